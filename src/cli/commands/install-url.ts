@@ -31,10 +31,7 @@ export const INSTALL_URL = defineCommand({
   },
 });
 
-/**
- * Returns whether a URL uses HTTPS or points to this machine. A URL with a user name or password is never
- * safe.
- */
+/** Whether a URL without user name and password uses HTTPS or points to this machine. */
 function isSafeWebsite(website: string): boolean {
   const url = URL.canParse(website) ? new URL(website) : null;
   const isPrivate = url?.protocol === 'https:' || isLoopbackUrl(website);

@@ -19,10 +19,7 @@ export const MIGRATE = defineCommand({
   },
 });
 
-/**
- * Returns the mirror to migrate. Throws a usage error if no mirror exists and no setting says where to create
- * one.
- */
+/** Returns the mirror to migrate. Throws if none exists or is configured. */
 function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorLocation {
   const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);

@@ -69,10 +69,7 @@ interface PurgeConfirmation {
   readonly force: boolean;
 }
 
-/**
- * Throws unless the user confirmed the purge with the organization's exact name. Also throws if the
- * installation is still active, unless `force` is set.
- */
+/** Throws unless the purge is confirmed by the exact name. Active installations need `force`. */
 function assertPurgeConfirmed({ name, state, confirm, force }: PurgeConfirmation): void {
   if (confirm !== name) {
     throw createUsageError(
@@ -80,6 +77,7 @@ function assertPurgeConfirmed({ name, state, confirm, force }: PurgeConfirmation
       'Nothing was removed.',
     );
   }
+  // While the app is installed, the next read would restore the data.
   if (state !== 'active' || force) return;
   throw createCheckError(
     `The app is active on ${name}: the next read would restore everything. Nothing was removed.`,

@@ -40,7 +40,7 @@ export const QUERY = defineCommand({
   },
 });
 
-/** Returns the SQL statement from the command line. Reads standard input instead if the argument is `-`. */
+/** Returns the SQL statement from the command line, or from standard input for `-`. */
 async function readStatement(io: Io, argument: string): Promise<string> {
   if (argument !== '-') return argument;
   let sql = '';
@@ -51,9 +51,10 @@ async function readStatement(io: Io, argument: string): Promise<string> {
   return sql;
 }
 
-/** Converts an SQL error to a command error with advice. Returns the error of a damaged database unchanged. */
+/** Converts an SQL error to an error with advice for the user. */
 function createQueryError(error: SqlQueryError): Error {
   const { code, message } = error;
+  // `explainError` describes a damaged database.
   if (code === 'damaged') return error;
   if (code === 'ended') return new CommandError(EXIT.unexpected, message);
   if (code === 'too_large')
@@ -81,7 +82,7 @@ const ADVICE: Readonly<Record<string, readonly string[]>> = {
 /** A week. A timer of Node can wait at most 24 days. */
 const MAX_SECONDS = 7 * 24 * 3600;
 
-/** Parses the value of `--time-limit`. Throws a usage error unless the value is above 0 and at most one week. */
+/** Parses the value of `--time-limit`. Throws if the value is out of range. */
 function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;

@@ -36,10 +36,7 @@ export const SCHEMA = defineCommand({
   },
 });
 
-/**
- * Returns GRANT statements for a database role, one per line. The purpose `read`, `work` or `receive`
- * decides what the role may do.
- */
+/** Returns the GRANT statements that a database role needs for a purpose such as `read`. */
 function formatGrants(purpose: DatabaseRolePurpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
   throw createUsageError(

@@ -46,10 +46,11 @@ export const UP = defineCommand({
 
 const DEMO_ADVICE = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
 
-/** Throws a usage error if the settings name a real registry, because the demo only works with its own sandbox. */
+/** Throws a usage error if the settings name a real registry. */
 function assertNoRegistrySettings({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
+  // The demo only works with its own sandbox.
   throw createUsageError(
     `--demo starts its own registry, but these settings name another one: ${names.map(formatSettingName).join(', ')}.`,
     'Remove --demo, or those settings.',

@@ -61,10 +61,7 @@ function describeHiddenCount(count: number): string {
   return `${formatOmittedCount(count)}: carbon-mirror status --all`;
 }
 
-/**
- * Formats an organization as a table row with the number of rows in each list. Its freshness column shows the
- * state of the organization's least fresh list.
- */
+/** Formats an organization as a table row with the row counts and freshness of its lists. */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
   const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
@@ -76,6 +73,7 @@ function toStatusRow(organization: OrganizationStatus): Row {
     organization: getOrganizationName(organization),
     state,
     certificates: certificates.join(', ') || null,
+    // The least fresh list decides.
     freshness: wordsOf(worstOf(organization)),
     oldest_read: ages.length === 0 ? null : formatDuration(Math.max(...ages)),
   };
@@ -90,10 +88,7 @@ function getOrganizationName({
   return name ?? id ?? installationId;
 }
 
-/**
- * Returns one line about the mirror: its location, whether a worker runs, unread deliveries and rejected
- * webhooks.
- */
+/** Returns one line about the mirror: location, worker, unread deliveries, rejected webhooks. */
 function describeMirror({ isDemo, engine }: MirrorLocation, status: ShownStatus, now: number): string {
   const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
@@ -129,16 +124,14 @@ function describeActivity(status: ShownStatus, now: number): string[] {
   ];
 }
 
-/**
- * Returns one line for each list that is not fresh, with the reason. Skips lists that the app was never
- * permitted to read.
- */
+/** Returns a line with the reason for each list that is not fresh. */
 function describeListsNotFresh({ organizations }: ShownStatus): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {
       const reason = isFrozen(list)
         ? `its ${formatWithCommas(list.rows)} rows are as of ${list.as_of}; nothing newer is known`
         : sentenceOf(list);
+      // A list that the app was never permitted to read is left out.
       if (reason === null || (list.reason === 'no_permission' && !isFrozen(list))) return [];
       const name = truncateName(getOrganizationName(organization));
       return [`${name}, ${list.resource}: ${wordsOf(list)}: ${reason}`];

@@ -52,10 +52,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: 'The receiver could not store it. Check its log, the disk, and which process locks inbox.db.',
 };
 
-/**
- * Describes how the receiver answered a test webhook. Throws if the status is wrong, such as 200 for a
- * forged webhook.
- */
+/** Describes the receiver's answer to a test webhook. Throws if the answer is wrong. */
 function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolean): string {
   const lowest = isForged ? 400 : 200;
   const isExpected = status >= lowest && status < lowest + 100;
@@ -71,9 +68,7 @@ function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolea
   );
 }
 
-/**
- * Posts a webhook and returns the HTTP status of the response. Throws if nothing responds before the timeout.
- */
+/** Posts a webhook and returns the HTTP status of the response. */
 async function postWebhook(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -92,10 +87,7 @@ async function postWebhook(
   }
 }
 
-/**
- * Returns the URL from `--url`, or the webhook URL of the receiver at this host and port. Throws a usage
- * error for an invalid URL.
- */
+/** Returns the URL from `--url`, or the webhook URL at this host and port. */
 function parseUrl(urlOption: string | undefined, host: string, port: number): string {
   const url = urlOption ?? formatReceiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;

@@ -9,10 +9,7 @@ import { createCheckError, throwIfInterrupted, createNotFoundError } from '../..
 
 const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE_FOLDER));
 
-/**
- * Runs the script docs/check.sh on an exported evidence folder and prints the script's output. Throws if the
- * evidence is invalid.
- */
+/** Runs docs/check.sh on an exported evidence folder. Throws if the evidence is invalid. */
 export async function verifyEvidenceFolder(
   context: CommandContext,
   folder: string,

@@ -96,10 +96,7 @@ export async function exportEvidenceFolder(
 const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
-/**
- * Finds what the user wants to export. The text is a period such as 2025-05, a retirement id or its start, or
- * the name or id of an organization.
- */
+/** Finds the period, retirement or organization that the user wants to export. */
 async function findExportScope(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { what: 'period', which: text, organizationId: null, numbers: [] };

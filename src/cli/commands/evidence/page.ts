@@ -18,7 +18,7 @@ export function renderPageHead(title: string): string {
 /** Names of organizations by id. */
 export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
-/** Renders an exported row as a table row of page.html. Links to the row's JSON document and certificate PDF. */
+/** Renders an exported row as a table row of page.html with links to its files. */
 export function renderExportedRow(
   { record, subject: organizationId }: Observation,
   names: OrganizationNames,
@@ -33,10 +33,7 @@ export function renderExportedRow(
   return row.text;
 }
 
-/**
- * Creates the totals of page.html. `add` counts an exported row, and `end` renders the totals and closes the
- * page.
- */
+/** Counts exported rows with `add`, and renders the totals of page.html with `end`. */
 export function createPageTotals(names: OrganizationNames) {
   const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Observation }>();
   return {
@@ -62,10 +59,7 @@ ${[...totals.values()].map(
   };
 }
 
-/**
- * Renders a link to a file that is named by its hash, such as `documents/HASH.json`. Returns null if the row
- * has no such hash.
- */
+/** Renders a link such as `documents/HASH.json`, or returns null if the row has no hash. */
 function renderHashLink(
   record: Observation['record'],
   column: string,

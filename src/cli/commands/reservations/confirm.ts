@@ -1,10 +1,7 @@
 import { CommandError, createUsageError, EXIT } from '../../exit.js';
 import { cleanLine, type Io } from '../../io.js';
 
-/**
- * Asks the user to confirm an irreversible action, such as "Release 1 t of X." Throws unless the user answers
- * yes or gave `--yes`.
- */
+/** Asks the user to confirm an irreversible action. Throws unless the user agrees. */
 export async function requireConfirmation(
   io: Io,
   action: string,

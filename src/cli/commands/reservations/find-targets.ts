@@ -13,10 +13,7 @@ export interface OrganizationAccess {
   readonly installationId: string;
 }
 
-/**
- * Finds an organization by its name or id and creates registry clients for it. Throws if the mirror shows no
- * installation of the app on the organization.
- */
+/** Finds an organization by name or id and creates registry clients for it. */
 export async function connectToOrganization(
   context: CommandContext,
   nameOrId: string,
@@ -28,10 +25,7 @@ export async function connectToOrganization(
   return { registry, organization, organizationId, installationId };
 }
 
-/**
- * Completes a shortened credit id with the credits in the organization's warehouse. Returns the text
- * unchanged if no credit matches.
- */
+/** Completes a shortened credit id from the organization's warehouse. */
 export async function findCreditId(
   context: CommandContext,
   text: string,
@@ -44,10 +38,7 @@ export async function findCreditId(
   return String(credit?.['credit_id'] ?? text);
 }
 
-/**
- * Completes a shortened reservation id and finds the organization that owns the reservation. Throws a usage
- * error if the owner is unknown.
- */
+/** Completes a shortened reservation id and finds the organization of the reservation. */
 export async function findReservation(
   context: CommandContext,
   text: string,

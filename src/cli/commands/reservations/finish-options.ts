@@ -35,10 +35,7 @@ const USELESS_OPTIONS: Readonly<Record<FinishOptionValues['action'], FinishOptio
   transfer_retire: [],
 };
 
-/**
- * Checks the options of `reservations finish` and converts them to fields of the request body. Throws a usage
- * error if the action requires a missing option or does not accept a given one.
- */
+/** Checks the options of `reservations finish` and converts them to request fields. */
 export function parseFinishOptions(values: FinishOptionValues) {
   const { action, receiverId, receiverAddress, reason, beneficiary: beneficiaryName, comment } = values;
   const findSetOptions = (names: FinishOptionNames) =>
@@ -57,9 +54,7 @@ export function parseFinishOptions(values: FinishOptionValues) {
   return { receiverId, receiverAddress, retirementData };
 }
 
-/**
- * Formats what `reservations finish` will do with reserved credits: `10 t of X` → `Retire 10 t of X for Ada.`
- */
+/** Describes what will happen to reserved credits: `Retire 10 t of X for Ada.` */
 export function describeFinishAction(credits: string, values: FinishOptionValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';

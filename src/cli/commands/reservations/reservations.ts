@@ -132,10 +132,7 @@ interface ReservationEnding {
   readonly endAtRegistry: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/**
- * Asks the user for confirmation, ends the reservation and prints the result. Returns null if the registry no
- * longer shows the reservation.
- */
+/** Asks for confirmation, ends the reservation at the registry and prints the result. */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,
@@ -167,10 +164,7 @@ async function reportReservation(
   await requestRead(context, access.installationId);
 }
 
-/**
- * Converts a reservation from the registry to a row with the mirror's columns. Adds its state now, such as
- * `outstanding`, and the seconds until it expires.
- */
+/** Converts a reservation from the registry to a row with the mirror's columns and its state. */
 function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
   const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
   const state = getReservationState(reservation, now);
@@ -184,15 +178,13 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
   };
 }
 
-/**
- * Enqueues a job that reads the organization into the mirror. Prints an error instead of throwing it, because
- * the change at the registry succeeded.
- */
+/** Enqueues a job that reads the organization. Prints errors instead of throwing. */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {
     await (await context.openInbox()).enqueue([createInstallationJob(installationId, null, 'person')]);
     context.printNotice('The mirror will show it after the next read by a worker.');
   } catch (error) {
+    // The change at the registry succeeded, so the command must not fail.
     context.printNotice(
       `Could not ask the mirror to read it: ${error instanceof Error ? error.message : String(error)}.`,
     );

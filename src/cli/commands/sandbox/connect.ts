@@ -40,12 +40,10 @@ function getSandboxUrl({ findMirror }: CommandContext, urlOption: string | undef
     : `http://127.0.0.1:${port || '8090'}`;
 }
 
-/**
- * Returns the URL if it points to this machine. Throws a usage error for any other URL, because it may be a
- * real registry.
- */
+/** Returns the URL if it points to this machine. Throws for any other URL. */
 function requireLoopbackUrl(url: string, settingName: string): string {
   if (isLoopbackUrl(url)) return url;
+  // Another URL may belong to a real registry.
   throw createUsageError(
     `${settingName} is not a URL on this machine. A sandbox is only reachable from its own machine.`,
     'Give its URL with --url, such as --url http://127.0.0.1:8090.',

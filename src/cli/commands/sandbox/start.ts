@@ -81,10 +81,7 @@ export const START = defineCommand({
   },
 });
 
-/**
- * Returns the port from `--port`, SANDBOX_PORT or the default, in this order. Throws a usage error for an
- * invalid port.
- */
+/** Returns the port from `--port`, SANDBOX_PORT or the default, in this order. */
 function parsePort(option: string | undefined, { env }: Io): number {
   const settingName = option === undefined ? 'SANDBOX_PORT' : '--port';
   const port = parseWholeNumber(settingName, option ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
@@ -92,10 +89,7 @@ function parsePort(option: string | undefined, { env }: Io): number {
   throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-/**
- * Returns the prefix for the sandbox's HTTP headers from REGISTRY_HEADER_PREFIX, or the default. Throws a
- * usage error for an invalid prefix.
- */
+/** Returns the prefix of the sandbox's HTTP headers from the settings, or the default. */
 function getHeaderPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
@@ -106,10 +100,7 @@ function getHeaderPrefix({ env }: Io): string {
 
 type FolderSandboxOptions = SandboxOptions & { readonly folder: string };
 
-/**
- * Starts the sandbox with the data in a folder. Throws a usage error if existing data conflicts with options
- * such as --seed.
- */
+/** Starts the sandbox with the data in a folder. */
 async function startSandboxInFolder(options: FolderSandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   const { listenForPeople: listen } = await import('../../../webhook/listen.js');
@@ -117,6 +108,7 @@ async function startSandboxInFolder(options: FolderSandboxOptions): Promise<Sand
     createPrivateFolder(options.folder);
     return await startSandbox({ ...options, listen });
   } catch (error) {
+    // The sandbox refuses options that conflict with existing data.
     const isError = error instanceof Error && !('code' in error);
     const isRefusal = isError && (error.constructor === Error || error instanceof RangeError);
     const advice = 'Remove --seed and the sizes, or choose another --folder.';
@@ -124,7 +116,7 @@ async function startSandboxInFolder(options: FolderSandboxOptions): Promise<Sand
   }
 }
 
-/** Prints the sandbox's URL, its number of organizations and apps, and the name of its API version header. */
+/** Prints where the sandbox runs, what it contains and how to use it. */
 function printIntroduction(
   { printNotice }: CommandContext,
   { url, registry }: Sandbox,

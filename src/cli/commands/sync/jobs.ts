@@ -28,10 +28,7 @@ interface SyncSelection {
   readonly full: boolean;
 }
 
-/**
- * Enqueues jobs that read the selected organization and resource. Pass the result to `followJobs` to wait
- * for the jobs.
- */
+/** Enqueues jobs that read the selected data. Pass the result to `followJobs`. */
 export async function enqueueSync(
   context: CommandContext,
   { organization, resource, full }: SyncSelection,
@@ -64,10 +61,7 @@ const POLL_MS = 200;
 /** A worker polls the inbox forty times a second. If a due job is not claimed for this long, no worker runs. */
 const NO_WORKER_AFTER_MS = 1500;
 
-/**
- * Waits until the jobs have ended and returns them. Starts a worker in this process if no running worker
- * claims the jobs.
- */
+/** Waits until the jobs have ended. Starts a worker if no worker runs. */
 export async function followJobs(
   context: CommandContext,
   request: FollowedRequest,
@@ -112,10 +106,7 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
   );
 }
 
-/**
- * Returns whether `sync` must keep waiting for a job. Returns false if the job failed after `requestedAt` and
- * now waits for a retry.
- */
+/** Whether `sync` must keep waiting for a job. */
 function mustWaitForJob(
   { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,
   requestedAt: string,
@@ -123,6 +114,7 @@ function mustWaitForJob(
 ): boolean {
   if (state === 'running') return true;
   if (state !== 'waiting') return false;
+  // A job that failed after the request only waits for its retry.
   const hasFailed = attempts > 0 && (startedAt ?? '') >= requestedAt && Date.parse(runAt) > now;
   return !hasFailed;
 }
@@ -132,10 +124,7 @@ function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
-/**
- * Starts a worker in this process for the jobs that are waiting. Unlike `carbon-mirror work`, it plans no
- * regular syncs, opens no HTTP port for metrics and writes no log.
- */
+/** Starts a worker in this process for the waiting jobs, without schedule, port or log. */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);

@@ -109,12 +109,10 @@ function throwIfSyncIncomplete(
     );
 }
 
-/**
- * Returns whether the last read of a list failed. Ignores lists without permission and lists that the
- * registry does not offer.
- */
+/** Whether the last read of a list failed unexpectedly. */
 function isFailing({ state, failing_since: failingSince, error_code: code }: SyncedResourceResult): boolean {
   const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
+  // A missing permission or a list that the registry does not offer is no failure.
   return state !== 'no_access' && !isNotOffered && failingSince !== null;
 }
 
@@ -142,14 +140,14 @@ function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: FollowedJ
 /** Reasons of freshness that are no problem after a sync; null for a fresh list. */
 const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
-/** Returns whether `sync` shows a list in its result table. Hides lists that have neither changes nor problems. */
+/** Whether a list has changes or problems, so that `sync` shows it. */
 function isWorthShowing(list: SyncedResourceResult): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
 }
 
-/** Returns a line such as "4 organizations; 20 resources: 20 fresh; rows: 3 added, 0 changed, 0 removed". */
+/** Summarizes the result of `sync` in one line: organizations, lists by state, changed rows. */
 function summarizeSync(lists: readonly SyncedResourceResult[]): string {
   const allStates = lists.map(list => (isFailing(list) ? 'failed' : list.state.replaceAll('_', ' ')));
   const stateCounts = [...new Set(allStates)].map(

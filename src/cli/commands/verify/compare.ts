@@ -45,10 +45,7 @@ interface Comparison {
 /** The wait before a second comparison. By then a change that a webhook announced is in the mirror. */
 const RECHECK_DELAY_MS = 2000;
 
-/**
- * Compares the mirror with all data that the app may read at the registry. Checks differences twice and
- * returns those found both times.
- */
+/** Compares the mirror with the registry and returns the differences that were found twice. */
 export async function compareWithRegistry(options: ComparisonOptions) {
   const first = await runComparisons(options, () => true);
   const { faults } = first;
@@ -60,10 +57,7 @@ export async function compareWithRegistry(options: ComparisonOptions) {
   return { ...first, faults: second.faults.filter(fault => firstFaults.has(JSON.stringify(fault))) };
 }
 
-/**
- * Compares each list or object that `isSelected` accepts. Returns the differences and the number of compared
- * rows and organizations.
- */
+/** Compares the selected lists and objects once. Returns the differences and counts. */
 async function runComparisons(options: ComparisonOptions, isSelected: (comparison: Comparison) => boolean) {
   let rows = 0;
   /** The organizations of which at least one list was compared. */
@@ -80,7 +74,7 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
   return { rows, organizations: organizations.size, faults };
 }
 
-/** Compares a list or object with the registry. Yields each row that differs or exists on one side only. */
+/** Yields the rows of a list or object that differ between mirror and registry. */
 async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
   const { name: check } = comparison;
   const missingKeys = new Set(mirror.keys());
@@ -122,10 +116,7 @@ interface ListComparisonInput {
   readonly forgottenEmailHashes: ReadonlySet<string>;
 }
 
-/**
- * Prepares the comparison of one list of an organization. Ignores people at the registry whom `carbon-mirror
- * forget` erased from the mirror.
- */
+/** Prepares the comparison of one list of an organization with the registry. */
 function createListComparison<Name extends ListResource>(
   resource: Name,
   { organizationId, reader, organization, forgottenEmailHashes }: ListComparisonInput,

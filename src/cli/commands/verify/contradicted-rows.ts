@@ -21,7 +21,7 @@ export async function findContradictedRows(
   return broken;
 }
 
-/** Finds rows of one table that contradict their JSON document. Names the first five and counts the others. */
+/** Finds rows of one table that contradict their JSON document. */
 async function findContradictedRowsInTable(
   reader: Reader,
   table: string,

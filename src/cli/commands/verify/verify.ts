@@ -120,7 +120,7 @@ function printReportNotices(
   if (uncheckedLeafCount > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeafCount)}.`);
 }
 
-/** Throws if the verification found faults. Also throws if the comparison with the registry compared no rows. */
+/** Throws if the verification found faults, or if its comparison had no rows. */
 function throwIfVerificationFailed(
   { comparison }: VerificationReport,
   faults: readonly VerificationFault[],
@@ -173,10 +173,7 @@ function describeEvidenceLog({
   return `The newest checkpoint covers ${formatWithCommas(covered)} of ${formatWithCommas(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
-/**
- * Verifies the databases and certificate files without calling the registry. Also counts suspicious rows,
- * such as overdrawn credits.
- */
+/** Verifies the databases and certificate files without calling the registry. */
 async function verifyLocalData(
   { io, requireMirror, openReader, openPdfs }: CommandContext,
   interrupted: AbortSignal,
@@ -211,7 +208,7 @@ async function findAlteredDeliveries(reader: Reader): Promise<ConsistencyFault[]
   return changed;
 }
 
-/** Compares the mirror with the registry and prints the progress. Also reports the progress to a parent process. */
+/** Compares the mirror with the registry and reports progress to user and parent process. */
 async function compareRegistry(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const { io, printNotice } = context;
@@ -228,12 +225,10 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
   return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
 }
 
-/**
- * Returns a line for each list that was not compared, but only one line for an organization that suspended or
- * uninstalled the app. Counts the lines after the first few instead of returning them.
- */
+/** Returns lines about the lists that were not compared. Shortens a long result. */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
+    // One line is enough for an organization that suspended or uninstalled the app.
     const isWholeOrganization = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const list = isWholeOrganization ? '' : `, ${resource}`;
     const owner = truncateName(name ?? organization_id ?? installation_id);
