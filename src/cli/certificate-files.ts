@@ -4,10 +4,7 @@ import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates
 import type { Reader } from '../store/contract/reader.js';
 import { throwIfInterrupted } from './exit.js';
 
-/**
- * Checks that every stored certificate PDF still has the size and SHA-256 that the database records. Returns
- * the number of checked files and the faulty files.
- */
+/** Checks the size and SHA-256 of every stored certificate PDF and returns the faulty files. */
 export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
   const faults: { readonly file: string; readonly fault: string }[] = [];
   const checked = new Set<string>();
@@ -21,7 +18,7 @@ export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, int
   return { checked: checked.size, faults };
 }
 
-/** Returns `missing`, `changed` or `unreadable (CODE)` for a faulty file. Returns null for an intact file. */
+/** Returns what is wrong with a stored file, such as `missing` or `changed`, or null. */
 async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Promise<string | null> {
   try {
     const current = await measureFile(pdfs, file);

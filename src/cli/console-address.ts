@@ -15,10 +15,7 @@ export interface ConsoleAddress {
 
 type MirrorFolder = Pick<MirrorLocation, 'folder'>;
 
-/**
- * Reads the stored console address of a mirror. Returns null if the file is missing or has no valid port and
- * secret.
- */
+/** Reads the stored console address of a mirror. Returns null if there is none. */
 export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | null {
   const file = getAddressFile(location);
   if (!existsSync(file)) return null;
@@ -29,13 +26,11 @@ export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | nul
   return isValid ? { port, secret } : null;
 }
 
-/**
- * Stores a console address in a file. Only the owner may read the file, because the secret lets anybody sign
- * in.
- */
+/** Stores a console address in a file that only its owner may read. */
 export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddress): void {
   const file = getAddressFile(location);
   createPrivateFolder(location.folder);
+  // The secret lets anybody sign in.
   writeFileSync(`${file}.new`, `${JSON.stringify(address)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
@@ -50,15 +45,13 @@ export function formatConsoleUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/**
- * Returns lines that say how to open the console. Only a terminal gets a sign-in link, so that no log file
- * contains one.
- */
+/** Returns lines that say how to open the console. */
 export function describeConsoleAccess(
   address: ConsoleAddress,
   io: Io,
   command = 'carbon-mirror',
 ): readonly string[] {
+  // Only a terminal gets a sign-in link, so that no log file contains one.
   if (io.terminal.stderr) return [`Open ${createSignInLink(address, io)}`];
   return [`Run "${command} console url" for a sign-in link.`, `Open ${formatConsoleUrl(address.port)}`];
 }

@@ -25,10 +25,7 @@ export async function withEvidenceLog<Result>(
   return port === null ? null : await useAndClose(port, use);
 }
 
-/**
- * Erases the entries that `selectLeaves` selects from the evidence log, if there is one. Then calls
- * `removeRows` and returns its result.
- */
+/** Erases the selected entries from the evidence log and calls `removeRows`. */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
@@ -44,10 +41,7 @@ export async function eraseWithEvidence<Removed>(
   return erased === null ? await removeRows() : erased.removed;
 }
 
-/**
- * Seals what an export needs: the newest observations, and when the lists of an organization, or of all if
- * `organizationId` is null, were last read. Returns why nothing was sealed, or null if it was or there is no key.
- */
+/** Adds the newest data to the evidence log. Returns the reason for a failure, or null. */
 export async function sealBeforeExport(
   { io, requireMirror }: EvidenceContext,
   port: EvidencePort,
@@ -77,10 +71,7 @@ export async function sealBeforeExport(
   }
 }
 
-/**
- * Continues the evidence log after a backup was restored, under a new log name if signed leaves were lost. Returns
- * what was lost, or null if no log exists.
- */
+/** Continues the evidence log after a backup was restored. Returns what was lost. */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
@@ -91,6 +82,7 @@ export async function beginNewOrigin(
   await engine.prepare(['evidence'], now(), () => undefined);
   const key = () => readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
+  // The log gets a new name if signed leaves were lost.
   return await withEvidenceLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
 }
 
@@ -103,10 +95,7 @@ export function describeRestoredLog({ origin, isNew, held, newest, lost }: Resto
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/**
- * Counts the entries of the evidence log that cannot be checked because EVIDENCE_KEY_FILE is not set. Returns
- * 0 if EVIDENCE_KEY_FILE is set.
- */
+/** Counts log entries that cannot be checked because EVIDENCE_KEY_FILE is not set. */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
@@ -126,10 +115,7 @@ export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
-/**
- * Checks for `doctor` that the worker keeps adding new data to the evidence log. Returns no findings if there
- * is no log and EVIDENCE_KEY_FILE is not set.
- */
+/** Checks for `doctor` that the worker keeps adding new data to the evidence log. */
 export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
@@ -146,10 +132,7 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }
 
-/**
- * Describes where the evidence log records a version of a row. Returns null if there is no log, or if the
- * database refuses access to it.
- */
+/** Describes where the evidence log records a version of a row, or returns null. */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,
@@ -159,10 +142,7 @@ export async function describeSealOfVersion(
   return await description.catch(toNullIfRefused);
 }
 
-/**
- * Verifies the whole evidence log against the mirror and the signing key. Returns null if EVIDENCE_KEY_FILE
- * is not set or no log exists. Throws if the key has signed a log that is now missing.
- */
+/** Verifies the evidence log with the signing key. Returns null without a key or log. */
 export async function verifyEvidenceLog({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<VerifiedLog | null> {

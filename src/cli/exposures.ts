@@ -15,10 +15,7 @@ const SECRET_FILE_SETTINGS = [
   'EVIDENCE_KEY_FILE',
 ];
 
-/**
- * Returns warnings about a data folder and secret files that other users can access. Also warns if other
- * machines can reach the port for metrics and health checks.
- */
+/** Returns warnings about files and ports that other users or machines can access. */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
   const isPortExposed = env['OPERATIONS_PORT'] !== '0' && !isLoopbackHost(host);

@@ -63,7 +63,7 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
 /** Texts are collected until they have this length, because each write is expensive. */
 const MIN_WRITE_LENGTH = 32_768;
 
-/** Writes texts to stdout in large chunks as they arrive. If the source fails, still writes what has arrived. */
+/** Writes texts to stdout as they arrive, in large chunks. */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let pending = '';
   try {
@@ -74,6 +74,7 @@ export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promis
       pending = '';
     }
   } finally {
+    // If the source fails, the texts that arrived are still written.
     if (pending !== '') await writeStdout(io, pending);
   }
 }

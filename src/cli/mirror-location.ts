@@ -8,10 +8,7 @@ import type { Environment } from '../app/config/define-setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
 
-/**
- * Returns the names of those settings in the environment that configure a real registry, such as
- * REGISTRY_BASE_URL.
- */
+/** Returns the names of the environment variables that configure a real registry. */
 export function findRegistrySettings(env: Environment): string[] {
   return Object.keys(env).filter(
     name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),
@@ -50,10 +47,7 @@ export function createMirrorLocation(
   };
 }
 
-/**
- * Returns the mirror in the data folder. Returns the demo instead if only the demo exists there and
- * `mayUseDemo` allows it.
- */
+/** Returns the mirror in the data folder, or the demo if only the demo exists. */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
   if (!mayUseDemo(io) || real.engine.findMissing() === null) return real;

@@ -20,10 +20,7 @@ export async function runInContext(
   }
 }
 
-/**
- * Creates the object with which a command opens databases and prints. Each time the command opens a resource,
- * calls `onOpened` with a function that closes the resource.
- */
+/** Creates the object with which a command opens databases and prints. */
 function createContext(
   environment: CommandEnvironment,
   onOpened: (close: CloseResource) => void,

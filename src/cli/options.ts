@@ -89,13 +89,14 @@ export function defineRegistryId(name: string, description: ParameterDescription
   });
 }
 
-/** Defines an optional parameter that accepts one of the choices. Ignores differences in case and separators. */
+/** Defines an optional parameter that accepts one of the choices. */
 export function defineChoice<const Word extends string>(
   placeholder: string,
   description: ParameterDescription,
   choices: readonly Word[],
 ): OptionalParameter<Word> {
   const parseWord = (text: string): Word => {
+    // Differences in case and separators do not matter.
     const word = findSpelling(text, choices);
     if (word !== null) return word;
     throw createUsageError(describeWrongWord(text, choices));
@@ -118,16 +119,14 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
-/**
- * Defines an optional parameter for a past date or period. `usedEdge` affects only the help, which says that
- * a period means its start or its end.
- */
+/** Defines an optional parameter for a past date or period. */
 export function definePastDate(
   description: string,
   usedEdge: 'start' | 'end' = 'end',
 ): OptionalParameter<TimeRange> {
   return defineParsedText(
     'date',
+    // The help says whether a period means its start or its end.
     io => `${description}: ${describeDateForms(usedEdge, io.now())}`,
     (text, io) => parsePastRange(text, io.now()),
   );
@@ -168,7 +167,7 @@ export function parseWholeNumber(name: string, text: string): number {
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/** Returns the text, or throws a usage error about the parameter `name` if a character cannot be printed. */
+/** Returns the text. Throws a usage error if a character cannot be printed. */
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
@@ -180,10 +179,7 @@ function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
   return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${usedEdge}), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
 }
 
-/**
- * Parses a date or period such as `2026-Q1` into a time range. Throws a usage error for an invalid or future
- * date.
- */
+/** Parses a past date or period such as `2026-Q1`. Throws if the text is invalid. */
 export function parsePastRange(text: string, now: number): TimeRange {
   const range = parseTimeRange(text, now);
   if ('fault' in range) throw createUsageError(range.fault);

@@ -40,8 +40,9 @@ export async function runProgram(
   }
 }
 
-/** Prints an error to stderr and returns the exit code. Skips errors that commander has already printed. */
+/** Prints an error to stderr and returns the exit code. */
 function reportError(io: Io, error: unknown): ExitCode {
+  // Commander has already printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { exitCode, lines } = explainError(error);
   printNotice(io, ...lines.map(createSecretMask(io.env)));
@@ -59,12 +60,10 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   await program.parseAsync([...args], { from: 'user' });
 }
 
-/**
- * Returns whether the arguments name this command. Also returns true if they name no known command, because
- * the help then lists all commands.
- */
+/** Whether the arguments name this command, or no known command at all. */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
+  // Without a known command, the help lists all commands.
   return (
     requestedName === undefined || !Object.hasOwn(COMMANDS, requestedName) || requestedName === commandName
   );

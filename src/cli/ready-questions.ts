@@ -7,7 +7,7 @@ interface ReadyQuestion {
   readonly sql: string;
 }
 
-/** Reads example questions and their SQL from docs/sql.md. Returns an empty list if the file is missing. */
+/** Reads example questions and their SQL from docs/sql.md, if the file exists. */
 export function readReadyQuestions(): ReadyQuestion[] {
   const file = new URL('docs/sql.md', PACKAGE_FOLDER);
   return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];

@@ -1,6 +1,6 @@
 import { isObject } from '../text/checks.js';
 
-/** Returns the nested value at a path such as `organization.fullName`. Returns undefined if there is none. */
+/** Returns the nested value at a path such as `organization.fullName`, or undefined. */
 export function getValueAtPath(value: unknown, path: string): unknown {
   return path
     .split('.')

@@ -57,9 +57,7 @@ const ERROR_RULES: readonly ErrorRule[] = [
   [/^RegistryError cancelled$/, EXIT.interrupted, describeRegistryError],
 ];
 
-/**
- * Converts any error to an exit code and lines for the user. Only an unexpected error includes a stack trace.
- */
+/** Converts any error to an exit code and lines for the user. */
 export function explainError(error: unknown): ErrorExplanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
@@ -67,6 +65,7 @@ export function explainError(error: unknown): ErrorExplanation {
   if (explanation !== null) return explanation;
   const systemErrorLines = explainSystemError(error);
   if (systemErrorLines !== null) return { exitCode: EXIT.usage, lines: systemErrorLines };
+  // Only an unexpected error shows a stack trace.
   return { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') };
 }
 
@@ -98,7 +97,7 @@ function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Creates a function that masks secrets in a text. Also masks values of other settings that may be secrets. */
+/** Creates a function that masks secrets from the settings in a text. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

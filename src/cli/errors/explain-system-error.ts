@@ -27,10 +27,7 @@ const DATABASE_ADVICE =
 const PATH_ADVICE =
   'Choose another path, or grant this user access. DATA_DIR is the folder of the databases.';
 
-/**
- * Explains an operating-system error about a port, address or file, with advice. Returns null for any other
- * error.
- */
+/** Explains an error of the operating system with advice, or returns null for other errors. */
 export function explainSystemError(error: Error): readonly string[] | null {
   const getField = (name: string) => toTextOrEmpty(Reflect.get(error, name));
   const [code, syscall, port] = [getField('code'), getField('syscall'), getField('port')];

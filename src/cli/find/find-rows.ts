@@ -29,10 +29,7 @@ export function describeListCommand(singular: string): string {
 /** Returns the id of the organization with this name or id; throws unless exactly one matches. */
 export const findOrganizationId = createIdFinder('organization', findOrganization);
 
-/**
- * Finds the app's installation on an organization by the organization's name or id. Throws a not-found error
- * if there is none.
- */
+/** Finds the app's installation on an organization by name or id. Throws if there is none. */
 export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
   const organizationId = await findOrganizationId(reader, nameOrId);
   const installed = await readInstalled(reader, organizationId);
@@ -61,10 +58,7 @@ const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId
   projects: createIdFinder('project', findProject),
 };
 
-/**
- * Finds rows by an id, the start of an id or, in tables with names, a name. Throws if the text matches
- * several ids or is an unknown name.
- */
+/** Finds rows by an id, the start of an id or, in tables with names, a name. */
 export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,
@@ -82,10 +76,7 @@ export async function findRowsByName(
   return id === null ? [] : await readRows(id);
 }
 
-/**
- * Completes the start of an id, such as `7f3a` or `7f3a…`. Returns null if no id matches. Throws if several
- * ids match.
- */
+/** Completes the start of an id, such as `7f3a`. Throws if several ids match. */
 async function completeId(
   reader: Reader,
   entry: ResourceEntry,
@@ -102,10 +93,7 @@ async function completeId(
   );
 }
 
-/**
- * Returns the current and all past versions of the row with this id or name. Throws a not-found error if the
- * row never existed.
- */
+/** Returns all versions of the row with this id or name. Throws if there are none. */
 export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,
@@ -122,10 +110,7 @@ export async function findRowVersions(
   );
 }
 
-/**
- * Returns the lists whose past rows the mirror knows. Prints the reason (`unknown`) for each other list, and
- * throws if no list remains.
- */
+/** Returns the lists with known past rows. Prints why the others are unknown. */
 export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,
   lists: readonly KnownList[],
@@ -144,10 +129,7 @@ export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>
   return knownLists;
 }
 
-/**
- * Returns the ids of the organizations whose past rows the mirror knows. Prints the reason for each other
- * organization, and throws if none remains.
- */
+/** Returns the ids of organizations with known past rows. Prints why others are unknown. */
 export function selectKnownOrganizationIds(
   context: CommandContext,
   lists: readonly AsOfCoverage[],

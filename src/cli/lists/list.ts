@@ -17,10 +17,7 @@ const DEFAULT_LIMIT = 100;
 /** Columns that a narrow terminal keeps, besides the name of the row. */
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
-/**
- * Creates a subcommand such as `retirements list`. Its options are the list's filters, `--limit` and, for
- * lists with past versions, `--as-of`.
- */
+/** Creates a subcommand such as `retirements list` with the filters of the list. */
 export function createListCommand(list: List): Command {
   return defineCommand({
     summary: `List ${list.plural}${describeOrder(list)}`,
@@ -37,7 +34,7 @@ export function createListCommand(list: List): Command {
 
 const AS_OF = definePastDate('list the rows as of this date');
 
-/** Returns the sort order for the help, such as `, newest first`. Returns an empty text for other orders. */
+/** Returns the sort order for the help, such as `, newest first`, or an empty text. */
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
   return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
@@ -57,7 +54,7 @@ interface PrintListOptions {
   readonly limit: number | null;
 }
 
-/** Prints the rows of a list. Then prints how many organizations were never read, and whether `--limit` hid rows. */
+/** Prints the rows of a list and notices about rows that are missing or hidden. */
 async function printList(
   context: CommandContext,
   list: List,
@@ -102,10 +99,7 @@ async function printList(
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
 }
 
-/**
- * Counts the organizations whose list was never read completely. `isUnreadEverywhere` is true if this applies
- * to all organizations.
- */
+/** Counts the organizations whose list was never read completely. */
 async function countUnreadOrganizations(
   reader: Reader,
   resource: List['resource'],
@@ -119,10 +113,7 @@ async function countUnreadOrganizations(
   return { organizations, isUnreadEverywhere };
 }
 
-/**
- * Limits a query to the organizations whose rows at `instant` the mirror knows. Prints the reason for each
- * other organization.
- */
+/** Limits a query to organizations whose past rows are known. Prints why others are missing. */
 async function limitToKnownOrganizations(
   context: CommandContext,
   request: ListSelection,

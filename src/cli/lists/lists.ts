@@ -23,10 +23,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 /** Subcommands by list name. */
 type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/**
- * Creates a command group for each list, such as `retirements` with `list` and `show`. `extra` adds further
- * subcommands.
- */
+/** Creates a command group with `list` and `show` for each list, plus the `extra` commands. */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
     const { name, says: summary, entry } = list;

@@ -30,10 +30,7 @@ interface RowExtras {
   readonly notices?: readonly string[];
 }
 
-/**
- * Creates a subcommand such as `jobs show 46`. The subcommand prints every column of row 46, then the details
- * that `readExtras` returns.
- */
+/** Creates a subcommand such as `jobs show 46`, which prints one row and optional details. */
 export function createNumberedShowCommand(
   list: List,
   readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
@@ -52,10 +49,7 @@ export function createNumberedShowCommand(
   });
 }
 
-/**
- * Creates the subcommand `show ID` for a mirrored list. The subcommand prints the row's columns, its
- * provenance, its past versions and its JSON.
- */
+/** Creates a subcommand such as `retirements show ID` that prints a row with its history. */
 export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
     summary: `Show one ${list.singular} with its history`,
@@ -104,10 +98,7 @@ interface RowRequest {
 /** A row as of an instant, with its provenance and versions. */
 type RowWithProvenance = Awaited<ReturnType<typeof readRowsWithProvenance>>[number];
 
-/**
- * Finds rows by id and adds their provenance and past versions. Returns several rows if organizations share a
- * credit id.
- */
+/** Finds rows by id and adds their provenance and past versions. */
 async function readRowsWithProvenance(
   context: CommandContext,
   list: List,
@@ -118,6 +109,7 @@ async function readRowsWithProvenance(
   const [reader, pdfs] = [await context.openReader(), await context.openPdfs()];
   const instant = requestedInstant ?? new Date(context.io.now()).toISOString();
   const ground = { reader, at: instant, inspect: (file: string) => measureFile(pdfs, file), contradicted };
+  // Several rows match if organizations share a credit id.
   const explainedRows = [];
   for (const allVersions of rowsOf(entry, await findRowVersions(reader, entry, id, organizationId))) {
     const explained = await explainRow(ground, entry, allVersions);
@@ -129,10 +121,7 @@ async function readRowsWithProvenance(
   return explainedRows;
 }
 
-/**
- * Reads the current version of a row and adds columns that say how fresh it is. Returns null if the row no
- * longer exists.
- */
+/** Reads the current version of a row and its freshness. Returns null if the row is gone. */
 async function readCurrentRow(
   reader: Reader,
   list: List,
@@ -187,10 +176,7 @@ function assertAnyRowExisted(rows: readonly RowWithProvenance[]): void {
 const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
-/**
- * Chooses the columns of a table that compares versions of a row: first the dates, then each column whose
- * value changed, then up to five unchanged columns.
- */
+/** Returns the columns for a table of row versions: dates, changed columns, a few others. */
 function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];
   const comparable = Object.keys(versions[0] ?? {}).filter(name => !omitted.includes(name));

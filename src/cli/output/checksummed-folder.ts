@@ -8,10 +8,7 @@ import { throwIfInterrupted, createUsageError } from '../exit.js';
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
-/**
- * Creates a folder and returns functions that write exported files into it. Call `writeChecksums` last: a
- * folder without SHA256SUMS is incomplete.
- */
+/** Creates a folder and returns functions that write files and their checksums into it. */
 export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);
   const hashes = new Map<string, Hash>();
@@ -49,9 +46,7 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
   };
 }
 
-/**
- * Creates a private folder or accepts an existing empty folder. Throws a usage error if the folder has files.
- */
+/** Creates a private folder or accepts an empty one. Throws if the folder has files. */
 function createEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return createPrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;

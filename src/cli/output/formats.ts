@@ -14,9 +14,7 @@ export type OutputFormat = 'table' | 'json' | 'csv';
 
 export type OutputRows = Iterable<OutputRow> | AsyncIterable<OutputRow>;
 
-/**
- * Prints rows in this format and returns the number of rows. Prints a message on stderr if there are no rows.
- */
+/** Prints rows in this format and returns the number of rows. */
 export async function printRows(
   io: Io,
   format: OutputFormat,
@@ -74,15 +72,13 @@ export function toJson(value: unknown, indent?: number): string {
   );
 }
 
-/**
- * Replacer for `JSON.stringify`. Converts bytes to base64, and bigints to numbers or, if too large, to
- * strings.
- */
+/** Converts bytes to base64 and bigints to numbers or strings, for `JSON.stringify`. */
 function convertValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   /** JSON.stringify has already converted a Buffer in `value`, so the bytes are read from `this`. */
   const cell = this[name];
   if (cell instanceof Uint8Array) return formatCellText(cell);
   if (typeof value !== 'bigint') return value;
+  // A bigint that is too large for a number becomes a string.
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : String(value);
 }
@@ -90,10 +86,7 @@ function convertValue(this: Readonly<Record<string, unknown>>, name: string, val
 /** Keys whose values come from the registry and keep their own keys. */
 const REGISTRY_DATA_KEYS = ['content', 'document', 'body'];
 
-/**
- * Converts the keys of all nested objects to snake_case: `madeAt` → `made_at`. Leaves JSON from the registry
- * unchanged.
- */
+/** Converts the keys of nested objects to snake_case, except in JSON from the registry. */
 export function toSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeKeys);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;

@@ -21,10 +21,7 @@ export interface ColumnLayout {
 /** The number of spaces between two columns. */
 export const COLUMN_GAP = 2;
 
-/**
- * Fits table columns into a total width. Shortens ids and instants first, then cuts texts, then hides
- * columns.
- */
+/** Fits table columns into a width by shortening cells and, if needed, hiding columns. */
 export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number): ColumnLayout[] {
   const whole = columns.map(({ index, width }) => ({ index, width, isShort: false }));
   if (measureTotal(whole) <= totalWidth) return whole;
@@ -38,9 +35,7 @@ export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number)
   return short.map(column => ({ ...column, width: Math.max(1, totalWidth) }));
 }
 
-/**
- * Narrows the widest column again and again until all columns fit. Respects the minimum width of each column.
- */
+/** Narrows the widest columns until all columns fit. Respects minimum widths. */
 function narrowColumns(
   columns: readonly ColumnLayout[],
   minWidths: readonly number[],

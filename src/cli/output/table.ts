@@ -55,10 +55,7 @@ export async function printTable(
 /** Formats the cells of one row as a line. */
 type LineFormatter = (cells: readonly TableCell[]) => string;
 
-/**
- * Prints the header and the first rows, with column widths that fit these rows. Returns a function that
- * formats later rows with the same widths.
- */
+/** Prints the header and first rows. Returns a function that formats later rows. */
 async function printFirstRows(
   io: Io,
   columns: readonly string[],
@@ -125,10 +122,7 @@ function countCharacters(text: string): number {
   return text.length > MAX_COUNTED_LENGTH ? text.length : Array.from(text).length;
 }
 
-/**
- * Shortens a cell's text to the width of its column, such as `Acme Clim…`. Returns the text unchanged if
- * `isShort` is false.
- */
+/** Shortens a cell's text to the width of its column, such as `Acme Clim…`. */
 function truncateCell(text: string, column: string, { width, isShort }: ColumnLayout): string {
   const short = isShort ? shortenIdOrInstant(column, text) : text;
   if (!isShort || countCharacters(short) <= width) return short;
@@ -154,10 +148,7 @@ const HASH = /[0-9a-f]{64}/;
 const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
-/**
- * Shortens an id to its start and an instant to the minute, such as `2026-01-31T10:00Z`. Returns any other
- * text unchanged.
- */
+/** Shortens an id to its start, or an instant to the minute. Returns other text unchanged. */
 function shortenIdOrInstant(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
   const minute = INSTANT.exec(text)?.[1];

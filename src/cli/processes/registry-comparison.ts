@@ -11,10 +11,7 @@ interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
   readonly not_compared: ComparisonResult['uncompared'];
 }
 
-/**
- * Creates the function with which the console compares mirror and registry. The comparison runs in a child
- * process.
- */
+/** Creates a function that compares mirror and registry in a child process. */
 export function createRegistryComparer(getSettings: () => Promise<Io['env']>): RegistryComparer {
   return async (reportProgress, stopping) => {
     const child = fork(MAIN_FILE, ['verify', '--against-registry', '--json'], {

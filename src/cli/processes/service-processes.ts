@@ -31,10 +31,7 @@ interface ServiceProcessesOptions {
   readonly prepare?: (stopping: AbortSignal) => Promise<void>;
 }
 
-/**
- * Runs receiver, worker and console as child processes. Stops them when `interrupted` is aborted or the
- * receiver or worker fails.
- */
+/** Runs receiver, worker and console as child processes until an interrupt or failure. */
 export async function runServiceProcesses({
   io,
   env,

@@ -11,7 +11,7 @@ interface ServiceSettings {
   readonly database: StoreSettings['database'];
 }
 
-/** Starts a service and reports its port to the parent process. Stops the service on a signal or failure. */
+/** Runs a service until a signal or a failure. Reports its port to the parent process. */
 export async function runService(
   io: Io,
   role: string,

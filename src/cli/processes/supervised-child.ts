@@ -47,10 +47,7 @@ interface ChildExit {
   readonly signal: string | null;
 }
 
-/**
- * Runs a service as a child process and restarts it whenever it ends. Stops the child when `stopping` is
- * aborted.
- */
+/** Runs a service as a child process and restarts it whenever it ends. */
 export function superviseChild(
   io: Io,
   role: ServiceRole,
@@ -67,10 +64,7 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /**
-   * Called when the child reports that it is ready. Stores the child's port, so that later restarts use the
-   * same port.
-   */
+  /** Stores the port of a child that is ready, so that later restarts use the same port. */
   function handleReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;
@@ -79,15 +73,13 @@ export function superviseChild(
     resolveReady(port);
   }
 
-  /**
-   * Runs the child and restarts it after a growing delay whenever it ends. Throws if the child ends with a
-   * usage error or before it was ever ready.
-   */
+  /** Runs the child and restarts it after a growing delay whenever it ends. */
   async function runUntilStopped(): Promise<void> {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();
       const exit = await runChildOnce(role, childEnv, stopping, handleReady);
       if (stopping.aborted) return;
+      // A child that was never ready or reports a usage error would fail again.
       if (!wasReady || exit.code === EXIT.usage) throw createExitError(role, exit);
       if (io.now() - startedAt > STABLE_RUN_MS) failures = 0;
       const delayMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** failures, MAX_RESTART_DELAY_MS);
