@@ -22,7 +22,7 @@ import type { ListPage } from './registry/read-types.js';
 import { createTokenClient } from './registry/token-client.js';
 import { type AccessTokens, createAccessTokens } from './registry/auth/access-tokens.js';
 import { createAppJwtSource } from './registry/auth/app-jwt.js';
-import { createRegistryClock } from './registry/auth/clock.js';
+import { createRegistryClock } from './registry/auth/registry-clock.js';
 import { readPrivateKey } from './registry/auth/private-key.js';
 
 export {

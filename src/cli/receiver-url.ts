@@ -1,4 +1,4 @@
-import { WEBHOOK_PATH } from '../webhook/pages.js';
+import { WEBHOOK_PATH } from '../webhook/visitor-pages.js';
 
 /** Returns the receiver's local webhook URL: `('0.0.0.0', 8080)` → `http://127.0.0.1:8080/webhooks`. */
 export function formatReceiverUrl(host: string, port: number | string): string {

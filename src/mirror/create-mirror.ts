@@ -9,7 +9,7 @@ import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort, PrunePosition, PruneProgress } from './port.js';
 import { purgeOrganization } from './purge.js';
-import { createProjectsSession } from './projects.js';
+import { createProjectsSession } from './projects-session.js';
 import { toInstallationColumns } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';

@@ -1,6 +1,6 @@
 import { MirrorError } from './errors.js';
 import type { PurgeRequest } from './mirror.js';
-import { parseRetirementId } from './certificates/file-name.js';
+import { parseRetirementId } from './certificates/certificate-file-name.js';
 import type { PdfStore } from './pdf-store.js';
 import type { MirrorPort, PurgeResult } from './port.js';
 

@@ -6,7 +6,7 @@ import type { Installation } from './object-models.js';
 import { parseInstallation, parseOrganization, parseUser } from './json/parse-objects.js';
 import { findMatches } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';
-import { readPages } from './pages/pages.js';
+import { readPages } from './pages/read-pages.js';
 import { parseAccessToken } from './json/parse-access-token.js';
 import { type ListOptions, pickRequestOptions, type ReadOptions } from './read-types.js';
 import { type CreateUserAndOrganizationRequest, formatUserAndOrganizationBody } from './writes/requests.js';

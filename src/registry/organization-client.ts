@@ -11,7 +11,7 @@ import {
   type WriteMatcher,
 } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';
-import { readPages } from './pages/pages.js';
+import { readPages } from './pages/read-pages.js';
 import {
   parseAddress,
   parseCredit,

@@ -7,7 +7,7 @@ import { isObject, isId, isPrintable } from '../text/checks.js';
 import { parseJson } from './json/json-object.js';
 import { parseCredit, parseProject, parseRetirement } from './json/parse-objects.js';
 import { writeOnce } from './writes/write-once.js';
-import { readPages } from './pages/pages.js';
+import { readPages } from './pages/read-pages.js';
 import type { ReadOptions } from './read-types.js';
 import { decodeBody, openDownload, parseShortList, readObject } from './pages/single-response.js';
 

@@ -3,12 +3,12 @@
  * A schedule enqueues a tick, a tick enqueues one job per installation, and the receiver enqueues a job per delivery;
  * the worker claims jobs and hands each to the handler of its kind (`JOB_HANDLERS`).
  * - plan.ts decides which resources a job reads; installation/ reads one installation; read/ reads one list.
- * - outcome.ts maps every failure to what happens to the job; certificates.ts downloads PDF files.
+ * - outcome.ts maps every failure to what happens to the job; fetch-certificates.ts downloads PDF files.
  * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
  */
 import type { ProcessIdentity } from '../inbox/process.js';
 import { getRegistryAccessAdvice, RegistryError } from '../registry/errors.js';
-import { fetchCertificates } from './certificates.js';
+import { fetchCertificates } from './fetch-certificates.js';
 import type { SyncContext } from './context.js';
 import { readInstallation } from './installation/read-installation.js';
 import { describeFailure } from './outcome.js';

@@ -7,7 +7,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
 import type { RejectionReason } from '../inbox/rejection.js';
 import { readBody } from './body.js';
-import { PAGES, WEBHOOK_PATH } from './pages.js';
+import { PAGES, WEBHOOK_PATH } from './visitor-pages.js';
 import type { DeliverySummary, PostResult, WebhookPost } from './posts.js';
 import { sendProblem } from './problem.js';
 import { findSignaturePrefix, type Rejection } from './rejection-counter.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConsoleActions } from '../../src/app/console-actions.js';
-import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
+import { createDemoActions } from '../../src/cli/commands/demo/demo-actions.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
 import { openEngine } from '../../src/store/open.js';

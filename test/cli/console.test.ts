@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findSandbox } from '../../src/cli/commands/demo/sandbox.js';
+import { findSandbox } from '../../src/cli/commands/demo/demo-sandbox.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';

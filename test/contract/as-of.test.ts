@@ -8,7 +8,7 @@ import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import * as parse from '../../src/registry/json/parse-objects.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects-session.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';

@@ -3,7 +3,7 @@ import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/ope
 import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
-import { toProjectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { Member, Project } from '../../src/registry/object-models.js';
 import { temporaryFolder } from '../support/inbox.js';
 

@@ -146,7 +146,7 @@ describe('T52 two PDFs whose hashes start with the same digits', () => {
 
   test('would overwrite each other if file names contained only part of the hash', async () => {
     const address = createBrokenModule(
-      'mirror/certificates/file-name.js',
+      'mirror/certificates/certificate-file-name.js',
       '`${assertRetirementId(retirementId)}-${sha256}.pdf`',
       '`${assertRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
       'store/sqlite/certificates/folder.js',

@@ -1,5 +1,5 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/object-models.js';

@@ -1,5 +1,5 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects-session.js';
 import { credit, installation, createUnknownPage, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';

@@ -1,4 +1,4 @@
-import { LANDING_PATH } from '../../webhook/pages.js';
+import { LANDING_PATH } from '../../webhook/visitor-pages.js';
 import { defineCommand } from '../command.js';
 import { createUsageError } from '../exit.js';
 import { makeRequired, defineText } from '../options.js';

@@ -12,7 +12,7 @@ import type { Row } from '../output/formats.js';
 import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeRemedy } from '../health.js';
 import { defineFlag } from '../options.js';
-import { describeDemoCreation, isDemoBeingCreated } from './demo/sandbox.js';
+import { describeDemoCreation, isDemoBeingCreated } from './demo/demo-sandbox.js';
 
 /** The status without the first reads, which have a line of their own. */
 type ShownStatus = Omit<Status, 'firstReads'>;

@@ -4,7 +4,7 @@ import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateSession } from '../mirror.js';
 import { ORPHAN_AGE_MS, type PdfStore } from '../pdf-store.js';
 import type { CertificateDownload, CertificateSelection, MirrorPort } from '../port.js';
-import { isIntactFileName } from './file-name.js';
+import { isIntactFileName } from './certificate-file-name.js';
 import { SyncSession } from '../sync-session.js';
 
 /** Downloads that share one commit. After a crash the uncommitted ones are requested again. */

@@ -2,7 +2,7 @@ import { readBody, readBodyChunks } from './body.js';
 import type { RequestAttempt } from './attempt.js';
 import type { HttpResponse, StreamedResponse } from './http-types.js';
 import { RegistryError } from '../errors.js';
-import { parsePdfFileName } from './file-name.js';
+import { parsePdfFileName } from './pdf-file-name.js';
 
 /** A response whose headers have arrived and whose body is still to be read. */
 export interface OpenResponse {

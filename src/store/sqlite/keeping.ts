@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
-import { parseRetirementId } from '../../mirror/certificates/file-name.js';
+import { parseRetirementId } from '../../mirror/certificates/certificate-file-name.js';
 import type { Stage } from '../engine.js';
 import { StoreError } from '../errors.js';
 import { writeCopy } from './copy.js';

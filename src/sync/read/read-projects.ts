@@ -1,5 +1,5 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
-import { toProjectAnswer } from '../../mirror/projects.js';
+import { toProjectAnswer } from '../../mirror/projects-session.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from '../installation/read-context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from '../outcome.js';

@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
-import { MAX_UNCORRECTED_SKEW_MS } from '../../../src/registry/auth/clock.js';
+import { MAX_UNCORRECTED_SKEW_MS } from '../../../src/registry/auth/registry-clock.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const appId = '5f9c2f0e-0f0c-4c7e-9d0b-3a3f6a1d2c11';

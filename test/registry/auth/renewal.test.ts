@@ -5,7 +5,7 @@ import { decodeJwt, jwtVerify } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAccessTokens } from '../../../src/registry/auth/access-tokens.js';
 import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
-import { createRegistryClock } from '../../../src/registry/auth/clock.js';
+import { createRegistryClock } from '../../../src/registry/auth/registry-clock.js';
 import { createAppClient } from '../../../src/registry/app-client.js';
 import { createHttpClient } from '../../../src/registry/http/http-client.js';
 import { createOrganizationClient } from '../../../src/registry/organization-client.js';

@@ -8,7 +8,7 @@ import type { InboxPort } from '../../../inbox/port.js';
 import { createMask } from '../../../text/mask.js';
 import type { Sandbox } from '../../../sandbox/start.js';
 import type { Engine } from '../../../store/engine.js';
-import { WEBHOOK_PATH } from '../../../webhook/pages.js';
+import { WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
 import type { Io } from '../../io.js';
 
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import { checkEvidenceSealing } from '../../evidence-log.js';
 import { CommandError } from '../../exit.js';
 import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
-import { describeDemoCreation, isDemoBeingCreated } from '../demo/sandbox.js';
+import { describeDemoCreation, isDemoBeingCreated } from '../demo/demo-sandbox.js';
 import { MIRROR_CHECKS } from './mirror-checks.js';
 import { checkReceiver, type ReceiverProcesses } from './receiver-check.js';
 import { checkRegistry } from './registry-checks.js';

@@ -13,7 +13,7 @@ import { sealBeforeExport } from '../../evidence-log.js';
 import { createCheckError } from '../../exit.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createChecksummedFolder } from '../../output/checksummed-folder.js';
-import { createPageTotals, renderPageHead, renderExportedRow } from './page.js';
+import { createPageTotals, renderPageHead, renderExportedRow } from './export-page.js';
 
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);

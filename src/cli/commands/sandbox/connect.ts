@@ -3,7 +3,7 @@ import type { CommandContext } from '../../context.js';
 import { CommandError, createUsageError, EXIT, type ExitCode } from '../../exit.js';
 import { isLoopbackUrl } from '../../../text/loopback.js';
 import { defineText } from '../../options.js';
-import { findSandbox } from '../demo/sandbox.js';
+import { findSandbox } from '../demo/demo-sandbox.js';
 
 export const SANDBOX_URL_OPTION = defineText(
   'url',

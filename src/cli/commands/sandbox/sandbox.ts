@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
-import { LANDING_PATH } from '../../../webhook/pages.js';
+import { LANDING_PATH } from '../../../webhook/visitor-pages.js';
 import { type CommandGroup, defineCommand } from '../../command.js';
 import { createUsageError } from '../../exit.js';
 import { writeStdout } from '../../io.js';

@@ -3,7 +3,7 @@ import {
   assertRetirementId,
   formatCertificateFileName,
   parseRetirementId,
-} from '../../../mirror/certificates/file-name.js';
+} from '../../../mirror/certificates/certificate-file-name.js';
 import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
 import { formatInstant } from '../../../resources/sql-values.js';

@@ -9,7 +9,7 @@ import {
   formatCertificateFileName,
   formatLegacyFileName,
   parseRetirementId,
-} from '../../../mirror/certificates/file-name.js';
+} from '../../../mirror/certificates/certificate-file-name.js';
 import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import { ORPHAN_AGE_MS, type PdfStore, type TimeWindow } from '../../../mirror/pdf-store.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
-import { createRegistryClock } from '../../../src/registry/auth/clock.js';
+import { createRegistryClock } from '../../../src/registry/auth/registry-clock.js';
 import { createBrokenModule } from '../../support/mutant.js';
 
 const MINUTE = 60_000;
@@ -104,7 +104,12 @@ describe('T42 the clock', () => {
     'follows the Date header after %s only if its limit is removed',
     async (_, piece, broken, skew, status) => {
       const module: { createRegistryClock: typeof createRegistryClock } = await import(
-        createBrokenModule('registry/auth/clock.js', piece, broken, 'registry/auth/clock.js')
+        createBrokenModule(
+          'registry/auth/registry-clock.js',
+          piece,
+          broken,
+          'registry/auth/registry-clock.js',
+        )
       );
       const dated = (create: typeof createRegistryClock) => {
         const { corrections, observe } = createClockWithSkew(skew, create);
