@@ -43,10 +43,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /**
-   * Searches for the installation that a request created before its response was lost. Compares the organization's name
-   * and the creation time.
-   */
+  /** Finds the installations of this organization name that were created since the write was sent. */
   function findCreatedInstallations(
     fullName: string,
     isCreatedSinceWrite: (instant: string | null) => boolean,
@@ -57,9 +54,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     );
   }
 
-  /**
-   * Creates a user and an organization. If the response is lost, searches for the new installation instead of retrying.
-   */
+  /** Creates a user and an organization. After a lost response, looks the result up instead of retrying. */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
     options: ReadOptions = {},

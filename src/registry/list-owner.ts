@@ -1,9 +1,6 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/**
- * Throws if a list response names an organization other than the requested one. Returns the named organization's id, or
- * null if the response names none.
- */
+/** Throws if a list belongs to another organization. Otherwise returns the id that the response names. */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,

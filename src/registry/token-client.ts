@@ -58,9 +58,7 @@ function parseDeposit(response: HttpResponse): readonly Credit[] {
   return hasCredits ? parseShortList(response, 'credits', parseCredit).items : [];
 }
 
-/**
- * Revokes the current access token. If a response was lost and a retry then gets a 401, the token counts as revoked.
- */
+/** Revokes the current access token. */
 async function revokeToken(
   http: HttpClient,
   tokens: TokenSource<AnyAccessToken>,
@@ -83,6 +81,7 @@ async function revokeToken(
       onCall,
     });
   } catch (error) {
+    // A 401 after a lost response shows that the first request has revoked the token.
     const isRevoked = hasLostAnswer && error instanceof RegistryError && error.code === 'unauthorized';
     if (!isRevoked) throw error;
   } finally {
@@ -90,10 +89,7 @@ async function revokeToken(
   }
 }
 
-/**
- * Creates the query parameters to find the project of a credit, by its serial number (serialization) or its id. Throws
- * `bad_request` if both are missing.
- */
+/** Creates the query that finds a project by a credit's serial number or id. Throws if both are missing. */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');

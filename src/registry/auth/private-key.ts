@@ -26,11 +26,9 @@ export class PrivateKeyError extends Error {
   }
 }
 
-/**
- * Reads an RSA private key from PEM text. Also accepts `\n` written as two characters in place of a line break, which
- * is common in environment variables.
- */
+/** Reads an RSA private key from PEM text. Line breaks may be written as `\n`. */
 export function readPrivateKey(text: string): KeyObject {
+  // Environment variables often hold `\n` as two characters in place of a line break.
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
   if (pem === '') throw new PrivateKeyError('empty', 'nothing');
   const key = parseKeyBlock(findPrivateKeyBlock(pem));
@@ -43,9 +41,7 @@ export function readPrivateKey(text: string): KeyObject {
   return key;
 }
 
-/**
- * Returns the PEM block of the private key. Throws if there is none, or if the key is encrypted or in OpenSSH format.
- */
+/** Returns the PEM block of the private key. Throws if the key is missing, encrypted or in OpenSSH form. */
 function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));

@@ -30,10 +30,7 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/**
- * Creates a clock that shows the local time. If a 401 arrives and the local time is wrong by 2 minutes to 24 hours, the
- * clock changes to the registry's time.
- */
+/** Creates a local clock that changes to the registry's time if clock skew explains a 401 response. */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;

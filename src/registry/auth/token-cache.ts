@@ -37,10 +37,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /**
-   * Whether a cached token has the permissions that are granted now. A token that was requested after the last change
-   * of the permissions always counts as current.
-   */
+  /** Whether a cached token may still be used after the last change of the permissions. */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,

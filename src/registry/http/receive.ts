@@ -90,11 +90,9 @@ function getContentLength(response: Response): number | null {
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/**
- * Whether a response has status 200, is not a range, and states where its body ends (by a length or by chunks).
- * Otherwise a truncated body would look complete.
- */
+/** Whether a response carries a whole body and marks where the body ends. */
 function isCompleteResponse({ status, headers }: Response): boolean {
+  // Without a marked end, a truncated body would look complete.
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
   return status === 200 && marksEnd && !headers.has('content-range');
 }

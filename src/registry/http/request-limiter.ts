@@ -63,10 +63,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     timer = setTimeout(startQueuedRequests, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
-  /**
-   * Returns the function that a request calls when it ends. That function frees the slot of the request and starts
-   * queued requests.
-   */
+  /** Returns the function that frees a request's slot and starts queued requests. */
   function createReleaseSlot(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {

@@ -26,10 +26,7 @@ interface RefusedToken {
 
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
-/**
- * Sends a request and retries after temporary errors if the request is repeatable. If the registry refuses the token,
- * retries once with a new token.
- */
+/** Sends a request. Retries repeatable requests after temporary errors, and renews a refused token once. */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
   rules: RetryRules,
@@ -60,10 +57,7 @@ export async function sendWithRetries<T>(
   }
 }
 
-/**
- * Rethrows the error of a token request. Clears `mayHaveHappened`, because the request that needs the token was not
- * sent.
- */
+/** Rethrows a token error without `mayHaveHappened`, because the actual request was not sent. */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

@@ -3,13 +3,11 @@ import { isId } from '../../text/checks.js';
 
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/**
- * Parses the base URL of a registry. Accepts https, and http only on localhost, because tokens must be encrypted in
- * transit.
- */
+/** Parses the base URL of a registry. Requires https, except on localhost. */
 export function parseBaseUrl(text: string): URL {
   const url = parseUrl(text);
   if (url === null) throw createBadRequestError('the base URL', 'expected a URL');
+  // Tokens must be encrypted in transit.
   const isSecure =
     url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
   if (!isSecure) throw createBadRequestError('the base URL', 'expected https, or http on a loopback address');
@@ -20,10 +18,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/**
- * Replaces each placeholder in a route by a parameter: `/projects/:projectId` → `/projects/42`. Throws for a malformed
- * id.
- */
+/** Fills the placeholders of a route: `/projects/:id` → `/projects/42`. Throws for a malformed id. */
 export function fillRoute(route: string, params: Readonly<Record<string, string>> = {}): string {
   return route.replace(/:([A-Za-z]+)/g, (_placeholder, name: string) => {
     const id = params[name];

@@ -34,10 +34,7 @@ class WritableAmount implements Amount {
   }
 }
 
-/**
- * Reads an amount with all its digits from the text of a JSON object. `parsedValue` is the amount as `JSON.parse`
- * returned it, possibly rounded.
- */
+/** Reads an amount from JSON text with all its digits. `JSON.parse` may have rounded `parsedValue`. */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -77,10 +74,7 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/**
- * Creates an amount from the text of a JSON number. For an invalid number, `fault` holds the reason and all other
- * fields are null.
- */
+/** Creates an amount from the text of a JSON number. `fault` says why a number is invalid. */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
@@ -129,7 +123,7 @@ function nullIfTooLarge(millionths: bigint): bigint | null {
   return millionths <= MAX_MICRO ? millionths : null;
 }
 
-/** Formats an amount as a JSON number without changing any digit. Throws `bad_request` unless the amount is positive. */
+/** Formats an amount as a JSON number with unchanged digits. Throws unless the amount is positive. */
 export function formatAmount(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
   const isDecimal = /^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && text.length <= 60;

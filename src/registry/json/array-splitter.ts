@@ -6,20 +6,15 @@ const COMMA = 0x2c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
-/**
- * Creates a splitter that extracts the elements of one array from streamed JSON. With `allowBareArray`, the JSON may be
- * just an array.
- */
+/** Creates a splitter that extracts the elements of one array from streamed JSON. */
 export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
+  // With `allowBareArray`, the JSON may be just an array.
   const envelope = createEnvelopeScanner(arrayName, allowBareArray);
   const separators = createSeparatorScanner(arrayName);
   const element = createElementScanner(arrayName);
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
-  /**
-   * Scans to the next place where an element starts or ends, and returns its offset. Returns null if the chunk has no
-   * such place. A finished element is added to `elementTexts`.
-   */
+  /** Returns the offset of the next start or end of an element. Adds finished texts to `elementTexts`. */
   function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {
       const arrayStart = envelope.findArray(chunk, startOffset);

@@ -92,8 +92,9 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses the response up to the array: `{"total": 5, "rows": […` → total 5. Returns `{}` before the array is found. */
+  /** Parses the response up to the array: `{"total": 5, "rows": […` → total 5. */
   function parseEnvelopeStart(): Envelope {
+    // Before the array is found, nothing is known.
     if (partsBeforeArray === 0 || isBareArray) return {};
     const label = `the answer before ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts.slice(0, partsBeforeArray)), label));

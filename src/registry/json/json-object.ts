@@ -90,10 +90,7 @@ export function getObjectField(object: SourceObject, name: string): SourceObject
   return { label: `${object.label}.${name}`, text, members: value };
 }
 
-/**
- * Returns the parsed object in a field, or null if the field is not an object. Faster than `getObjectField`, which also
- * finds the JSON text of the object.
- */
+/** Returns the parsed object in a field, without its JSON text. Returns null for a field of another type. */
 export function getObjectMembers(
   object: SourceObject,
   name: string,
@@ -110,10 +107,7 @@ export function getRequiredId(object: SourceObject, aliases: FieldAliases): stri
   return value;
 }
 
-/**
- * Returns the id in the first field of `aliases` that is not empty, or null if all are empty. Throws if the id is
- * malformed.
- */
+/** Returns the first id in the fields `aliases`, or null if all are empty. Throws for a malformed id. */
 export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
   const name = aliases.find(alias => !isAbsentOrEmpty(getField(object, alias)));
   return name === undefined ? null : getRequiredId(object, [name]);

@@ -21,10 +21,7 @@ interface Grant {
   readonly level: string;
 }
 
-/**
- * Parses an installation's permissions, or returns null if it has none. If a permission has several levels, keeps the
- * highest level.
- */
+/** Parses an installation's permissions. Keeps the highest level of each permission. */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
@@ -54,10 +51,7 @@ function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Gra
   });
 }
 
-/**
- * Parses one item of a permission list, such as `"name:level"` or `{"name": …, "level": …}`. Returns an empty list for
- * an invalid item.
- */
+/** Parses `"name:level"` or `{"name": …, "level": …}`. Returns an empty list for any other value. */
 function parseListedGrant(value: unknown): Grant[] {
   if (typeof value === 'string') {
     const [, name, level] = /^([^:]+):([^:]+)$/.exec(value) ?? [];

@@ -24,10 +24,7 @@ export interface BatchedList<T> {
   readonly organizationId: string;
 }
 
-/**
- * Reads a list from one long response and yields rows in batches as they arrive. The list is complete only if the
- * iteration ends without an error.
- */
+/** Yields the rows of one long response in batches. After an error, the list is incomplete. */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,
   options: ReadOptions = {},

@@ -4,9 +4,7 @@ import { RegistryError } from '../errors.js';
 const MIN_PAGE_SIZE = 10;
 const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
 
-/**
- * Chooses a smaller page size after the registry refused a page. Rethrows the error if the page size is not the reason.
- */
+/** Chooses a smaller page size after a refused page. Rethrows an error that has another cause. */
 export function chooseSmallerPageSize(error: unknown, refusedSize: number): number {
   if (!(error instanceof RegistryError) || !mayConcernPageSize(error)) throw error;
   const allowedSize = findAllowedPageSize(error.registryMessage ?? '', refusedSize);

@@ -42,10 +42,7 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/**
- * Looks up a page by the digest of its rows. Returns null unless an earlier read of the list has received the same
- * rows.
- */
+/** Recognizes a page that has the same rows as in an earlier read. Returns null for other pages. */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
@@ -119,10 +116,7 @@ function splitListText(text: string, listStart: number): ListPieces | null {
   return { texts, listEnd: lastEnd + 1 };
 }
 
-/**
- * Parses row texts as JSON objects, or returns null if one is not an object. `copyRowTexts` copies each text, so that a
- * row does not keep its whole page in memory.
- */
+/** Parses row texts as JSON objects. Returns null if a text is not an object. */
 function parseRows(texts: readonly string[], copyRowTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
   for (const text of texts) {

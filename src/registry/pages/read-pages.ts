@@ -147,12 +147,10 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/**
- * Counts the rows of a page that were not on an earlier page. Compares row ids, or the page's digest if its rows were
- * not parsed.
- */
+/** Counts the rows of a page that were not on an earlier page. */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenPageDigests }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
+  // The rows of a known page were not parsed, so the digest of the page is compared.
   const isRepeated = seenPageDigests.has(page.digest);
   seenPageDigests.add(page.digest);
   return isRepeated ? 0 : page.rows;
@@ -172,10 +170,7 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): L
   return isPastLimit ? 'endless' : null;
 }
 
-/**
- * Requests one page and parses its rows, except rows that an earlier read of the list has parsed. Digests identify
- * these rows.
- */
+/** Requests one page and parses the rows that no earlier read of the list has parsed. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -209,10 +204,7 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/**
- * Splits a page into groups of rows, and parses the groups that no earlier read of the list has parsed. Returns the
- * other groups as `knownGroups`, without their items.
- */
+/** Parses the row groups of a page that no earlier read has parsed. Returns other groups without items. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,
   rows: readonly PageRow[],

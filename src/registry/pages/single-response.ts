@@ -80,10 +80,7 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/**
- * Starts the download of a certificate. Throws if the response is partial or its headers do not state where the body
- * ends.
- */
+/** Starts the download of a certificate. Throws if the response may be partial. */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,

@@ -36,10 +36,7 @@ export function endReservation(
   });
 }
 
-/**
- * Returns the reservation in a response, or null if the response has none. Throws if the body is neither empty nor
- * JSON.
- */
+/** Returns the reservation in a response, or null if there is none. Throws for a body such as HTML. */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
   const text = decodeBody(response);

@@ -44,10 +44,7 @@ export function createInventoryRequestMatcher(
   };
 }
 
-/**
- * Searches a list for objects that a write may have created. If the list was not read to its end, no match counts as
- * certain.
- */
+/** Searches a list for objects that a write may have created. */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,
   match: (object: T) => WriteMatch,
@@ -64,6 +61,7 @@ export async function findMatches<T extends { readonly id: string }>(
     }
     isComplete = end === 'complete';
   }
+  // An unread page may hold another match, so no match is certain before the end of the list.
   return { candidates: [...candidates.values()], certain: isComplete ? certain : [] };
 }
 

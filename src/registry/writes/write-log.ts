@@ -2,10 +2,7 @@ const MAX_CREATED_IDS = 10_000;
 
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
-/**
- * Creates the write log of one client. The log runs writes with the same key one after another, and remembers the ids
- * of created objects.
- */
+/** Creates a log that runs writes with equal keys in turn and remembers the ids of created objects. */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();

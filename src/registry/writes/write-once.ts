@@ -55,9 +55,7 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
 /** The result of a write, or the error that lost its response. */
 type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/**
- * Sends the write and returns the result, or the error if the response was lost. Throws if the write certainly failed.
- */
+/** Sends a write. Returns its result, or the error of a lost response. Throws if the write failed. */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {
@@ -71,10 +69,7 @@ async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<W
   }
 }
 
-/**
- * Searches for the result of a write whose response was lost. Throws `outcome_unknown` unless there is exactly one
- * certain match.
- */
+/** Finds the result of a write whose response was lost. Throws `outcome_unknown` if no result is certain. */
 async function findLostResult<T>(
   http: HttpClient,
   write: WriteRequest<T>,
