@@ -29,9 +29,7 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 /** The tables whose rows can be checked against their documents. */
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
-/**
- * Returns the columns of a row that contradict its JSON document. Returns `["document"]` if the document is invalid.
- */
+/** Returns the columns of a row that contradict its JSON document. */
 export function findContradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,
@@ -39,6 +37,7 @@ export function findContradictedColumns(
   const deriveColumns = DERIVE_BY_TABLE.get(table);
   if (deriveColumns === undefined) return [];
   const derived = tryDeriveColumns(String(row['document']), deriveColumns);
+  // An invalid document has no columns to compare.
   if (derived === null) return ['document'];
   return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }
@@ -71,10 +70,11 @@ function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item
   return Object.fromEntries(columns.map(({ name, getValue }) => [name, getValue(item)]));
 }
 
-/** Computes the columns of an installation from its JSON document. Omits columns that the document does not contain. */
+/** Computes the columns of an installation from its JSON document. */
 function deriveInstallationColumns(source: SourceObject): ColumnValues {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...columns } = toInstallationColumns(installation);
+  // Columns that the document does not contain are omitted, so that they are not compared.
   return {
     ...columns,
     ...(organizationId === null ? {} : { organization_id: organizationId }),

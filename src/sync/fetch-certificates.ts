@@ -70,17 +70,11 @@ interface CertificateFetcherOptions {
   readonly now: () => number;
 }
 
-/**
- * Creates a function that downloads and stores one certificate. The function records the error of a failed download,
- * and throws only errors that must stop the remaining downloads.
- */
+/** Creates a function that downloads and stores one certificate, or records why that failed. */
 function createCertificateFetcher({ session, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
-  /**
-   * Records why a certificate was not stored. Throws an error that must stop the remaining downloads, such as
-   * `rate_limited`.
-   */
+  /** Records why a certificate was not stored. Rethrows an error that must stop the remaining downloads. */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await session.markUnavailable(retirementId, requestedAt);

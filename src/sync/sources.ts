@@ -126,10 +126,7 @@ function createWholeSource<Item>(
   return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-/**
- * Creates the source of a list that the registry sends in one long answer, without pages. The source reads the answer
- * in batches.
- */
+/** Creates the source of a list that the registry sends in one long answer, without pages. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

@@ -68,10 +68,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const unreadDeliveryTask =
     pattern === null ? null : createUnreadDeliveryTask({ ...context, self: options.self, log });
 
-  /**
-   * Calls the registry once at the start, to log a wrong key or address at once. If the call fails, enqueues a job that
-   * tries again.
-   */
+  /** Calls the registry once, to log a wrong key or address at the start. */
   async function checkRegistryAccess(): Promise<void> {
     const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);
     try {
@@ -90,10 +87,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
 
   return {
     ...worker,
-    /**
-     * Starts the worker, the schedule and the task that records unread webhooks. Throws if the mirror belongs to
-     * another registry or app.
-     */
+    /** Starts the worker and the schedule. Throws if the mirror belongs to another registry or app. */
     async start() {
       const scheduleSeconds =
         pattern === null ? {} : { scheduleSeconds: Math.round(computeTickInterval(pattern, now()) / 1000) };

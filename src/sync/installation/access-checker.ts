@@ -14,21 +14,16 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let changed = false;
   let fenceRaised = false;
 
-  /**
-   * Whether the stored list of installations is recent enough for this job. Always false for a job that is retried or
-   * that the schedule did not create.
-   */
+  /** Whether the stored list of installations is recent enough for this job. */
   async function isListCurrent(): Promise<boolean> {
+    // A retry, and a job that the schedule did not create, always asks the registry.
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
     // If the installation has changed since then, reads are refused and a recheck finds out why.
     const { listedAt, listValidForMs } = await mirror.readState();
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /**
-   * Returns the installation if it is active, otherwise null. Asks the registry, unless this is a scheduled job and a
-   * recently stored list shows the installation as active.
-   */
+  /** Returns the installation if it is active, otherwise null. Scheduled jobs may use the stored list. */
   async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -40,10 +35,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
-  /**
-   * Reads the installation from the registry and stores it in the mirror. Returns null unless the installation is
-   * active.
-   */
+  /** Reads an installation from the registry and stores it. Returns null unless it is active. */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -68,16 +60,14 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged };
   }
 
-  /**
-   * Assigns the job to an organization. From then on, the mirror refuses writes of older claims for this organization.
-   * Throws `organization_busy` if another job is reading the organization.
-   */
+  /** Assigns the job to an organization. Throws `organization_busy` if another job is reading it. */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);
       if (assignment === 'busy') throw new SyncError('organization_busy');
       if (assignment === 'lost') throw new SyncError('claim_lost');
     }
+    // From here on, the mirror refuses writes of older claims for this organization.
     if (!fenceRaised) await mirror.raiseFence({ organizationId, part: job.part, claim: job.claim });
     fenceRaised = true;
   }

@@ -32,12 +32,7 @@ export interface AccessOptions extends ReadOptions {
   readonly renewToken: boolean;
 }
 
-/**
- * Reads an installation and returns whether it is active, suspended or uninstalled.
- * - Uninstalled: the registry answers 404.
- * - Suspended: the registry refuses a new token with 403.
- * - Any other failure throws.
- */
+/** Reads an installation and returns whether it is active, suspended or uninstalled. */
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,
@@ -55,6 +50,7 @@ export async function readAccess(
   const hidesPermissions = installation.permissions === null;
   if (renewToken || hidesPermissions || storedInstallation?.state !== 'active') tokens.forget(installationId);
   const expectedId = storedInstallation?.organizationId ?? installation.organizationId ?? undefined;
+  // The registry refuses a token for a suspended installation.
   const token = await awaitOrNull('forbidden', tokens.installation(installationId, expectedId).get());
   const organizationId =
     expectedId ?? (await app.createInstallationToken(installationId, options)).organizationId;

@@ -7,10 +7,7 @@ import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 /** The longest delay of a read of reservations. The end that the registry gives may be thousands of years away. */
 const MAX_START_DELAY_MS = 86_400_000;
 
-/**
- * Enqueues the jobs that follow a read of an installation, for example a retry of failed resources. Returns the outcome
- * of the read, such as `read`.
- */
+/** Enqueues the jobs that follow a read, such as a retry. Returns the outcome of the read. */
 export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
   await enqueueCertificates(context);
@@ -29,13 +26,11 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   ]);
 }
 
-/**
- * Enqueues a job that downloads certificates, for example if the read found new retirements. A full read first marks
- * all certificates for download.
- */
+/** Enqueues a job that downloads certificates, for example if the read found new retirements. */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
   const { trigger } = job;
+  // A full read downloads all certificates again.
   if (scope.full) await certificates.makeAllDue(organizationId);
   else if (trigger === 'person') await certificates.makeFailedDue(organizationId);
   // Jobs of the schedule or a person also retry failed certificates.
@@ -55,24 +50,19 @@ async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): 
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
-/**
- * Creates a job, by default with the trigger `worker`. Later jobs of the same kind and subject are merged into a
- * waiting job.
- */
+/** Creates a job for the installation, by default with the trigger `worker`. */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,
   subjectId: string,
   fields: Partial<NewJob>,
 ): NewJob {
+  // Later jobs of the same kind and subject are merged into a waiting job.
   const dedupeKey = `${kind}:${subjectId}`;
   return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...fields };
 }
 
-/**
- * Enqueues a job that reads the failed resources again, and returns the outcome of the current job. If the current job
- * is itself a retry and no resource could be read, throws the first error instead.
- */
+/** Enqueues a job that reads the failed resources again. Returns the outcome of the current job. */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;
   const { failures } = context.observations;
@@ -103,9 +93,7 @@ function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): strin
   ).join('; ');
 }
 
-/**
- * Returns the HTTP status of an error, such as "503". If there is no error status, returns the failure code in words.
- */
+/** Returns the HTTP status of an error, such as "503", or its failure code in words. */
 function describeCause(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');

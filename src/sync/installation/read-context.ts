@@ -12,10 +12,7 @@ export interface InstallationRun extends RunningJob {
   readonly scope: ReadScope;
 }
 
-/**
- * Returns the running job together with its installation id, its newest webhook and the resources to read. Throws
- * `bad_request` if the job names no installation.
- */
+/** Adds the installation, the newest webhook and the scope to a running job. Throws without an installation. */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,

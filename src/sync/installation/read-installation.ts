@@ -43,11 +43,9 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/**
- * Returns `unchanged` for a routine job that found no changes, otherwise `outcome`. A job is routine if only the
- * schedule or repeated webhooks requested it.
- */
+/** Returns `unchanged` for a routine job that found no changes, otherwise `outcome`. */
 function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
+  // A routine job was requested only by the schedule or by repeated webhooks.
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
 }
@@ -69,10 +67,7 @@ function createReadContext(
   };
 }
 
-/**
- * Reads the planned resources one after another. If a scheduled job finds a change, it then reads all other resources
- * too.
- */
+/** Reads the planned resources. A scheduled job that finds a change also reads all other resources. */
 async function readResources(
   context: ReadContext,
   accessChecker: AccessChecker,
@@ -107,10 +102,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /**
-   * Loads what the plan depends on: the last read of each resource, and for which resources a webhook has arrived
-   * since.
-   */
+  /** Loads the last read of each resource, and for which resources a webhook has arrived since. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -126,10 +118,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
-  /**
-   * Lists the resources that may be requested now: the permissions allow them, and the registry has not declined them
-   * recently.
-   */
+  /** Lists the resources that the permissions allow and the registry has not declined recently. */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -153,10 +142,7 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/**
- * Returns the resources for which a matching webhook has arrived. `toQuery` says which webhooks match, for example
- * those since the last read of the resource.
- */
+/** Returns the resources for which a webhook has arrived that matches the query from `toQuery`. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -175,10 +161,7 @@ async function findResourcesWithDelivery(
   return new Set(resources.filter((_resource, index) => arrived[index] === true));
 }
 
-/**
- * Marks the resources that the registry answered with 404 as not offered. If the registry answered no list of the
- * organization, a 404 that is new counts as a failed read instead.
- */
+/** Marks the resources that the registry answered with 404 as not offered. */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
   if (notFound.size === 0) return;

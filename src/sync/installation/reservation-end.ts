@@ -7,10 +7,7 @@ const READ_AFTER_END_MS = 1000;
 const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/**
- * Returns when, by the registry's clock, the reservation list must be read again because a reservation ends. Returns
- * null if no reservation will end.
- */
+/** Returns when to read the reservation list again because a reservation ends. Uses the registry's clock. */
 export function findNextReservationEnd(
   reservations: Iterable<Reservation>,
   registryNow: number,
@@ -23,10 +20,7 @@ export function findNextReservationEnd(
   return earliest;
 }
 
-/**
- * Returns when the reservation list must be read again because this reservation ends. Returns null if this reservation
- * requires no read.
- */
+/** Returns when to read the reservation list again because this reservation ends, or null if never. */
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);

@@ -30,10 +30,7 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /**
-   * Whether a webhook has arrived since the last urgent read, or since the start of the job. Queries the inbox at most
-   * once a second.
-   */
+  /** Whether a webhook has arrived since the last urgent read. Queries the inbox at most once a second. */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -42,15 +39,13 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /**
-   * Checks the access, then reads the warehouse and the reservations. Skips `interruptedResource`, which is being read
-   * already.
-   */
+  /** Checks the access, then reads the warehouse and the reservations except `interruptedResource`. */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
     const readable = await listReadable();
     for (const resource of URGENT_RESOURCES) {
+      // The interrupted resource is being read already.
       if (resource !== interruptedResource && !refused.has(resource) && readable.includes(resource))
         await tryRead(resource);
     }
@@ -68,10 +63,7 @@ export function createUrgentReads(
   }
 
   return {
-    /**
-     * Lets other jobs run. If a webhook has arrived, also reads the warehouse and the reservations. Skips
-     * `interruptedResource`, which is being read already.
-     */
+    /** Lets other jobs run. After a new webhook, also reads the warehouse and the reservations. */
     async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;

@@ -37,10 +37,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
     describeGoodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
       lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
 
-    /**
-     * Describes the registry's answer that caused an error, with secrets masked. Returns null if no answer caused the
-     * error.
-     */
+    /** Describes the registry's answer that caused an error, or returns null if no answer caused it. */
     describeBadAnswer(error: unknown, maskSecrets: (text: string) => string): LastAnswer | null {
       if (!(error instanceof RegistryError)) return null;
       const at = now();

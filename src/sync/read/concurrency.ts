@@ -1,7 +1,4 @@
-/**
- * Calls `work` for each item, with up to `concurrency` calls at a time. If calls fail, throws the first error once all
- * calls have ended.
- */
+/** Calls `work` for each item, at most `concurrency` at a time. Throws the first error at the end. */
 export async function forEachConcurrently<Item>(
   concurrency: number,
   items: readonly Item[],

@@ -65,11 +65,9 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/**
- * Throws unless the whole list was read: its last page is marked as the end, or the number of rows equals the
- * registry's total.
- */
+/** Throws unless the whole list was read. */
 function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
+  // A list without an end mark is complete if as many rows as the registry's total were seen.
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';
   throw new RegistryError('bad_answer', `the list has no proper end: its last page is ${end}`);

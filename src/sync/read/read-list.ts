@@ -82,9 +82,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /**
-     * Ends the read after the last chunk. Archives stored rows that the registry no longer has, and returns the result.
-     */
+    /** Ends the read after the last chunk. Archives the stored rows that the registry no longer has. */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
@@ -117,10 +115,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   };
 }
 
-/**
- * Creates a function that asks the registry for missing rows by id. Returns an empty object if the registry offers no
- * such request.
- */
+/** Creates a function that asks the registry for missing rows by id, if the registry offers that. */
 function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,
@@ -141,10 +136,7 @@ function createMissingRowLookup<Item>(
 /** Errors that concern every request and so say nothing about the requested item. */
 const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
-/**
- * Whether a request fails with `not_found`. Throws errors that say nothing about the requested item, such as
- * `rate_limited`.
- */
+/** Whether a request fails with `not_found`. Throws errors that do not concern the requested item. */
 async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;

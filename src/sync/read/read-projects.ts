@@ -22,10 +22,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await session.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /**
-   * Requests one project. If the registry refuses to show the project, returns an answer with the error. Throws all
-   * other errors.
-   */
+  /** Requests one project. If the registry refuses the project, returns the error as the answer. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
@@ -40,10 +37,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /**
-   * Requests a batch of projects and stores the answers. Collects errors in `failures`, and throws an error that must
-   * stop the remaining batches.
-   */
+  /** Requests a batch of projects and stores the answers. Throws an error that must stop other batches. */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));

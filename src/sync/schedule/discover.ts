@@ -11,7 +11,7 @@ export function createDiscoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
-/** Reads the registry's list of installations. Enqueues a job for each one that is new, changed or no longer listed. */
+/** Lists the registry's installations and enqueues a job for each new, changed or missing installation. */
 export async function discoverInstallations(
   { client, inbox, mirror, now }: SyncContext,
   running: RunningJob,

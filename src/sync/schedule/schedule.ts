@@ -23,15 +23,13 @@ const CRON_OPTIONS = { paused: true, utcOffset: 0 };
 /** Between two 29 Februaries there may be eight years. */
 const MAX_CRON_GAP_MS = 9 * 366 * DAY_MS;
 
-/**
- * Creates a task that enqueues one tick job at each time of a cron pattern. If several processes run this task, each
- * tick is enqueued once.
- */
+/** Creates a task that enqueues one tick job at each time of a cron pattern. */
 export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): RepeatingTask {
   return createRepeatingTask(async () => {
     const { last, next } = findTickTimes(pattern, now());
     try {
       // The latest past tick is enqueued too, in case no process ran at that time.
+      // Several processes that run this task together enqueue each tick once.
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
       log.warn({ error: describeFailure(error) }, 'scheduled tick could not be enqueued');

@@ -9,10 +9,7 @@ const DAY_MS = 86_400_000;
 /** Jobs are enqueued in batches, because the receiver waits for each write. */
 const ENQUEUE_BATCH_SIZE = 100;
 
-/**
- * Runs a scheduled tick. Looks for new installations, enqueues a read of each installation that is not uninstalled, and
- * deletes expired data.
- */
+/** Runs a scheduled tick: looks for new installations, enqueues reads, and deletes expired data. */
 export async function runTick(context: SyncContext, running: RunningJob): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(running.job.payload['intervalMs']);

@@ -71,10 +71,7 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/**
- * Creates a finder that searches, for each resource, the oldest webhook since its last read. Pass deliveries to
- * `matchDelivery`, oldest first.
- */
+/** Creates a finder of the oldest webhook since the last read of each resource. */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -82,9 +79,7 @@ function createUnreadDeliveryFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /**
-   * Starts the searches for the resources of an installation. Installations of one organization share their searches.
-   */
+  /** Starts the searches for the resources of an installation. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -102,10 +97,7 @@ function createUnreadDeliveryFinder(
         addInstallation(installationId, resources);
     },
 
-    /**
-     * Returns the resources for which this delivery is the oldest since their last read. Ends the searches of these
-     * resources.
-     */
+    /** Ends the searches that this delivery matches and returns their results. Pass the oldest delivery first. */
     matchDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -125,19 +117,14 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/**
- * Returns a list with the unread delivery that an earlier run found for a resource, or an empty list if there is none.
- */
+/** Returns the unread delivery that an earlier run found for a resource, in a list of at most one. */
 function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/**
- * Returns a list with the search for the oldest unread delivery of a resource, or an empty list if an earlier run found
- * the delivery.
- */
+/** Returns the search for the oldest unread delivery of a resource, or no search if it is known. */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -145,11 +132,9 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/**
- * Returns the time up to which earlier runs have searched deliveries. Returns null before the first run, or if the
- * clock was set back.
- */
+/** Returns the time up to which earlier runs have searched deliveries, or null if unknown. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
+  // A time in the future means that the clock was set back.
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
   return formatInstant(Date.parse(workerSeenAt) - MIN_DELIVERY_AGE_MS);
 }
@@ -161,10 +146,7 @@ export interface UnreadDeliveryTaskOptions extends UnreadDeliveryContext {
   readonly intervalMs?: number;
 }
 
-/**
- * Creates a task that runs every 15 seconds. It records that the process is alive, and for each resource the oldest
- * webhook since its last read.
- */
+/** Creates a task that sends heartbeats and records the oldest unread webhook of each resource. */
 export function createUnreadDeliveryTask(options: UnreadDeliveryTaskOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
   return createRepeatingTask(async () => {

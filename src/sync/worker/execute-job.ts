@@ -27,10 +27,7 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/**
- * Returns what the inbox stores for a successful job: `unchanged` for a scheduled job whose first attempt found no
- * changes, otherwise `done` with the outcome.
- */
+/** Returns what the inbox stores for a successful job. Scheduled jobs without changes may be `unchanged`. */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;

@@ -39,10 +39,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     leases.delete(jobId);
   }
 
-  /**
-   * Stops renewing a lease and calls `onLost` with the id of its job. Does nothing if the lease was replaced or
-   * removed.
-   */
+  /** Stops renewing a lease and calls `onLost`, unless the lease was replaced or removed. */
   function lose(lease: Lease): void {
     if (!isCurrent(lease)) return;
     remove(lease.claim.id);

@@ -15,18 +15,13 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/**
- * Creates a tracker that detects the end of a registry outage. Then the jobs that failed during the outage run first.
- */
+/** Creates a tracker that detects the end of a registry outage and then retries failed jobs first. */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /**
-   * Records that the registry has answered. If this ends an outage, makes the jobs that failed during the outage run
-   * first.
-   */
+  /** Records that the registry has answered. After an outage, makes the failed jobs run first. */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;
@@ -42,10 +37,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   }
 
   return {
-    /**
-     * Records the result of a job. A failure such as an unreachable registry suggests an outage, and a successful read
-     * ends the outage.
-     */
+    /** Records the result of a job, which may suggest the start or the end of an outage. */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {
         outageSuspected ||= OUTAGE_CODES.includes(failure.code);

@@ -22,12 +22,10 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /**
-     * Returns how many more jobs can start now. Returns at least 1 if all running jobs are long, because long jobs
-     * share their slots.
-     */
+    /** Returns how many more jobs can start now. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
+      // Long jobs share their slots, so one more job can start if all running jobs are long.
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
     },
 

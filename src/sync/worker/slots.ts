@@ -16,10 +16,7 @@ export interface SlotOptions {
   readonly areRunsWaiting: () => Promise<boolean>;
 }
 
-/**
- * Waits for a free slot of a queue. Returns `release`, which frees the slot, and `yieldTurn`, by which a long run
- * shares its slot with waiting runs.
- */
+/** Waits for a free slot. Returns functions to release the slot and to share it during a long run. */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);

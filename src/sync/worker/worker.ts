@@ -102,15 +102,13 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /**
-   * Lists how many jobs of each part (`data`, `certificates`) can start now. An idle worker also lists parts with 0
-   * slots, to learn whether jobs are waiting.
-   */
+  /** Lists how many jobs of each part (`data`, `certificates`) can start now. */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
       part: pool.part,
       slots: pause.isPaused() ? 0 : pool.countFreeSlots(),
     }));
+    // An idle worker also lists parts with 0 slots, to learn whether jobs are waiting.
     return countRuns() === 0 ? parts : parts.filter(({ slots }) => slots > 0);
   }
 
