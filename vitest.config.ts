@@ -20,7 +20,7 @@ export const PROGRAM = [
 export const SLOW = [
   'test/{build,deploy,readme,run-tests}.test.ts',
   'test/app/{receive,secrets,up,work}.test.ts',
-  'test/cli/{approved-words,check-script,deep-documents,mismatched-files,restore,sync,verify,write-commands}.test.ts',
+  'test/cli/{approved-words,deep-documents,mismatched-files,restore,sync,verify,write-commands}.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
   'test/duckdb/*.test.ts',
   'test/sandbox/webhooks.test.ts',

@@ -147,10 +147,10 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(files.some(file => file.includes(values['RETIREMENT'] ?? 'none'))).toBe(true);
   },
   'Prove a retirement to somebody who does not trust you': ([keys = '']) => {
-    const [, line = ''] = /^\(cd EVIDENCE && (.+) KEY\)$/m.exec(document) ?? [];
-    const script = line.replace('../docs/', join(import.meta.dirname, '../docs/'));
-    const cwd = values['EVIDENCE'];
-    const checked = spawnSync('sh', ['-c', `${script} ${keys.split('\n')[0]}`], { cwd, encoding: 'utf8' });
+    expect(document).toMatch(/^node dist\/check\.mjs EVIDENCE KEY$/m);
+    const program = join(import.meta.dirname, '../dist/check.mjs');
+    const argv = [program, values['EVIDENCE'] ?? '', keys.split('\n')[0] ?? ''];
+    const checked = spawnSync(process.execPath, argv, { encoding: 'utf8' });
     expect(checked).toMatchObject({ status: 0, stderr: '' });
     expect(checked.stdout).toContain(`Evidence of retirement ${values['RETIREMENT']}`);
   },

@@ -26,6 +26,7 @@ const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const DIGEST = join(DIST, '.sources-sha256');
 const MAIN = 'main.js';
 const BUNDLED = 'kysely';
+const CHECKER = 'src/evidence/checker';
 /** What is started as a process or a thread of its own. */
 const PROGRAMS = [
   'src/main',
@@ -58,6 +59,7 @@ async function build() {
     });
     if (status !== 0) return status ?? 1;
     await bundle(fresh, programOf(digest));
+    await buildChecker(fresh);
     if (!isBuilt(digest)) replace(fresh, digest);
     return 0;
   } finally {
@@ -109,6 +111,51 @@ async function bundle(fresh, program) {
   for (const file of ['main.js', 'main.js.map', 'main.d.ts']) rmSync(join(fresh, 'src', file));
   for (const file of STARTED) nameBundle(fresh, file, program);
   chmodSync(join(fresh, MAIN), 0o755);
+}
+
+/**
+ * Builds check.mjs and check.html, which verifiers get: one file each, not minified, because they should be read. The page may
+ * run only this script and this style, and may not use the network.
+ * @param {string} fresh
+ */
+async function buildChecker(fresh) {
+  if (!existsSync(join(ROOT, CHECKER))) return;
+  const read = (/** @type {string} */ file) => readFileSync(join(ROOT, CHECKER, file), 'utf8');
+  const entry = 'node/check-command.ts';
+  /** The bundler drops the comment that says how to use the program. */
+  const [usage] = /^\/\*\*[^]*?\*\/\n/.exec(read(entry)) ?? [''];
+  writeFileSync(join(fresh, 'check.mjs'), `#!/usr/bin/env node\n${usage}${await bundleChecker(entry)}`);
+  const script = `\n${await bundleChecker('page/page.ts')}`;
+  const style = `\n${read('page/page.css')}`;
+  if (/<\/script|<!--/i.test(script)) throw new Error('the script of the page would end early');
+  const hashOf = (/** @type {string} */ text) =>
+    `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  /** @type {Readonly<Record<string, string>>} */
+  const parts = { policy, script, style };
+  const page = read('page/page.html').replaceAll(
+    /\{(policy|script|style)\}/g,
+    (_, name) => parts[name] ?? '',
+  );
+  writeFileSync(join(fresh, 'check.html'), page);
+}
+
+/**
+ * Bundles an entry of the checker, without types, into one text that ends with a newline.
+ * @param {string} entry
+ */
+async function bundleChecker(entry) {
+  const { rolldown } = await import('rolldown');
+  const bundled = await rolldown({
+    cwd: ROOT,
+    input: join(ROOT, CHECKER, entry),
+    platform: 'neutral',
+    external: id => id.startsWith('node:'),
+  });
+  const { output } = await bundled.generate({ format: 'esm', minify: false });
+  await bundled.close();
+  if (output.length !== 1) throw new Error(`${entry} should become one file`);
+  return `${output[0].code.trim()}\n`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { recordOf } from './commitment.js';
+import { canonicalJson, recordOf } from './commitment.js';
 import { hexOf, sha256 } from './hashes.js';
 import { type Cells, type EvidencePort, createObservation, type Leaf, type Observation } from './port.js';
 import { readReads } from './reads.js';
@@ -23,9 +23,17 @@ export async function readMonths(port: EvidencePort, organizationId: string, upT
         sum.add(leaf);
       }
   }
-  const lines = [...sums].map(([name, sum]) => `${name} ${sum.end()}\n`);
-  const text = lines.toSorted().join('');
+  const lines = [...sums]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, sum]) => `${canonicalJson({ ...sum.end(), ...describeGroup(name) })}\n`);
+  const text = lines.join('');
   return { text, totals: { months: sums.size, months_sha256: hexOf(sha256(Buffer.from(text))), rows } };
+}
+
+/** Returns the fields of a line about a month that say what it counts. */
+function describeGroup(name: string) {
+  const [list = '', dated_by = '', month = ''] = name.split(' ');
+  return { list, dated_by, month };
 }
 
 /** What a leaf says about the rows of an organization. */
@@ -98,7 +106,12 @@ function createSum() {
       else sum += BigInt(micro);
       commitments.update(`${hexOf(commitment)}\n`);
     },
-    end: (): string => `${rows} ${withoutAmount} ${sum} ${commitments.digest('hex')}`,
+    end: () => ({
+      rows,
+      without_amount: withoutAmount,
+      micro: String(sum),
+      commitments: commitments.digest('hex'),
+    }),
   };
 }
 
@@ -114,15 +127,17 @@ export interface CheckpointFields {
 
 /**
  * Lists the leaves that a folder must not omit: the newest one of each organization and of its coverage, and all about
- * erasures, restores and new keys. A line for each: place, commitment, kind.
+ * erasures, restores and new keys. Each has a line in canonical JSON, in the order of the log.
  */
 export async function readNamed(port: EvidencePort, before: number) {
   const organizations = await port.leaves({ newest: 'organization', before });
   const coverage = await port.leaves({ newest: 'coverage', before });
   const told = await port.leaves({ told: before });
-  const lines = [...organizations, ...coverage, ...told].map(
-    ({ place, commitment, kind }) => `${place} ${hexOf(commitment)} ${kind}\n`,
-  );
+  const lines = [...organizations, ...coverage, ...told]
+    .toSorted((left, right) => left.place - right.place)
+    .map(({ place, commitment, kind }) => {
+      return `${canonicalJson({ named: place, commitment: hexOf(commitment), kind })}\n`;
+    });
   return { organizations, coverage, told, text: lines.join('') };
 }
 

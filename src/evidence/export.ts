@@ -9,157 +9,253 @@ import {
   readNamed,
 } from './complete.js';
 import { refuse } from './errors.js';
+import { createEvidenceLines } from './evidence-lines.js';
 import { hexOf } from './hashes.js';
-import { ALL, type Checkpoint, type EvidencePort, type Observation, type Leaf } from './port.js';
+import { ALL, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
 import { nodesOfProof } from './proof.js';
+import { readReads } from './reads.js';
 import { EMPTY, growTree } from './tree.js';
 
-/** What is to be shown: all that is dated or was observed in a month or year, all of an organization, or one retirement. */
+/** What is exported: all rows dated or observed in a period, all rows of an organization, or one retirement. */
 export interface ExportScope {
-  readonly what: 'period' | 'organization' | 'retirement';
-  readonly which: string;
-  /** Null where it is each of them. */
+  readonly kind: 'period' | 'organization' | 'retirement';
+  /** The period, or the id of the organization or retirement. */
+  readonly value: string;
+  /** The organization whose rows are exported; null for all. */
   readonly organizationId: string | null;
-  /** Of a retirement those of all its versions and of its end, and of its certificate. */
+  /** For a retirement, the changes of all its versions, of its end and of its certificate. */
   readonly numbers: readonly number[];
 }
 
 export interface ExportRequest {
   readonly port: EvidencePort;
-  readonly asked: ExportScope;
-  /** In milliseconds; null for the newest checkpoint. */
+  readonly scope: ExportScope;
+  /** An instant in milliseconds; null for the newest checkpoint. */
   readonly asOf: number | null;
-  /** A checkpoint that somebody holds. */
+  /** The older checkpoint from which the log must continue. */
   readonly since: Head | null;
-  /** Adds to a file of the folder. */
-  readonly write: (file: string, text: string) => void;
-  /** Adds what the registry sent with it, and a row to the page. */
-  readonly attach: (fact: Observation, file: File) => Promise<void>;
+  /** Whether to name the known organizations that have nothing else in the folder. */
+  readonly nameOthers: boolean;
+  /** Adds the certificate of a row to the folder. */
+  readonly addCertificate: (observation: Observation) => Promise<void>;
 }
 
-type File = 'rows.txt' | 'context.txt';
-
-/** Writes what proves it, as docs/check.sh reads it. Answers the checkpoint, and the numbers of the syncs that showed it. */
-export async function exportEvidence({ port, asked, asOf, since, write, attach }: ExportRequest) {
-  const checkpoint = (await checkpointAt(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
+/**
+ * Collects the lines of evidence.jsonl. Returns them with the checkpoint and the number of exported rows and retirements.
+ * Every line is compared with its leaf, so that nothing is exported that was changed after it was sealed.
+ */
+export async function exportEvidence({
+  port,
+  scope,
+  asOf,
+  since,
+  nameOthers,
+  addCertificate,
+}: ExportRequest) {
+  const checkpoint = (await findCheckpoint(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
   const { size } = checkpoint;
-  const { leaf: complete, fields } = await readComplete(port, size);
-  const { up_to: upTo } = fields;
-  if (complete?.place !== size - 1) refuse('the checkpoint does not say what is whole');
-  const named = await readNamed(port, complete.place);
-  const known = await port.leaves({ kind: 'change', numbers: asked.numbers });
-  const versions = known.filter(({ number }) => number <= upTo);
-  const monthsOfVersions = new Set(versions.map(mirrored));
+  const last = await readComplete(port, size);
+  if (last.leaf?.place !== size - 1) refuse('the checkpoint does not say what is complete');
+  const upTo = last.fields.up_to;
+  const named = await readNamed(port, last.place);
+  const lines = createEvidenceLines();
   const places = new Set<number>();
   const syncs = new Set<number>();
-  write('WHAT.txt', `${asked.what} ${asked.which}\n`);
-  write('checkpoint.txt', checkpoint.note);
-  write('named.txt', named.text);
-  for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) write(file, '');
-  for (const leaf of named.organizations) {
-    if (!concerns(leaf)) continue;
-    const { text, totals } = await readMonths(port, String(leaf.subject), upTo);
-    const fact = await observeOrganization(port, String(leaf.subject), { upTo, before: leaf.place }, totals);
-    await show('context.txt', leaf, fact);
-    write(`months/${leaf.place}.txt`, text);
-    await showRows(String(leaf.subject), leaf.place);
+  let [rows, retirements] = [0, 0];
+
+  lines.add('header', [], {
+    format: 2,
+    scope: scope.kind,
+    since: since?.size ?? null,
+    value: scope.value,
+  });
+  const known = await port.leaves({ kind: 'change', numbers: scope.numbers });
+  const versions = known.filter(({ number }) => number <= upTo);
+  const monthsOfVersions = new Set(versions.map(getObservedGroup));
+  for (const leaf of named.organizations.filter(concerns)) {
+    const organizationId = String(leaf.subject);
+    const { text, totals } = await readMonths(port, organizationId, upTo);
+    const at = { upTo, before: leaf.place };
+    await show('leaf', leaf, await observeOrganization(port, organizationId, at, totals));
+    addMonths(leaf, text);
+    const reads = await readReads(port, organizationId, leaf.place);
+    lines.addSealed('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
+    await showCurrentRows(organizationId, leaf.place);
   }
-  for (const version of versions) await showChanges('context.txt', [version]);
-  await show('context.txt', complete, observeComplete(named, fields));
-  for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
-    const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
-    if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);
-  }
-  for (const leaf of [...named.told, ...named.coverage.filter(concerns)])
-    await writeLeaf('context.txt', leaf, leaf.record ?? '');
-  await prove(headOf(checkpoint.note));
-  return { checkpoint, syncs: [...syncs] };
+  for (const version of versions) await showChanges('leaf', [version]);
+  await showNamed(last, named);
+  if (since !== null) await showOlderCounts(since.size);
+  await showSyncs();
+  const coverage = nameOthers ? named.coverage : named.coverage.filter(concerns);
+  for (const leaf of [...named.told, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
+  await addNodes(headOf(checkpoint.note));
+  return { checkpoint, lines, rows, retirements };
 
   function concerns({ subject }: Leaf): boolean {
-    return asked.organizationId === null || asked.organizationId === subject;
+    return scope.organizationId === null || scope.organizationId === subject;
   }
 
-  async function writeLeaf(file: File, leaf: Leaf, text: string): Promise<boolean> {
-    if (!isSealed(leaf, text)) await refuseAs(leaf);
+  /** Adds a leaf with its record, unless it is there already. Refuses a record that is not the sealed one. */
+  async function addLeaf(kind: 'row' | 'leaf', leaf: Leaf, text: string): Promise<boolean> {
+    if (!isSealed(leaf, text)) await refuseLeaf(leaf);
     if (places.has(leaf.place)) return false;
     places.add(leaf.place);
-    write(file, `${leaf.place} ${hexOf(leaf.salt ?? Buffer.of())} ${text}\n`);
+    lines.addLeaf(kind, leaf, text);
     return true;
   }
 
-  /** What was erased after the checkpoint is whole in it no more: a leaf without its salt, and what names all others. */
-  async function refuseAs({ kind, number, salt }: Leaf): Promise<never> {
+  /** Says why a leaf cannot be shown. An erasure after the checkpoint also changes which leaves are named. */
+  async function refuseLeaf({ kind, number, salt }: Leaf): Promise<never> {
     const told = salt === null || kind === 'complete' ? await port.leaves({ told: ALL }) : [];
     const erased = told.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
     return refuse(
       erased === undefined
         ? `${kind} ${number} is not as it was sealed: see "verify"`
-        : `rows were erased by a ${erased.kind} after the checkpoint of ${signedAt(checkpoint.note)}: what stood then cannot be shown whole any more. Ask for what stands now`,
+        : `rows were erased by a ${erased.kind} after the checkpoint of ${signedAt(checkpoint.note)}, so it cannot be shown completely any more. Export the current state`,
     );
   }
 
-  async function show(file: File, leaf: Leaf, fact: Observation): Promise<void> {
-    const { record } = fact;
-    if (!(await writeLeaf(file, leaf, canonicalJson(record)))) return;
+  async function show(kind: 'row' | 'leaf', leaf: Leaf, observation: Observation): Promise<void> {
+    const { record, document } = observation;
+    if (!(await addLeaf(kind, leaf, canonicalJson(record)))) return;
     for (const id of [record['sync_id'], record['ended_by']]) if (id != null) syncs.add(Number(id));
-    await attach(fact, file);
+    if (document !== null) lines.addDocument(document);
+    await addCertificate(observation);
+    if (kind === 'row') rows += 1;
+    if (kind === 'row' && observation.resource === 'retirements') retirements += 1;
   }
 
-  /** Those of one list, of which something is so. Answers their rows. */
+  /** Shows changes of one resource, or those of them that are selected. Returns their observations. */
   async function showChanges(
-    file: File,
+    kind: 'row' | 'leaf',
     leaves: readonly Leaf[],
-    isShown: (fact: Observation) => boolean = () => true,
+    isSelected: (observation: Observation) => boolean = () => true,
   ): Promise<readonly Observation[]> {
     const numbers = leaves.map(({ number }) => number);
-    const facts = await port.versions(leaves[0]?.resource ?? '', numbers);
-    const byNumber = new Map(facts.map(fact => [fact.number, fact]));
+    const observations = await port.versions(leaves[0]?.resource ?? '', numbers);
+    const byNumber = new Map(observations.map(observation => [observation.number, observation]));
     for (const leaf of leaves) {
-      const fact = byNumber.get(leaf.number) ?? refuse(`change ${leaf.number} is not there: see "verify"`);
-      if (isShown(fact)) await show(file, leaf, fact);
+      const observation =
+        byNumber.get(leaf.number) ?? refuse(`change ${leaf.number} is missing: see "verify"`);
+      if (isSelected(observation)) await show(kind, leaf, observation);
     }
-    return facts;
+    return observations;
   }
 
-  /** Rows as they stand, and with a retirement its certificate. */
-  async function showRows(organizationId: string, organizationPlace: number): Promise<void> {
-    const retirements = new Set<unknown>();
-    for await (const standing of port.standing(organizationId, upTo)) {
-      const others = standing.filter(leaf => !isAsked(asked, leaf));
+  /** Shows the current rows of an organization that are in the scope. For a period, also the certificates of its retirements. */
+  async function showCurrentRows(organizationId: string, organizationPlace: number): Promise<void> {
+    const retirementIds = new Set<unknown>();
+    for await (const batch of port.standing(organizationId, upTo)) {
+      const others = batch.filter(leaf => !isInScope(scope, leaf));
       const shown = await showChanges(
-        'rows.txt',
-        standing.filter(leaf => isAsked(asked, leaf)),
+        'row',
+        batch.filter(leaf => isInScope(scope, leaf)),
       );
-      for (const { resource, record } of shown) if (resource === 'retirements') retirements.add(record['id']);
-      if (standing[0]?.resource === 'certificates' && asked.what === 'period')
-        await showChanges('context.txt', others, ({ record }) => retirements.has(record['retirement_id']));
-      for (const leaf of others.filter(each => monthsOfVersions.has(mirrored(each))))
-        write(
-          'others.txt',
-          `${organizationPlace} ${mirrored(leaf)} ${leaf.number} ${hexOf(leaf.commitment)}\n`,
-        );
+      for (const { resource, record } of shown)
+        if (resource === 'retirements') retirementIds.add(record['id']);
+      if (batch[0]?.resource === 'certificates' && scope.kind === 'period')
+        await showChanges('leaf', others, ({ record }) => retirementIds.has(record['retirement_id']));
+      for (const leaf of others)
+        if (monthsOfVersions.has(getObservedGroup(leaf))) addHiddenRow(organizationPlace, leaf);
     }
   }
 
-  async function prove({ root }: Head): Promise<void> {
-    const older = since?.size ?? 0;
-    if (older > size) refuse(`the older checkpoint has ${older} leaves, this one ${size}`);
-    const needed = nodesOfProof(places, older, size);
-    const nodes: string[] = [];
-    const tree = growTree(EMPTY, (level, index, hash) => {
-      if (needed.has(`${level} ${index}`)) nodes.push(`${level} ${index} ${hexOf(hash)}\n`);
+  function addHiddenRow(place: number, { resource, observed, number, commitment }: Leaf): void {
+    const [list, month] = [String(resource), String(observed)];
+    lines.add('hidden', [place, list, month, number], {
+      commitment: hexOf(commitment),
+      hidden: place,
+      list,
+      month,
+      version: number,
     });
-    await tree.grow(port.commitments(0, older));
+  }
+
+  function addMonths({ place }: Leaf, text: string): void {
+    const key = ['months_of', 'list', 'dated_by', 'month'];
+    lines.addSealed('months', text, { months_of: place }, key);
+  }
+
+  /** Shows the last leaf of a checkpoint, with the lines that name other leaves. */
+  async function showNamed(
+    { leaf, place, fields }: Awaited<ReturnType<typeof readComplete>>,
+    namedLeaves: Awaited<ReturnType<typeof readNamed>>,
+  ): Promise<void> {
+    if (leaf === undefined || places.has(place)) return;
+    await show('leaf', leaf, observeComplete(namedLeaves, fields));
+    lines.addSealed('named', namedLeaves.text, { named_by: place }, ['named_by', 'named']);
+  }
+
+  /**
+   * Shows what the older checkpoint counted in the scope, and how each row ended that is not current any more. What cannot be
+   * shown because it was erased since is left out, and the checker says so.
+   */
+  async function showOlderCounts(olderSize: number): Promise<void> {
+    if (scope.kind === 'retirement') return;
+    const older = await readComplete(port, olderSize);
+    /** `addNodes` refuses an older checkpoint of another log. */
+    if (older.leaf?.place !== olderSize - 1) return;
+    const olderNamed = await readNamed(port, older.place);
+    const fact = observeComplete(olderNamed, older.fields);
+    if (!isSealed(older.leaf, canonicalJson(fact.record))) return;
+    await showNamed(older, olderNamed);
+    const endedVersions = new Set<number>();
+    for (const leaf of olderNamed.organizations.filter(concerns))
+      await showOlderOrganization(leaf, older.fields.up_to, endedVersions);
+    for await (const leaves of port.walk(olderSize, size))
+      for (const leaf of leaves)
+        if (leaf.kind === 'change' && endedVersions.has(leaf.ended ?? -1)) await showChanges('leaf', [leaf]);
+  }
+
+  async function showOlderOrganization(
+    leaf: Leaf,
+    olderUpTo: number,
+    endedVersions: Set<number>,
+  ): Promise<void> {
+    const organizationId = String(leaf.subject);
+    const { text, totals } = await readMonths(port, organizationId, olderUpTo);
+    const at = { upTo: olderUpTo, before: leaf.place };
+    const observation = await observeOrganization(port, organizationId, at, totals);
+    if (!isSealed(leaf, canonicalJson(observation.record))) return;
+    if (!places.has(leaf.place)) {
+      await show('leaf', leaf, observation);
+      addMonths(leaf, text);
+    }
+    for await (const batch of port.standing(organizationId, olderUpTo)) {
+      const ended = batch.filter(each => isInScope(scope, each) && !places.has(each.place));
+      for (const { number } of ended) endedVersions.add(number);
+      await showChanges('leaf', ended);
+    }
+  }
+
+  /** Shows the syncs that observed the shown rows, except those that retention deleted. */
+  async function showSyncs(): Promise<void> {
+    for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
+      const [observation] = await port.facts('sync', leaf.number - 1, leaf.number);
+      if (leaf.salt !== null && leaf.place < size && observation !== undefined)
+        await show('leaf', leaf, observation);
+    }
+  }
+
+  /** Adds the nodes of the tree that no shown leaf leads to, and compares the tree with its checkpoint. */
+  async function addNodes({ root }: Head): Promise<void> {
+    const olderSize = since?.size ?? 0;
+    if (olderSize > size) refuse(`the older checkpoint has ${olderSize} leaves, and this one ${size}`);
+    const needed = nodesOfProof(places, olderSize, size);
+    const tree = growTree(EMPTY, (level, index, hash) => {
+      if (needed.has(`${level} ${index}`))
+        lines.add('node', [level, index], { hash: hexOf(hash), index, level });
+    });
+    await tree.grow(port.commitments(0, olderSize));
     if (since !== null && tree.root() !== since.root)
-      refuse('the log does not go on from the older checkpoint: it is of another log');
-    await tree.grow(port.commitments(older, size));
+      refuse('the log does not continue from the older checkpoint: it is of another log');
+    await tree.grow(port.commitments(olderSize, size));
     if (tree.root() !== root) refuse('the log is not that of its checkpoint: see "verify"');
-    write('nodes.txt', nodes.join(''));
   }
 }
 
-/** The newest that was signed by an instant: all that cover fewer leaves are older. */
-async function checkpointAt(port: EvidencePort, at: number): Promise<Checkpoint | null> {
+/** Returns the newest checkpoint that was signed by an instant. */
+async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoint | null> {
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
     const known = await port.checkpoint(size + step);
@@ -168,11 +264,12 @@ async function checkpointAt(port: EvidencePort, at: number): Promise<Checkpoint 
   return await port.checkpoint(size);
 }
 
-function isAsked({ what, which, numbers }: ExportScope, leaf: Leaf): boolean {
-  if (what === 'period') return groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(which));
-  return what === 'organization' || numbers.includes(leaf.number);
+function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
+  if (kind === 'period') return groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(value));
+  return kind === 'organization' || numbers.includes(leaf.number);
 }
 
-function mirrored(leaf: Leaf): string {
-  return groupsOf(leaf).at(-1) ?? '';
+/** Returns the list and month in which the mirror observed a row. */
+function getObservedGroup({ resource, observed }: Leaf): string {
+  return `${resource} ${observed}`;
 }

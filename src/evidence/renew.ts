@@ -35,7 +35,7 @@ export async function readSigners(port: EvidencePort, newest: Verifier): Promise
   return size => signers.find(([place]) => size <= place)?.[1] ?? newest;
 }
 
-/** As docs/check.sh writes it. */
+/** Returns the text that the old key signs, as docs/evidence-format.md describes it. */
 function textOf({ old, new: next, at }: Cells): Buffer {
   return Buffer.from(`carbon-mirror key\n${old}\n${next}\n${at}\n`);
 }

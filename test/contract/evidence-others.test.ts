@@ -4,21 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { ALL } from '../../src/evidence/port.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
+import { checkFolder } from '../support/evidence-folder.js';
+import { alterFile, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { checkWithOtherLibraries } from '../support/other-checkers.js';
 import { chooseLength } from '../support/long.js';
 
-const FITS = 0;
-const DOES_NOT_FIT = 1;
-
 describe.each(ENGINES)('$name', engine => {
-  test('T93 sigstore and transmute agree with check.sh about each leaf, the note and an older checkpoint', async () => {
+  test('T93 sigstore and transmute agree with the checker about each leaf, the note and an older checkpoint', async () => {
     const { write, change, hex, key, older, sealer, port } = await openExportableLog(engine);
     const olderNote = readFileSync(older, 'utf8');
     for (const what of ['2025', 'organization-1', 'old']) {
       const { folder } = await write(what, '--since', older);
-      expect(runCheckScript(folder, hex, older).status, what).toBe(FITS);
+      expect(await checkFolder(folder, hex, older), what).toMatchObject({ verdict: 'verified' });
       expect(await checkWithOtherLibraries(folder, key, olderNote), what).toEqual([]);
     }
     for (let round = 0; round < 3; round += 1) await change();
@@ -28,30 +26,36 @@ describe.each(ENGINES)('$name', engine => {
       const held = join(temporaryFolder(), 'held.txt');
       writeFileSync(held, note);
       const { folder } = await write('organization-1', '--since', held);
-      expect(runCheckScript(folder, hex, held).status).toBe(FITS);
+      expect(await checkFolder(folder, hex, held)).toMatchObject({ verdict: 'verified' });
       expect(await checkWithOtherLibraries(folder, key, note)).toEqual([]);
     }
   });
 
   test.each([
-    ['a record', 'rows.txt', /Voluntary/, 'voluntary', 'calculated root hash does not match'],
+    ['a record', 'evidence.jsonl', /Voluntary/, 'voluntary', 'calculated root hash does not match'],
     [
       'a sync',
-      'context.txt',
+      'evidence.jsonl',
       /"started_at":"2026/,
       '"started_at":"2025',
       'calculated root hash does not match',
     ],
-    ['a node', 'nodes.txt', /[0-9a-f]{8}\n/, '00000000\n', 'calculated root hash does not match'],
+    [
+      'a node',
+      'evidence.jsonl',
+      /\{"hash":"[0-9a-f]{8}/,
+      '{"hash":"00000000',
+      'calculated root hash does not match',
+    ],
     ['the instant', 'checkpoint.txt', /\n2026/, '\n2025', 'invalid checkpoint signature'],
     ['the root', 'checkpoint.txt', /\n[A-Za-z0-9+/]{8}/, '\nAAAAAAAA', 'does not go on'],
   ])(
-    'T93 sigstore and transmute find a forgery of %s, as check.sh does',
+    'T93 sigstore and transmute find a forgery of %s, as the checker does',
     async (_what, file, was, is, fault) => {
       const { write, hex, key, older } = await openExportableLog(engine);
       const { folder } = await write('organization-1', '--since', older);
       alterFile(folder, file, text => text.replace(was, is));
-      expect(runCheckScript(folder, hex, older).status).toBe(DOES_NOT_FIT);
+      expect(await checkFolder(folder, hex, older)).toMatchObject({ verdict: 'not verified' });
       const faults = await checkWithOtherLibraries(folder, key, readFileSync(older, 'utf8'));
       expect(faults).toContainEqual(expect.stringContaining(fault));
     },

@@ -251,7 +251,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countSummed: forEachItem(['<>', '='] as const, countSummed),
   countKnownAt: forEachItem(MOMENTS, countKnownAt),
   readKept: runOnce(reader => inbox.readKept(reader)),
-  readDeliveriesOf: forEachItem([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
   readMirrored: runOnce(readMirrored),
   sumFreshness: forEachItem(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),

@@ -1,3 +1,6 @@
+/** The folder of the page that tools/build.js builds of a script, a style and HTML. */
+export const PAGE_FOLDER = 'evidence/checker/page/';
+
 /** Modules through which other areas use a database: the ports, and the code that picks an engine. */
 const ENGINE = [
   'store/contract',
@@ -95,6 +98,7 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
       'package.ts',
       'folder.ts',
       'evidence/key-file.ts',
+      'evidence/checker/node',
       'store/sqlite',
       'cli',
     ],

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
-import { BUILT_IN_HOMES, HOMES, MAY_IMPORT } from './architecture-rules.js';
+import { BUILT_IN_HOMES, HOMES, MAY_IMPORT, PAGE_FOLDER } from './architecture-rules.js';
 import { readSource, type Source } from './source.js';
 
 export interface ArchitectureFault {
@@ -30,7 +30,7 @@ export function checkArchitecture(folder: string): ArchitectureFault[] {
     ...migrationNames.map(name => [`migrations/${name}`, `../migrations/${name}`] as const),
   ]);
   const faults: ArchitectureFault[] = [...paths.keys()]
-    .filter(name => !name.endsWith('.ts'))
+    .filter(name => !name.endsWith('.ts') && !name.startsWith(PAGE_FOLDER))
     .map(createNotTypeScriptFault);
   const files: SourceFile[] = [];
   for (const [file, path] of paths) {

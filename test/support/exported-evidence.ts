@@ -1,16 +1,15 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createObservation } from '../../src/evidence/port.js';
+import { appendOne } from '../../src/evidence/write.js';
 import { runCommand } from './command.js';
-import { type TestEngine, MINUTE } from './mirror/open.js';
-import { amount, credit, retirement } from './mirror/rows.js';
+import { type TestEngine, type TestMirror, MINUTE } from './mirror/open.js';
+import { amount, credit, installation, retirement } from './mirror/rows.js';
 import { storeCertificate } from './certificates.js';
 import { temporaryFolder } from './inbox.js';
 import { openSealedMirror } from './sealed-mirror.js';
 
-const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');
-
-const RETIREMENTS = [
+export const RETIREMENTS = [
   retirement('old', { createdAt: '2024-12-31T23:59:59.999Z', amount: amount('7') }),
   retirement('a"; $(b) <i>', {
     createdAt: '2025-05-01T00:00:00.000Z',
@@ -48,11 +47,32 @@ export async function openExportableLog(engine: TestEngine) {
   return { ...log, hex: log.key.publicKey.toString('hex'), older, change, command, write };
 }
 
-/** Runs docs/check.sh as an auditor would. The status is null if the script times out. */
-export function runCheckScript(folder: string, ...argv: string[]) {
-  const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 } as const;
-  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...argv], options);
-  return { status, output: stdout + stderr };
+/** Installs the app on another organization, which has one retirement. */
+export async function installOrganization(stage: TestMirror, organizationId: string): Promise<void> {
+  const { at } = stage.clock;
+  const fields = { state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: 'delivery' } as const;
+  const installed = installation(`installation-of-${organizationId}`, { organizationId });
+  await stage.mirror.writeInstallation({ ...fields, installation: installed });
+  await stage.read('retirements', [retirement(`of-${organizationId}`, { organizationId })], {
+    organizationId,
+  });
+}
+
+/**
+ * Opens a log of three organizations with an erasure and a new key. `write` exports with an older checkpoint, whose text is
+ * `olderCheckpoint`, and `hex` is the key before the new one.
+ */
+export async function openForgeableLog(engine: TestEngine) {
+  const log = await openExportableLog(engine);
+  const { stage, change, command, older, sealer, round } = log;
+  await installOrganization(stage, 'organization-2');
+  await installOrganization(stage, 'organization-3');
+  await round();
+  await appendOne(sealer, createObservation('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+  await command('evidence', 'renew');
+  await change();
+  const write = (what: string) => log.write(what, '--since', older);
+  return { ...log, write, olderCheckpoint: readFileSync(older, 'utf8') };
 }
 
 /** Edits a file of a folder; throws if the edit changes nothing. */

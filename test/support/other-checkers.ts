@@ -5,6 +5,14 @@ import { verifyCheckpoint } from '@sigstore/verify/dist/timestamp/checkpoint.js'
 import { verifyMerkleInclusion } from '@sigstore/verify/dist/timestamp/merkle.js';
 import { RFC9162 } from '@transmute/rfc9162';
 import { headOf } from '../../src/evidence/checkpoint.js';
+import {
+  computeCommitment,
+  getKind,
+  getPlace,
+  type Line,
+  parseLines,
+  readContent,
+} from './evidence-folder.js';
 
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 const ALWAYS = { start: new Date(0), end: new Date(8.64e15) };
@@ -12,27 +20,18 @@ const ALWAYS = { start: new Date(0), end: new Date(8.64e15) };
 const sha256 = (...parts: readonly Uint8Array[]) =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
 const readText = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
-const readLines = (folder: string, file: string) => readText(folder, file).split('\n').filter(Boolean);
 
-/** Computes the commitments of the rows in a folder, by leaf index. */
-function computeCommitments(folder: string): ReadonlyMap<number, Buffer> {
-  const lines = [...readLines(folder, 'rows.txt'), ...readLines(folder, 'context.txt')];
-  return new Map(
-    lines.map(line => {
-      const [place = '', salt = ''] = line.split(' ', 2);
-      const record = line.slice(place.length + salt.length + 2);
-      return [Number(place), sha256(Buffer.from(salt, 'hex'), Buffer.from(record))] as const;
-    }),
-  );
+/** Computes the commitments of the leaves in a folder, by leaf index. */
+function computeCommitments(lines: readonly Line[]): ReadonlyMap<number, Buffer> {
+  const leaves = lines.filter(({ record }) => record !== undefined);
+  return new Map(leaves.map(leaf => [getPlace(leaf), Buffer.from(computeCommitment(leaf), 'hex')]));
 }
 
 /** Computes the tree nodes that a folder determines. Returns a lookup by level and index. */
-function computeNodes(folder: string, commitments: ReadonlyMap<number, Buffer>, size: number) {
+function computeNodes(lines: readonly Line[], commitments: ReadonlyMap<number, Buffer>, size: number) {
   const nodes = new Map<string, Buffer>();
-  for (const line of readLines(folder, 'nodes.txt')) {
-    const [level, index, hash = ''] = line.split(' ');
-    nodes.set(`${level} ${index}`, Buffer.from(hash, 'hex'));
-  }
+  for (const line of lines.filter(each => getKind(each) === 'level'))
+    nodes.set(`${Number(line['level'])} ${Number(line['index'])}`, Buffer.from(String(line['hash']), 'hex'));
   for (const [place, commitment] of commitments) nodes.set(`0 ${place}`, sha256(Buffer.of(0), commitment));
   for (let [level, count] = [0, size]; count > 1; [level, count] = [level + 1, Math.ceil(count / 2)])
     for (let index = 0; index < count; index += 2) {
@@ -93,8 +92,9 @@ export async function checkWithOtherLibraries(
 ): Promise<string[]> {
   const envelope = readText(folder, 'checkpoint.txt');
   const { size, root } = headOf(envelope);
-  const commitments = computeCommitments(folder);
-  const nodeAt = computeNodes(folder, commitments, size);
+  const lines = parseLines(readContent(folder));
+  const commitments = computeCommitments(lines);
+  const nodeAt = computeNodes(lines, commitments, size);
   const logId = sha256(Buffer.from(`${name}\n`), Buffer.of(1), publicKey);
   const spki = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
   const entryOf = (place: number, commitment: Buffer) => ({

@@ -8,7 +8,7 @@ import { createCheckError } from '../exit.js';
 import { selectKnownOrganizationIds, findOptionalOrganizationId } from '../find/find-rows.js';
 import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '../options.js';
 import { toJson, toSnakeKeys } from '../output/formats.js';
-import { createChecksummedFolder } from '../output/checksummed-folder.js';
+import { createExportFolder } from '../output/export-folder.js';
 
 const LIST_FILE = 'certificates.csv';
 const DESCRIPTION_FILE = 'export.json';
@@ -39,7 +39,7 @@ export const EXPORT = defineCommand({
             coverage: await readCoverage(reader, organizationId),
           }
         : await dropUnknownOrganizations(context, certificateRows, { organizationId, at });
-    const target = createChecksummedFolder(folder, interrupted);
+    const target = createExportFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
       if (target.hasFile(file) || damaged.has(file)) continue;

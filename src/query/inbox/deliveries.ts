@@ -12,13 +12,6 @@ export async function readSignedText(
   return (await first(reader, asked))?.signed_data || null;
 }
 
-/** The newest deliveries that had asked for some syncs, without their texts. */
-export async function readDeliveriesOf({ all }: Reader, syncs: readonly number[]) {
-  const told = ['id', 'received_at', 'event', 'installation_id', 'signed_text_sha256'] as const;
-  return await all(sql`SELECT ${columns('inbox.deliveries', told)} FROM inbox.deliveries
-    WHERE id IN (SELECT newest_delivery_id FROM mirror.syncs WHERE id IN ${syncs}) ORDER BY id`);
-}
-
 /** The text that came most often since an instant; null where none came more than once. */
 export async function findMostDuplicated(reader: Reader, since: string) {
   const most = sql<{ newest_id: number; times: number }>`SELECT max(id) AS newest_id,

@@ -11,8 +11,9 @@ import { defineCommand, type CommandGroup } from '../../command.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../exit.js';
 import { beginNewOrigin, describeRestoredLog, withEvidenceLog } from '../../evidence-log.js';
 import { ALL } from '../../../evidence/port.js';
-import { definePastDate, makeRequired, defineText } from '../../options.js';
+import { defineFlag, definePastDate, makeRequired, defineText } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
+import { AUDITOR_NOTES } from './auditor-notes.js';
 
 const INIT = defineCommand({
   summary: 'Create a signing key',
@@ -37,6 +38,7 @@ const INIT = defineCommand({
     context.printNotice(
       `Wrote ${file}. Send both lines (the public key in hex and in C2SP format) to the verifier through a separate channel.`,
       'Keep the file where the receiver cannot read it, and store a copy elsewhere.',
+      ...AUDITOR_NOTES,
     );
   },
 });
@@ -90,7 +92,7 @@ const CHECKPOINT = defineCommand({
 const EXPORT = defineCommand({
   summary: 'Export evidence for an outside verifier',
   details:
-    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror.',
+    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror. A folder has at most 256 MiB of text, about 100,000 rows; a larger period is refused.',
   args: {
     what: makeRequired(
       defineText('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05'),
@@ -103,26 +105,28 @@ const EXPORT = defineCommand({
       'file of an older checkpoint; the folder proves that the log continues from it',
     ),
     asOf: definePastDate('use the newest checkpoint signed by this date'),
+    nameOthers: defineFlag('also name the known organizations that the folder is not about'),
   },
   examples: [
     'carbon-mirror evidence export 2025 evidence-2025 --since checkpoint-2025-01-31.txt',
-    '(cd evidence-2025 && sh /your/own/check.sh KEY ../checkpoint-2025-01-31.txt)',
+    'carbon-mirror verify --evidence evidence-2025 --key KEY --since checkpoint-2025-01-31.txt',
   ],
-  run: async (context, { what, folder, since, asOf }) => {
+  run: async (context, { what, folder, since, asOf, nameOthers }) => {
     const { EvidenceError } = await import('../../../evidence/errors.js');
-    const { headOf } = await import('../../../evidence/checkpoint.js');
+    const { MAX_TEXT_BYTES } = await import('../../../evidence/checker/files.js');
     const { exportEvidenceFolder: writeEvidence } = await import('./export.js');
     const written = await withEvidenceLog(context.requireMirror(), port => {
-      const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
+      const older = since === undefined ? null : readFileSync(since, 'utf8');
       const at = asOf === undefined ? null : Date.parse(asOf.until);
-      return writeEvidence(context, port, { what, folder, asOf: at, since: older });
+      return writeEvidence(context, port, { what, folder, asOf: at, since: older, nameOthers });
     }).catch((error: unknown) => {
       throw error instanceof EvidenceError ? createCheckError(`Not exported: ${error.message}.`) : error;
     });
     if (written === null) throw createEmptyEvidenceLogError();
     context.printNotice(
-      `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder} (${written.files} files).`,
-      'The verifier needs check.sh, the key and an older checkpoint from another source; README.txt says why.',
+      `Wrote ${formatCount(written.retirements, 'retirement')}, ${formatCount(written.others, 'other row')} and ${formatCount(written.certificates, 'certificate')} as of the checkpoint of ${written.size} leaves to ${folder}.`,
+      `evidence.jsonl has ${formatMebibytes(written.bytes)} of at most ${formatMebibytes(MAX_TEXT_BYTES)} that a checker reads.`,
+      ...AUDITOR_NOTES,
     );
   },
 });
@@ -139,6 +143,10 @@ function createEmptyEvidenceLogError() {
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
     'The worker reads the key when it starts, and seals within a minute.',
   ]);
+}
+
+function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 /** Returns the path in EVIDENCE_KEY_FILE. Throws a usage error if this setting is missing. */

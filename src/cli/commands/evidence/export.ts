@@ -1,33 +1,44 @@
 import { readFileSync, rmSync } from 'node:fs';
-import type { ExportRequest, ExportScope } from '../../../evidence/export.js';
-import type { EvidencePort } from '../../../evidence/port.js';
+import type { ExportScope } from '../../../evidence/export.js';
+import type { EvidencePort, Observation } from '../../../evidence/port.js';
 import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
-import { readDeliveriesOf } from '../../../query/inbox/deliveries.js';
 import { readHistory } from '../../../query/lists/find.js';
-import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
 import { sealBeforeExport } from '../../evidence-log.js';
 import { createCheckError } from '../../exit.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
-import { createChecksummedFolder } from '../../output/checksummed-folder.js';
-import { createPageTotals, renderPageHead, renderExportedRow } from './export-page.js';
+import { createExportFolder } from '../../output/export-folder.js';
 
-const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
+const LINES_FILE = 'evidence.jsonl';
+const WRITE_LENGTH = 1_000_000;
+
+interface EvidenceExport {
+  /** A period, an organization or a retirement, as the user wrote it. */
+  readonly what: string;
+  readonly folder: string;
+  /** An instant in milliseconds; null for the newest checkpoint. */
+  readonly asOf: number | null;
+  /** The text of an older checkpoint from which the log must continue. */
+  readonly since: string | null;
+  readonly nameOthers: boolean;
+}
 
 /**
- * Writes the evidence of a period, organization or retirement to a new folder. Returns the number of exported
- * rows and files.
+ * Writes the evidence of a period, organization or retirement to a new folder. docs/evidence-format.md describes its
+ * files. Returns what was exported.
  */
 export async function exportEvidenceFolder(
   context: CommandContext,
   port: EvidencePort,
-  { what, folder, asOf, since }: { what: string; folder: string } & Pick<ExportRequest, 'asOf' | 'since'>,
+  { what, folder, asOf, since, nameOthers }: EvidenceExport,
 ) {
   const { exportEvidence } = await import('../../../evidence/export.js');
+  const { headOf } = await import('../../../evidence/checkpoint.js');
+  const older = since === null ? null : headOf(since);
   const interrupted = context.io.createInterruptSignal();
   const reader = await context.openReader();
   const pdfs = await context.openPdfs();
@@ -37,60 +48,63 @@ export async function exportEvidenceFolder(
     context.printNotice(
       `The folder shows when the lists were last read as of the newest checkpoint. Nothing was sealed before the export: ${notSealed}.`,
     );
-  const target = createChecksummedFolder(folder, interrupted);
-  const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const totals = createPageTotals(names);
-  const title = `Evidence of ${scope.what} ${scope.which}`;
-  target.append('page.html', renderPageHead(title));
-  let rows = 0;
-  let retirements = 0;
-  const exported = await exportEvidence({
-    port,
-    asked: scope,
-    asOf,
-    since,
-    write: target.append,
-    attach: async (fact, file) => {
-      const { record, document, file: stored } = fact;
-      const hash = String(record['sha256']);
-      const json = `documents/${record['document_sha256']}.json`;
-      const pdf = `certificates/${hash}.pdf`;
-      if (document !== null && !target.hasFile(json)) target.append(json, document);
-      if (stored !== null && !target.hasFile(pdf) && !(await target.copyPdf(pdfs, stored, pdf, hash)))
-        throw createCheckError(
-          `The certificate ${stored} changed since it was downloaded.`,
-          'See "carbon-mirror verify".',
-        );
-      if (file === 'rows.txt') rows += 1;
-      if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
-      if (file === 'context.txt' && fact.resource !== 'certificates') return;
-      target.append('page.html', renderExportedRow(fact, names));
-      totals.add(fact);
-    },
-  }).catch((error: unknown) => {
-    rmSync(folder, { recursive: true });
-    throw error;
-  });
-  target.append('page.html', totals.end());
-  const deliveries = await readDeliveriesOf(reader, exported.syncs);
-  target.append('deliveries.txt', deliveries.map(delivery => `${JSON.stringify(delivery)}\n`).join(''));
-  if (rows === 0) {
-    rmSync(folder, { recursive: true });
+  const target = createExportFolder(folder, interrupted, LINES_FILE);
+  let certificates = 0;
+
+  async function addCertificate({ record, file }: Observation): Promise<void> {
+    const hash = String(record['sha256']);
+    const copy = `certificates/${hash}.pdf`;
+    if (file === null || target.hasFile(copy)) return;
+    certificates += 1;
+    if (await target.copyPdf(pdfs, file, copy, hash)) return;
     throw createCheckError(
-      `Nothing was written: no row of ${scope.what} ${scope.which} is sealed yet.`,
-      NOT_SEALED_ADVICE,
+      `The certificate ${file} changed since it was downloaded.`,
+      'See "carbon-mirror verify".',
     );
   }
-  const { size, note } = exported.checkpoint;
-  target.append('check.sh', readFileSync(SCRIPT));
-  const [origin = ''] = note.split('\n');
-  const placeholders: Record<string, unknown> = { title, origin, size, sha256: target.getSha256('check.sh') };
-  const readme = readFileSync(README, 'utf8');
-  target.append(
-    'README.txt',
-    readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(placeholders[name])),
-  );
-  return { size, retirements, others: rows - retirements, files: target.writeChecksums() };
+
+  try {
+    const exported = await exportEvidence({
+      port,
+      scope,
+      asOf,
+      since: older,
+      nameOthers,
+      addCertificate,
+    });
+    const { checkpoint, lines, rows, retirements } = exported;
+    if (rows === 0)
+      throw createCheckError(
+        `Nothing was written: no row of ${scope.kind} ${scope.value} is sealed yet.`,
+        NOT_SEALED_ADVICE,
+      );
+    target.append('README.txt', readFileSync(README));
+    target.append('checkpoint.txt', checkpoint.note);
+    if (since !== null) target.append('older.txt', since);
+    for (const text of joinLines(lines.list())) target.append(LINES_FILE, text);
+    return {
+      size: checkpoint.size,
+      retirements,
+      others: rows - retirements,
+      certificates,
+      bytes: lines.getBytes(),
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
+}
+
+/** Joins lines to large texts, because each write takes time. */
+function* joinLines(lines: Iterable<string>): Generator<string> {
+  let text = '';
+  for (const line of lines) {
+    text += line;
+    if (text.length < WRITE_LENGTH) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
 }
 
 const NOT_SEALED_ADVICE =
@@ -99,7 +113,7 @@ const NOT_SEALED_ADVICE =
 /** Finds the period, retirement or organization that the user wants to export. */
 async function findExportScope(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
-    return { what: 'period', which: text, organizationId: null, numbers: [] };
+    return { kind: 'period', value: text, organizationId: null, numbers: [] };
   const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);
   const from = 'retirements_history';
   const isId = /^[0-9a-f]{8}/i.test(text);
@@ -108,14 +122,14 @@ async function findExportScope(reader: Reader, text: string): Promise<ExportScop
     : read(text));
   if (first === undefined) {
     const organizationId = await findOrganizationId(reader, text);
-    return { what: 'organization', which: organizationId, organizationId, numbers: [] };
+    return { kind: 'organization', value: organizationId, organizationId, numbers: [] };
   }
-  const which = String(first['id']);
-  const rows = [first, ...more, ...(await readHistory(reader, CERTIFICATES, which))];
+  const value = String(first['id']);
+  const rows = [first, ...more, ...(await readHistory(reader, CERTIFICATES, value))];
   const numbers = rows.flatMap(row => [row['version'], row['closed_version']]);
   return {
-    what: 'retirement',
-    which,
+    kind: 'retirement',
+    value,
     organizationId: String(first['organization_id']),
     numbers: numbers.filter(number => number != null).map(Number),
   };

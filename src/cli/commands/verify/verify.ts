@@ -1,7 +1,7 @@
 /**
  * `verify`: checks the databases, the evidence log and the certificate files of a mirror, and with --against-registry
- * compares every row with the registry. It changes nothing. `--evidence` checks an exported folder instead, by the script
- * that outsiders use (../evidence/check.ts).
+ * compares every row with the registry. It changes nothing. `--evidence` checks an exported folder instead, with the
+ * checker that outsiders use (../../../evidence/checker).
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
@@ -28,7 +28,8 @@ const NOT_COMPARED_NOTE =
 
 export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
-  details: 'With --against-registry, also compares every row with the registry.',
+  details:
+    'With --against-registry, also compares every row with the registry. With --evidence, exits with 0 if the folder is verified, 3 if it is not, and 2 if it could not be checked.',
   options: {
     againstRegistry: defineFlag('read everything from the registry again and compare it row by row'),
     evidence: defineText('folder', 'check an evidence folder instead; nothing in it is trusted'),
@@ -43,7 +44,7 @@ export const VERIFY = defineCommand({
   ],
   run: async (context, { againstRegistry, evidence, key, since }) => {
     if (evidence !== undefined) {
-      const { verifyEvidenceFolder } = await import('../evidence/check.js');
+      const { verifyEvidenceFolder } = await import('../evidence/verify-folder.js');
       return await verifyEvidenceFolder(context, evidence, { key, since });
     }
     if (key !== undefined || since !== undefined)

@@ -8,14 +8,17 @@ import { throwIfInterrupted, createUsageError } from '../exit.js';
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
-/** Creates a folder and returns functions that write files and their checksums into it. */
-export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
+/**
+ * Creates a folder and returns functions that write exported files into it. `lastFile` is written last: a folder
+ * without it is incomplete.
+ */
+export function createExportFolder(folder: string, interrupted: AbortSignal, lastFile = SUMS_FILE) {
   createEmptyFolder(folder);
   const hashes = new Map<string, Hash>();
 
   /** Appends data to a file in the folder. Creates the file if it does not exist. */
   function append(file: string, data: string | Uint8Array): void {
-    throwIfInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${SUMS_FILE}.`);
+    throwIfInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${lastFile}.`);
     const path = join(folder, file);
     const hash = hashes.get(file);
     if (hash === undefined) mkdirSync(dirname(path), { mode: 0o700, recursive: true });
@@ -26,7 +29,6 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
   const getSha256 = (file: string) => hashes.get(file)?.copy().digest('hex') ?? '';
   return {
     append,
-    getSha256,
     hasFile: (file: string) => hashes.has(file),
     /** Copies a stored PDF into the folder. If the SHA-256 is wrong, deletes the copy and returns false. */
     async copyPdf(pdfs: PdfStore, storedFile: string, file: string, sha256: string): Promise<boolean> {
@@ -37,7 +39,7 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
       hashes.delete(file);
       return false;
     },
-    /** Writes the file SHA256SUMS, which completes the folder. Returns the number of other files. */
+    /** Writes the file SHA256SUMS. Returns the number of other files. */
     writeChecksums(): number {
       const sums = [...hashes.keys()].map(file => `${getSha256(file)}  ${file}\n`).join('');
       writeFileSync(join(folder, SUMS_FILE), sums, { flag: 'wx', mode: PRIVATE_FILE, flush: true });

@@ -1,0 +1,31 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Verdict } from '../../../evidence/checker/check.js';
+import type { CommandContext } from '../../context.js';
+import { CommandError, createUsageError, EXIT } from '../../exit.js';
+
+const EXIT_CODES: Readonly<
+  Record<Exclude<Verdict, 'verified'>, typeof EXIT.checkFailed | typeof EXIT.usage>
+> = {
+  'not verified': EXIT.checkFailed,
+  'could not be checked': EXIT.usage,
+};
+
+/**
+ * Checks an exported evidence folder with the checker that outsiders use, and prints its report. Throws unless the
+ * folder is verified; the error has no text, so that the verdict is the last line.
+ */
+export async function verifyEvidenceFolder(
+  context: CommandContext,
+  folder: string,
+  { key = '', since }: { readonly key: string | undefined; readonly since: string | undefined },
+): Promise<void> {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw createUsageError(`${folder} is not an evidence folder.`);
+  const { checkEvidence } = await import('../../../evidence/checker/check.js');
+  const { listFolder } = await import('../../../evidence/checker/node/folder.js');
+  const { formatReport } = await import('../../../evidence/checker/report-lines.js');
+  const olderCheckpoint = since === undefined ? '' : readFileSync(since, 'utf8');
+  const report = await checkEvidence({ files: await listFolder(folder), key, olderCheckpoint });
+  await context.printLines(...formatReport(report));
+  if (report.verdict !== 'verified') throw new CommandError(EXIT_CODES[report.verdict], []);
+}

@@ -1,0 +1,218 @@
+import type { VerifiedEvidence } from './check.js';
+import { formatListName } from './labels.js';
+import type { EndedRow, OlderCounts } from './older-counts.js';
+import { formatField, getText, type RowVersion } from './records.js';
+import { formatCount, formatList, formatTonnes } from './text.js';
+
+/** The rows of a list in the months of the scope, with their exact sum. */
+export interface ListTotal {
+  readonly list: string;
+  readonly datedBy: 'mirror' | 'registry';
+  readonly rows: number;
+  readonly micro: bigint;
+  readonly withoutAmount: number;
+}
+
+/** Returns the totals of the scope. A period has both totals of retirements, even if one of them counts nothing. */
+export function listTotals({ header, months }: Pick<VerifiedEvidence, 'header' | 'months'>): ListTotal[] {
+  if (header.scope !== 'period') return sumMonths(months);
+  const nothing = { list: 'retirements', rows: 0, micro: 0n, withoutAmount: 0 };
+  return sumMonths([{ ...nothing, datedBy: 'registry' }, { ...nothing, datedBy: 'mirror' }, ...months]);
+}
+
+/** Adds up months by list and by who dates the rows. Different lists are never added to each other. */
+function sumMonths(months: readonly ListTotal[]): ListTotal[] {
+  const totals = new Map<string, ListTotal>();
+  for (const { list, datedBy, rows, micro, withoutAmount } of months) {
+    const key = `${list} ${datedBy}`;
+    const sum = totals.get(key) ?? { list, datedBy, rows: 0, micro: 0n, withoutAmount: 0 };
+    totals.set(key, {
+      list,
+      datedBy,
+      rows: sum.rows + rows,
+      micro: sum.micro + micro,
+      withoutAmount: sum.withoutAmount + withoutAmount,
+    });
+  }
+  const rank = ({ list, datedBy }: ListTotal) =>
+    `${list === 'retirements' ? 0 : 1} ${list} ${datedBy === 'registry' ? 0 : 1}`;
+  return [...totals.values()].toSorted((left, right) => (rank(left) < rank(right) ? -1 : 1));
+}
+
+/** Describes how a total dates its rows: `Retirements dated in 2025 by the registry`. */
+export function describeTotal({ list, datedBy }: ListTotal, { header }: VerifiedEvidence): string {
+  const period = header.scope === 'period' ? ` in ${header.value}` : '';
+  const dated = datedBy === 'registry' ? `dated${period} by the registry` : `first observed${period}`;
+  return `${formatListName(list)}, ${dated}`;
+}
+
+/** Tonnes of a total. Credits are of two types, whose tonnes are never added, so only retirements have a sum. */
+export function formatTotalTonnes({ list, micro }: ListTotal): string | null {
+  return list === 'retirements' ? formatTonnes(micro) : null;
+}
+
+/** Returns sentences about what was verified. */
+export function describeEvidence(evidence: VerifiedEvidence): string[] {
+  const { header, checkpoint, signer, rows, syncs, otherOrganizations, organizations } = evidence;
+  const observed = rows.map(({ observedAt }) => observedAt).toSorted();
+  const neverSealed = organizations.filter(({ hasRows }) => !hasRows);
+  return [
+    `Evidence of ${header.scope} ${header.value}.`,
+    `Log ${checkpoint.origin}, ${formatCount(checkpoint.size, 'leaf', 'leaves')}, signed at ${checkpoint.instant} by the clock of its signer.`,
+    `Signed by the key ${signer.key} of ${signer.name}.`,
+    ...signer.changes.map(
+      ({ oldKey, newKey, at }) => `The key ${oldKey} was replaced by ${newKey} at ${at}.`,
+    ),
+    `The current versions of the rows were observed from ${observed[0]} to ${observed.at(-1)}.`,
+    `${syncs.shown} of the ${formatCount(syncs.total, 'read')} that observed the rows are shown.`,
+    ...describeCertificates(evidence),
+    `${formatCount(otherOrganizations, 'known organization')} ${otherOrganizations === 1 ? 'is' : 'are'} not in this folder.`,
+    ...(neverSealed.length === 0
+      ? []
+      : [
+          `No row was ever sealed of ${formatList(neverSealed.map(({ name, organization, state }) => `${name || organization} (${state})`))}.`,
+        ]),
+    ...describeContinuation(evidence),
+  ];
+}
+
+/** Returns sentences about what a reader must know before relying on the rows. */
+export function describeWarnings(evidence: VerifiedEvidence): string[] {
+  const { signer, older, events, reads } = evidence;
+  const failing = reads.filter(({ failedSince }) => failedSince > 0);
+  const neverRead = reads.filter(({ readAt }) => readAt === null);
+  return [
+    ...(older === null
+      ? ['No older checkpoint was given: whoever has the key can have written all of this today.']
+      : []),
+    ...(failing.length === 0
+      ? []
+      : [
+          `Reads failed since the last complete one: ${formatList(failing.map(read => `${formatListName(read.list)} of ${getName(evidence, read.organization)} (${formatCount(read.failedSince, 'read')})`))}. What the registry listed since then is not here.`,
+        ]),
+    ...(neverRead.length === 0
+      ? []
+      : [
+          `Never read completely: ${formatList(neverRead.map(read => `${formatListName(read.list)} of ${getName(evidence, read.organization)}`))}.`,
+        ]),
+    ...events.map(({ record }) => describeEvent(record)),
+    ...(signer.otherSignatures.length === 0
+      ? []
+      : [
+          `The checkpoint has other signatures, which were not checked: ${formatList(signer.otherSignatures)}.`,
+        ]),
+    ...signer.ignoredLeaves.map(
+      place => `Leaf ${place} names a new key without a signature of the old one. It was ignored.`,
+    ),
+    ...(older?.sealedLate.length
+      ? [
+          `${formatCount(older.sealedLate.length, 'row says', 'rows say')} that they were observed before your older checkpoint was signed, and were sealed after it: ${formatList(older.sealedLate.map(describeRow))}.`,
+        ]
+      : []),
+    ...(older?.counts ? describeOlderCounts(older.counts) : []),
+  ];
+}
+
+/** Returns the name of an organization, or its id if the folder does not show its name. */
+export function getName({ organizations }: Pick<VerifiedEvidence, 'organizations'>, id: string): string {
+  return organizations.find(({ organization }) => organization === id)?.name || id;
+}
+
+/** Returns the SHA-256 of the certificate of each retirement. */
+export function indexCertificates({
+  rows,
+  otherVersions,
+}: Pick<VerifiedEvidence, 'rows' | 'otherVersions'>): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>();
+  /** Current certificates come last, and so replace earlier ones. */
+  for (const { list, leaf } of [...otherVersions, ...rows])
+    if (list === 'certificates' && leaf.record.has('sha256'))
+      hashes.set(getText(leaf.record, 'retirement_id'), getText(leaf.record, 'sha256'));
+  return hashes;
+}
+
+function describeCertificates(evidence: VerifiedEvidence): string[] {
+  const certificates = indexCertificates(evidence);
+  const retirements = evidence.rows.filter(({ list }) => list === 'retirements');
+  if (retirements.length === 0) return [];
+  const withPdf = retirements.filter(({ leaf }) => certificates.has(getText(leaf.record, 'id')));
+  return [
+    `${withPdf.length} of ${formatCount(retirements.length, 'retirement')} ${withPdf.length === 1 ? 'has its' : 'have their'} certificate here.`,
+  ];
+}
+
+function describeEvent(record: RowVersion['leaf']['record']): string {
+  const at = getText(record, 'at');
+  const kind = getText(record, 'kind');
+  if (kind !== 'restore')
+    return `"${kind}" erased the content of ${formatCount(Number(record.get('leaves')), 'leaf', 'leaves')} at ${at}.`;
+  const lost = formatCount(Number(record.get('lost') ?? 0), 'signed leaf was', 'signed leaves were');
+  const checkpoint = record.has('lost_size')
+    ? ` The newest lost checkpoint had ${formatField(record, 'lost_size')} leaves of ${getText(record, 'lost_origin')}.`
+    : '';
+  return `A backup was restored at ${at}: ${lost} lost, and the log continued as ${getText(record, 'origin')}.${checkpoint}`;
+}
+
+function describeContinuation({ older, rows }: VerifiedEvidence): string[] {
+  if (older === null) return [];
+  const { size, instant } = older.checkpoint;
+  const known = rows.filter(({ leaf }) => leaf.place < size).length;
+  return [
+    `The log begins with the ${formatCount(size, 'leaf', 'leaves')} of your older checkpoint, signed at ${instant}.`,
+    `${formatCount(known, 'row was', 'rows were')} in the log when your older checkpoint was signed. When later ones were sealed is known from the signature alone.`,
+    ...(older.counts === null ? [] : describeOlderTotals(older.counts)),
+  ];
+}
+
+function describeOlderTotals({ months, ended }: OlderCounts): string[] {
+  const totals = sumMonths(months).filter(({ list }) => list === 'retirements');
+  const sentences = totals.map(
+    total =>
+      `At your older checkpoint: retirements ${total.datedBy === 'registry' ? 'dated by the registry' : 'first observed'}, ${formatCount(total.rows, 'row')}, ${formatTonnes(total.micro)}.`,
+  );
+  const removed = ended.filter(({ after }) => after === null).length;
+  return [
+    ...sentences,
+    `Of all rows of the scope at that checkpoint, ${formatCount(ended.length - removed, 'row was', 'rows were')} replaced since and ${formatCount(removed, 'row was', 'rows were')} removed.`,
+  ];
+}
+
+function describeOlderCounts({ ended, unknown, erasedLeaves }: OlderCounts): string[] {
+  const retirements = ended.filter(({ before }) => before.list === 'retirements');
+  const removed = retirements.filter(({ after }) => after === null);
+  const changed = retirements.filter(({ before, after }) => after !== null && isOtherRow(before, after));
+  return [
+    ...(removed.length === 0
+      ? []
+      : [
+          `Retirements that your older checkpoint counted, and that were removed since: ${formatList(removed.map(describeEnd))}.`,
+        ]),
+    ...(changed.length === 0
+      ? []
+      : [
+          `Retirements whose date or amount changed since your older checkpoint: ${formatList(changed.map(describeEnd))}.`,
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `${formatCount(erasedLeaves, 'leaf was', 'leaves were')} erased since your older checkpoint, so its counts cannot be compared for ${formatList(unknown)}.`,
+        ]),
+  ];
+}
+
+function isOtherRow(before: RowVersion, after: RowVersion): boolean {
+  return before.micro !== after.micro || before.datedAt !== after.datedAt;
+}
+
+function describeEnd({ before, after }: EndedRow): string {
+  return `${describeRow(before)} (${describeAmount(before)}${after === null ? '' : `, now ${describeAmount(after)}`})`;
+}
+
+function describeAmount({ micro, datedAt }: RowVersion): string {
+  return `${micro === null ? 'no usable amount' : formatTonnes(micro)}, dated ${datedAt ?? 'never'}`;
+}
+
+function describeRow({ list, leaf }: RowVersion): string {
+  const id = ['id', 'credit_id', 'retirement_id'].map(name => getText(leaf.record, name)).find(Boolean);
+  return `${list} ${id}`;
+}

@@ -1,0 +1,35 @@
+/**
+ * Checks a folder of evidence that carbon-mirror exported: node check.mjs FOLDER KEY [OLDER-CHECKPOINT]
+ *
+ * Runs in Node 20 or newer, Deno and Bun, without any package. Exit codes: 0 verified, 3 not verified, 2 wrong usage or not
+ * checkable here, 1 crash. The last line is the verdict.
+ */
+import { readFile } from 'node:fs/promises';
+import { checkEvidence } from '../check.js';
+import { EXIT_CODES, formatReport } from '../report-lines.js';
+import { makePrintable } from '../text.js';
+import { listFolder } from './folder.js';
+
+const USAGE = 'Usage: node check.mjs FOLDER KEY [OLDER-CHECKPOINT]';
+
+async function main([folder, key = '', older, ...others]: readonly string[]): Promise<number> {
+  if (folder === undefined || others.length > 0) return failToCheck(USAGE);
+  let [files, olderCheckpoint] = [new Map() as Awaited<ReturnType<typeof listFolder>>, ''];
+  try {
+    files = await listFolder(folder);
+    if (older !== undefined) olderCheckpoint = await readFile(older, 'utf8');
+  } catch (error) {
+    return failToCheck(error instanceof Error ? error.message : String(error));
+  }
+  const report = await checkEvidence({ files, key, olderCheckpoint });
+  console.log(formatReport(report).join('\n'));
+  return EXIT_CODES[report.verdict];
+}
+
+function failToCheck(reason: string): number {
+  console.error(makePrintable(reason));
+  console.log('Verdict: could not be checked');
+  return EXIT_CODES['could not be checked'];
+}
+
+process.exitCode = await main(process.argv.slice(2));

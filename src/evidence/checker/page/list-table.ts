@@ -1,0 +1,229 @@
+import { chooseColumns, formatColumnName, isFlag } from '../labels.js';
+import { formatField, getText, type RowVersion } from '../records.js';
+import { formatCount, formatTonnes } from '../text.js';
+import { createElement, createTable, wrapTable } from './element.js';
+
+const ROWS_AT_FIRST = 200;
+/** Columns by which rows can be added up. */
+const GROUP_COLUMNS = [
+  'organization_id',
+  'project_name',
+  'vintage',
+  'type',
+  'beneficiary',
+  'reason',
+  'is_claimed',
+  'state',
+  'serialization',
+];
+const MONTH_COLUMNS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
+const CERTIFICATE_LABEL = 'Certificate';
+
+/** What `createListTable` shows. */
+export interface ListTable {
+  readonly title: string;
+  readonly rows: readonly RowVersion[];
+  /** Returns the name of an organization by its id. */
+  readonly getOrganizationName: (id: string) => string;
+  /** Creates the buttons that open and save the certificate of a row; null if it has none. */
+  readonly createCertificateButtons: (row: RowVersion) => Node | null;
+}
+
+/** Creates a table of rows that can be filtered, sorted and added up. */
+export function createListTable({
+  title,
+  rows,
+  getOrganizationName,
+  createCertificateButtons,
+}: ListTable): HTMLElement {
+  const allColumns = new Set(rows.flatMap(({ leaf }) => [...leaf.record.keys()]));
+  allColumns.add('place');
+  const hasCertificates = rows.some(row => createCertificateButtons(row) !== null);
+  const searchTexts = new Map<RowVersion, string>();
+  let sorting = { column: allColumns.has('created_at') ? 'created_at' : 'valid_from', direction: 1 };
+  let limit = ROWS_AT_FIRST;
+
+  const filter = createElement('input', { type: 'search' });
+  const grouping = createElement('select', {}, [
+    createElement('option', { value: '' }, ['Nothing']),
+    ...listGroupings().map(([value, label]) => createElement('option', { value }, [label])),
+  ]);
+  const showAll = createElement('input', { type: 'checkbox' });
+  const result = createElement('div');
+  const controls = createElement('p', { className: 'controls' }, [
+    createElement('label', {}, ['Filter ', filter]),
+    createElement('label', {}, ['Add up by ', grouping]),
+    createElement('label', {}, [showAll, ' All columns']),
+  ]);
+  for (const control of [filter, grouping, showAll]) control.addEventListener('input', draw);
+  draw();
+  return createElement('div', {}, [controls, result]);
+
+  function listGroupings(): (readonly [string, string])[] {
+    return [
+      ...GROUP_COLUMNS.filter(column => allColumns.has(column)).map(
+        column => [column, formatColumnName(column)] as const,
+      ),
+      ...(allColumns.has('created_at') ? [['dated', MONTH_COLUMNS.dated] as const] : []),
+      ['observed', MONTH_COLUMNS.observed],
+    ];
+  }
+
+  function draw(): void {
+    const matching = rows.filter(matchesFilter).toSorted(compareRows);
+    result.replaceChildren(
+      ...(grouping.value === '' ? [] : [createGroups(matching, grouping.value)]),
+      createRows(matching),
+    );
+  }
+
+  function matchesFilter(row: RowVersion): boolean {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length === 0) return true;
+    let text = searchTexts.get(row);
+    if (text === undefined) {
+      const cells = [...row.leaf.record.keys()].map(column => formatCell(row, column));
+      text = cells.join('\n').toLowerCase();
+      searchTexts.set(row, text);
+    }
+    return words.every(word => text.includes(word));
+  }
+
+  function compareRows(left: RowVersion, right: RowVersion): number {
+    const [one, other] = [getSortValue(left, sorting.column), getSortValue(right, sorting.column)];
+    if (one === other) return left.leaf.place - right.leaf.place;
+    /** Rows without a value come last in both directions. */
+    if (one === null) return 1;
+    if (other === null) return -1;
+    return (one < other ? -1 : 1) * sorting.direction;
+  }
+
+  function formatCell({ leaf }: RowVersion, column: string): string {
+    if (column === 'place') return String(leaf.place);
+    const text = formatField(leaf.record, column);
+    if (text === '') return '';
+    if (isFlag(column)) return text === '1' ? 'yes' : 'no';
+    return column.endsWith('organization_id') ? getOrganizationName(text) : text;
+  }
+
+  function getGroup(row: RowVersion, column: string): string {
+    if (column === 'dated') return row.datedAt?.slice(0, 7) ?? '';
+    if (column === 'observed') return row.observedAt.slice(0, 7);
+    return formatCell(row, column);
+  }
+
+  function createGroups(matching: readonly RowVersion[], column: string): HTMLElement {
+    const groups = new Map<string, RowVersion[]>();
+    for (const row of matching) {
+      const group = getGroup(row, column);
+      const members = groups.get(group) ?? [];
+      groups.set(group, members);
+      members.push(row);
+    }
+    const label = Object.entries(MONTH_COLUMNS).find(([name]) => name === column)?.[1];
+    const lines = [...groups].map(([group, members]) => ({
+      group: group || 'none',
+      members,
+      micro: sumMicro(members),
+    }));
+    const isByMonth = label !== undefined;
+    lines.sort((left, right) => {
+      if (isByMonth || left.micro === right.micro) return left.group < right.group ? -1 : 1;
+      return left.micro > right.micro ? -1 : 1;
+    });
+    const name = label ?? formatColumnName(column);
+    return createTable(
+      `${title}, added up by ${name.toLowerCase()}`,
+      [name, 'Rows', 'Tonnes'],
+      lines.map(({ group, members }) => [group, String(members.length), formatSums(members)]),
+      1,
+    );
+  }
+
+  function createRows(matching: readonly RowVersion[]): HTMLElement {
+    const columns = chooseColumns(allColumns, showAll.checked);
+    const shown = matching.slice(0, limit);
+    const head = columns.map(createColumnHead);
+    if (hasCertificates) head.push(createElement('th', { scope: 'col' }, [CERTIFICATE_LABEL]));
+    const body = shown.map(row => {
+      const cells = columns.map(column =>
+        createElement('td', { className: getCellClass(column) }, [formatCell(row, column)]),
+      );
+      const buttons = createCertificateButtons(row);
+      if (hasCertificates) cells.push(createElement('td', {}, buttons === null ? [] : [buttons]));
+      return createElement('tr', {}, cells);
+    });
+    const table = createElement('table', {}, [
+      createElement('caption', {}, [
+        `${formatCount(matching.length, 'row')} of ${rows.length}, ${formatSums(matching)}`,
+      ]),
+      createElement('thead', {}, [createElement('tr', {}, head)]),
+      createElement('tbody', {}, body),
+    ]);
+    const parts: Node[] = [wrapTable(table, title)];
+    if (matching.length > shown.length) parts.push(createMoreButton(matching.length));
+    return createElement('div', {}, parts);
+  }
+
+  function createMoreButton(total: number): HTMLElement {
+    const showEverything = () => {
+      limit = Number.POSITIVE_INFINITY;
+      draw();
+    };
+    const button = createElement('button', { type: 'button', onclick: showEverything }, [
+      `Show all ${formatCount(total, 'row')}`,
+    ]);
+    return createElement('p', {}, [`${limit} rows are shown; the sums include all. `, button]);
+  }
+
+  function createColumnHead(column: string): HTMLTableCellElement {
+    const isSorted = column === sorting.column;
+    const sort = () => {
+      sorting = { column, direction: isSorted ? -sorting.direction : 1 };
+      draw();
+    };
+    const arrow = isSorted ? (sorting.direction === 1 ? ' ▲' : ' ▼') : '';
+    const button = createElement('button', { type: 'button', onclick: sort }, [
+      formatColumnName(column),
+      createElement('span', { ariaHidden: 'true' }, [arrow]),
+    ]);
+    const head = createElement('th', { scope: 'col', className: getCellClass(column) }, [button]);
+    if (isSorted) head.ariaSort = sorting.direction === 1 ? 'ascending' : 'descending';
+    return head;
+  }
+}
+
+function getCellClass(column: string): string {
+  if (['amount_exact', 'place', 'size', 'version', 'sync_id'].includes(column)) return 'number';
+  return /(^|_)id$|sha256|serialization/.test(column) ? 'code' : '';
+}
+
+function getSortValue(row: RowVersion, column: string): string | number | bigint | null {
+  if (column === 'place') return row.leaf.place;
+  if (column === 'amount_exact') return row.micro ?? Number(getText(row.leaf.record, column));
+  const value = row.leaf.record.get(column);
+  return value === undefined || typeof value === 'object' ? null : value;
+}
+
+function sumMicro(rows: readonly RowVersion[]): bigint {
+  return rows.reduce((sum, { micro }) => sum + (micro ?? 0n), 0n);
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = { exPost: ' ex-post', exAnte: ' ex-ante' };
+
+/** Formats the sums of rows by type, because issued and expected credits are never added. */
+function formatSums(rows: readonly RowVersion[]): string {
+  const sums = new Map<string, bigint>();
+  let withoutAmount = 0;
+  for (const { micro, leaf } of rows) {
+    if (micro === null) withoutAmount += 1;
+    if (micro === null) continue;
+    const type = getText(leaf.record, 'type');
+    sums.set(type, (sums.get(type) ?? 0n) + micro);
+  }
+  const texts = [...sums]
+    .toSorted(([left], [right]) => (left > right ? -1 : 1))
+    .map(([type, micro]) => `${formatTonnes(micro)}${TYPE_NAMES[type] ?? (type && ` ${type}`)}`);
+  if (withoutAmount > 0) texts.push(`${withoutAmount} without a usable amount`);
+  return texts.join(', ');
+}

@@ -1,0 +1,245 @@
+/** The page that a verifier opens from disk. It shows rows only after the whole folder was verified. */
+import { checkEvidence, type CheckReport, type VerifiedEvidence } from '../check.js';
+import {
+  describeEvidence,
+  describeTotal,
+  describeWarnings,
+  formatTotalTonnes,
+  getName,
+  indexCertificates,
+  type ListTotal,
+  listTotals,
+} from '../describe.js';
+import { readCertificate } from '../files.js';
+import { formatListName } from '../labels.js';
+import { getText, type RowVersion } from '../records.js';
+import { formatCount, makePrintable } from '../text.js';
+import { type ChosenFolder, readDrop, readPicker } from './chosen-folder.js';
+import { createElement, createTable, getElement } from './element.js';
+import { createListTable } from './list-table.js';
+
+const MAX_LISTED = 200;
+const VERDICTS = {
+  verified: ['good', 'Verified', 'Every step of the check was completed without a fault.'],
+  'not verified': ['bad', 'Not verified', 'Do not rely on this folder.'],
+  'could not be checked': ['unknown', 'Could not be checked', 'Nothing is known about this folder.'],
+} as const;
+
+startPage();
+
+/** Connects the form with the checker. */
+function startPage(): void {
+  const picker = getElement('folder', HTMLInputElement);
+  const chosen = getElement('chosen', HTMLOutputElement);
+  const button = getElement('check', HTMLButtonElement);
+  const bar = getElement('bar', HTMLProgressElement);
+  const progress = getElement('progress', HTMLOutputElement);
+  let folder: ChosenFolder | null = null;
+
+  picker.addEventListener('change', () => chooseFolder(readPicker(picker.files ?? [])));
+  document.addEventListener('dragover', event => event.preventDefault());
+  document.addEventListener('drop', event => {
+    event.preventDefault();
+    chosen.value = 'Reading the dropped folder …';
+    readDrop(event.dataTransfer).then(chooseFolder, (error: unknown) => {
+      chosen.value = `The dropped folder cannot be read (${String(error)}). Choose it with the button.`;
+    });
+  });
+  getElement('form', HTMLFormElement).addEventListener('submit', event => {
+    event.preventDefault();
+    void check();
+  });
+
+  function chooseFolder(next: ChosenFolder | null): void {
+    folder = next;
+    chosen.value =
+      next === null
+        ? 'Drop one folder, not a file.'
+        : makePrintable(`${next.name}: ${formatCount(next.files.size, 'file')}`);
+    clearReport();
+  }
+
+  /** Checks the chosen folder and shows the report. */
+  async function check(): Promise<void> {
+    clearReport();
+    if (folder === null) {
+      progress.value = 'Choose a folder first.';
+      return;
+    }
+    const { files } = folder;
+    const started = performance.now();
+    const older = getElement('older', HTMLTextAreaElement).value.trim();
+    button.disabled = true;
+    bar.hidden = false;
+    try {
+      const report = await checkEvidence({
+        files,
+        key: getElement('key', HTMLInputElement).value,
+        olderCheckpoint: older === '' ? '' : `${older}\n`,
+        onProgress: showProgress,
+      });
+      progress.value = `Checked in ${((performance.now() - started) / 1000).toFixed(1)} s.`;
+      showReport(report, files);
+    } finally {
+      button.disabled = false;
+      bar.hidden = true;
+    }
+  }
+
+  function showProgress(step: string, finished?: number, total?: number): void {
+    if (finished === undefined || total === undefined) bar.removeAttribute('value');
+    else [bar.max, bar.value] = [total, finished];
+    progress.value = `${step}${total === undefined ? '' : `: ${finished} of ${total}`} …`;
+  }
+}
+
+function clearReport(): void {
+  getElement('verdict', HTMLElement).replaceChildren();
+  getElement('report', HTMLElement).replaceChildren();
+}
+
+function showReport(
+  { verdict: result, faults, uncheckedFiles, evidence }: CheckReport,
+  files: ChosenFolder['files'],
+): void {
+  const [look, title, explanation] = VERDICTS[result];
+  getElement('verdict', HTMLElement).replaceChildren(
+    createElement('div', { className: `verdict ${look}` }, [
+      createElement('h2', {}, [title]),
+      createElement('p', {}, [explanation]),
+      ...faults.map(fault => createElement('p', {}, [`Fault: ${fault}`])),
+    ]),
+  );
+  getElement('report', HTMLElement).replaceChildren(
+    ...(evidence === null ? [] : createEvidenceSections(evidence, files)),
+    ...createSection('Not checked', uncheckedFiles.length === 0 ? [] : [createList(uncheckedFiles)]),
+  );
+}
+
+function createEvidenceSections(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
+  const warnings = describeWarnings(evidence);
+  return [
+    ...createSection('Note well', warnings.length === 0 ? [] : [createList(warnings)]),
+    ...createSection('Totals', [createTotals(evidence)]),
+    ...createSection('Rows', createLists(evidence, files)),
+    ...createSection('When the lists were read', [createReads(evidence)]),
+    ...createSection('What was checked', [createList(describeEvidence(evidence))]),
+  ];
+}
+
+/** Creates a section, or none if it would be empty. */
+function createSection(title: string, content: readonly Node[]): HTMLElement[] {
+  if (content.length === 0) return [];
+  return [createElement('section', {}, [createElement('h2', {}, [title]), ...content])];
+}
+
+function createList(items: readonly string[]): HTMLElement {
+  const omitted = items.length - MAX_LISTED;
+  const shown = omitted > 0 ? [...items.slice(0, MAX_LISTED), `and ${formatCount(omitted, 'other')}`] : items;
+  return createElement(
+    'ul',
+    {},
+    shown.map(item => createElement('li', {}, [item])),
+  );
+}
+
+function createTotals(evidence: VerifiedEvidence): HTMLElement {
+  return createTable(
+    'All sealed rows of each list; none is missing. Never add up different lines: they count some rows twice.',
+    ['List', 'Rows', 'Tonnes', 'Without a usable amount'],
+    listTotals(evidence).map(total => [
+      describeTotal(total, evidence),
+      String(total.rows),
+      formatTotalTonnes(total) ?? '',
+      formatTotalTonnes(total) === null ? '' : String(total.withoutAmount),
+    ]),
+    1,
+  );
+}
+
+function createReads(evidence: VerifiedEvidence): HTMLElement {
+  return createTable(
+    'What the registry listed after the last complete read is not in this folder.',
+    ['Organization', 'List', 'Last sealed complete read', 'Failed reads since'],
+    evidence.reads.map(({ organization, list, readAt, failedSince }) => [
+      getName(evidence, organization),
+      formatListName(list),
+      readAt ?? 'never',
+      String(failedSince),
+    ]),
+    3,
+  );
+}
+
+/** Creates a table for each list. A period has one for each way of dating, because their sums must not be mixed. */
+function createLists(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
+  const certificates = indexCertificates(evidence);
+  const groups = groupRows(evidence);
+  return groups.map(([title, rows], index) => {
+    const details = createElement('details', {}, [
+      createElement('summary', {}, [`${title} (${formatCount(rows.length, 'row')})`]),
+    ]);
+    const draw = () => {
+      if (!details.open || details.childElementCount > 1) return;
+      const getOrganizationName = (id: string) => getName(evidence, id);
+      const createCertificateButtons = (row: RowVersion) => createButtons(row, certificates, files);
+      details.append(createListTable({ title, rows, getOrganizationName, createCertificateButtons }));
+    };
+    details.addEventListener('toggle', draw);
+    details.open = index === 0;
+    return details;
+  });
+}
+
+function groupRows(evidence: VerifiedEvidence): (readonly [title: string, rows: readonly RowVersion[]])[] {
+  const { header, months, rows, otherVersions } = evidence;
+  if (header.scope === 'period') {
+    const rowsOf = ({ list, datedBy }: ListTotal) =>
+      months.filter(month => month.list === list && month.datedBy === datedBy).flatMap(({ shown }) => shown);
+    return listTotals(evidence).map(total => [describeTotal(total, evidence), rowsOf(total)] as const);
+  }
+  const lists = [...new Set(rows.map(({ list }) => list))].toSorted((left, right) => {
+    if ((left === 'retirements') !== (right === 'retirements')) return left === 'retirements' ? -1 : 1;
+    return left < right ? -1 : 1;
+  });
+  const others = otherVersions.length === 0 ? [] : [['Earlier versions', otherVersions] as const];
+  return [
+    ...lists.map(list => [formatListName(list), rows.filter(row => row.list === list)] as const),
+    ...others,
+  ];
+}
+
+/** Creates the buttons for the certificate of a row; null if it has none. */
+function createButtons(
+  { list, leaf }: RowVersion,
+  certificates: ReadonlyMap<string, string>,
+  files: ChosenFolder['files'],
+): Node | null {
+  if (list !== 'retirements' && list !== 'certificates') return null;
+  const id = getText(leaf.record, list === 'certificates' ? 'retirement_id' : 'id');
+  const hash = certificates.get(id);
+  if (hash === undefined) return null;
+  const status = createElement('output');
+  const run = async (use: (url: string) => void) => {
+    try {
+      /** Hashed again, because the file may have changed since the check. */
+      const bytes = await readCertificate(files, hash);
+      use(URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/pdf' })));
+    } catch (error) {
+      status.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  const open = () => void run(url => window.open(url, '_blank', 'noopener'));
+  const save = () =>
+    void run(url => createElement('a', { href: url, download: `certificate-${id}.pdf` }).click());
+  const createButton = (label: string, onclick: () => void) => {
+    const made = createElement('button', { type: 'button', onclick }, [label]);
+    made.ariaLabel = `${label} the certificate of ${id}`;
+    return made;
+  };
+  return createElement('span', { className: 'buttons' }, [
+    createButton('Open', open),
+    createButton('Save', save),
+    status,
+  ]);
+}
