@@ -13,10 +13,7 @@ interface SandboxAppOptions extends HeaderOptions {
   readonly installPageHosts: readonly string[];
 }
 
-/**
- * Creates the Express application of the sandbox: the control API, the page to install an app, and the endpoints of the
- * registry.
- */
+/** Creates the Express application of the sandbox: control API, install page and registry endpoints. */
 export function createSandboxApp(
   registry: SandboxRegistry,
   options: SandboxAppOptions,

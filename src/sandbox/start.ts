@@ -32,10 +32,7 @@ export type { Sandbox } from './sandbox.js';
 const KEEP_ALIVE_MS = 60_000;
 const EXPIRY_CHECK_MS = 250;
 
-/**
- * Starts a sandbox registry on a port. Restores the data from its journal, or generates example data if the journal is
- * empty and a seed is given.
- */
+/** Starts a sandbox registry on a port, with the data of its journal or generated example data. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix = 'registry', strict = false } = options;
   const { wallClock = Date.now, installPageHosts = [], onUnexpectedError = reportUnexpectedError } = options;
@@ -92,10 +89,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
-/**
- * Generates example data from the seed if the registry is empty. Throws if the journal contains data that were
- * generated from another seed or size, or without a seed.
- */
+/** Generates example data if the registry is empty. Throws if it holds data of another seed or size. */
 function ensureWorld(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,
@@ -114,7 +108,7 @@ function ensureWorld(
   }
 }
 
-/** Generates organizations, projects, credits and other example data from a seed, and puts the rows into the tables. */
+/** Generates organizations, projects, credits and other example data, and stores them in the tables. */
 function fillTables({ tables, wallClock }: SandboxStore, seedAndSize: WorldSeedAndSize): void {
   // The journal records only the seed and size, because a replay generates the same rows.
   const world = generateWorld({ ...seedAndSize, startAt: wallClock() });

@@ -34,7 +34,7 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...toErrorBody(403, REFUSAL) });
 };
 
-/** Creates the Express router of the control API. Tests use this API to add data, move the clock and cause failures. */
+/** Creates the Express router of the control API, by which tests add data and cause failures. */
 export function createControlRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, answer] of CONTROL_ROUTES) {
@@ -65,10 +65,7 @@ function toSingleValue(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/**
- * Parses the query parameter `limit`, which is 100 by default. Throws a 400 error unless the limit is an integer from 1
- * to 10,000.
- */
+/** Parses the query parameter `limit`, which is 100 by default. Throws a 400 error if it is invalid. */
 function readLimit(value: unknown): number {
   const limit = value === undefined ? 100 : Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)

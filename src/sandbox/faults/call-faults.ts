@@ -57,27 +57,18 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
   },
 };
 
-/**
- * Applies a simulated fault to a request. Some kinds of fault answer the request, other kinds change or suppress the
- * response.
- */
+/** Applies a simulated fault to a request: answers the request or distorts its response. */
 export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void {
   HANDLERS[fault.kind](fault, exchange);
 }
 
-/**
- * Passes the request to the registry. Delays, slows, changes or truncates the response, depending on the kind of
- * simulated fault.
- */
+/** Passes the request to the registry, and delays, slows, changes or truncates the response. */
 function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();
 }
 
-/**
- * Creates the handler of a simulated fault that hides or repeats rows of paginated lists. `getDistortion` receives the
- * fault's option `rows` and how many requests the fault has already changed.
- */
+/** Creates the handler of a simulated fault that hides or repeats rows of paginated lists. */
 function createListDistorter(
   getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
 ): CallFaultHandler {
@@ -93,10 +84,7 @@ function answerWithStatus(res: Response, { status = 503, retryAfter, body }: Fau
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
 }
 
-/**
- * Answers with an error if the request's `limit` is larger than the fault's option `rows`. Passes other requests on to
- * the registry.
- */
+/** Answers with an error if the request's `limit` is larger than the fault's option `rows`. */
 function refuseLargePage(
   { options: { rows = 1, status = 400, body } }: ActiveFault,
   { req, res, next }: HttpExchange,

@@ -8,10 +8,7 @@ interface ResponseFault {
   readonly options: FaultOptions;
 }
 
-/**
- * Collects the whole response of the registry before any of it is sent. Then sends the response delayed, slowed,
- * changed or truncated.
- */
+/** Collects the registry's whole response, then sends it delayed, slowed, changed or truncated. */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
@@ -65,12 +62,10 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   }, intervalMs);
 }
 
-/**
- * Sends only the first `bytes` bytes of a response body (default: half of the body). Then breaks the connection, or
- * ends the response normally if `cleanEnd` is true.
- */
+/** Sends only the first bytes of a response body, by default half. Then breaks the connection. */
 function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));
+  // With `cleanEnd`, the short response ends normally.
   if (cleanEnd) {
     sendChangedBody(part, res);
     return;

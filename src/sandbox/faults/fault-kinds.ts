@@ -94,9 +94,7 @@ const OPTION_RULES: Readonly<Record<keyof FaultOptions, OptionRule>> = {
   rows: { expected: 'a whole number from 1 to 1000000', isValid: createWholeNumberCheck(1, 1_000_000) },
 };
 
-/**
- * Validates the options of a simulated fault. Adds an error message to `problems` for each unknown or invalid option.
- */
+/** Validates the options of a simulated fault. Adds an error message to `problems` for each invalid option. */
 export function readFaultOptions(value: unknown, problems: string[]): FaultOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     problems.push('options must be an object');

@@ -43,10 +43,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
 
-  /**
-   * Returns the oldest simulated fault that matches this request and may still be applied. Counts the request as one
-   * use of that fault.
-   */
+  /** Returns the oldest simulated fault that applies to this request, and counts one use of that fault. */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
       const kind = kinds.find(name => name === fault.kind);

@@ -6,10 +6,7 @@ export function overrideObjects(responseBody: Buffer, fieldsById: JsonRecord): B
   return Buffer.from(JSON.stringify(replaceFields(value, fieldsById)));
 }
 
-/**
- * Returns a copy of a JSON value. Each object in the copy, at any depth, gets the new fields that `fieldsById` contains
- * for its `id`.
- */
+/** Copies a JSON value. Each object in the copy gets the new fields that `fieldsById` has for its `id`. */
 function replaceFields(value: unknown, fieldsById: JsonRecord): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => replaceFields(item, fieldsById));
   if (!isObject(value)) return value;

@@ -39,17 +39,13 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /**
-   * Returns the current times of the sandbox clock and the wall clock. A JWT is accepted if it is valid at either time.
-   */
+  /** Returns the times at which a JWT may be valid: the sandbox clock and usually the wall clock. */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
-  /**
-   * Verifies a JWT and returns the app that signed the JWT. Throws a 401 error with the reason if verification fails.
-   */
+  /** Verifies a JWT and returns the app that signed it. Throws a 401 error if the verification fails. */
   function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
@@ -58,10 +54,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return { ...NO_TOKEN, appId: result.appId };
   }
 
-  /**
-   * Returns the caller of a request. Throws a 401 or 403 error unless the credential meets the requirement and allows
-   * access to the organization.
-   */
+  /** Returns the caller of a request. Throws a 401 or 403 error if the credential does not allow access. */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearerCredential(req);
     const caller =

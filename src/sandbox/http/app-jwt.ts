@@ -51,10 +51,7 @@ export interface JwtVerification {
 /** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/**
- * Verifies an app's JWT, and returns the app's id or why the JWT is refused. If `strict` is true, the JWT must contain
- * the claims `iat` and `alg`.
- */
+/** Verifies an app's JWT. Returns the app's id, or why the JWT is refused. */
 export function verifyAppJwt({
   jwt,
   acceptedTimes,

@@ -36,10 +36,7 @@ export interface CallFilter {
   readonly limit: number;
 }
 
-/**
- * Creates the log of the latest requests to the registry. Each entry also shows the API version that the request sent
- * in the header `x-<headerPrefix>-api-version`.
- */
+/** Creates the log of the latest requests to the registry. */
 export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
   const header = getVersionHeaderName(headerPrefix);
@@ -66,10 +63,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, headerPref
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /**
-         * Logs the request and then sends the status and headers. Express calls this function instead of the response's
-         * own `writeHead`.
-         */
+        /** Logs the request before the status and headers are sent. Express calls this function. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

@@ -15,10 +15,7 @@ export function getVersionHeaderName(headerPrefix: string): string {
   return `x-${headerPrefix}-api-version`;
 }
 
-/**
- * Creates the CORS middleware, which lets web pages of every origin call the registry. The allowed request headers
- * include `x-<headerPrefix>-api-version`.
- */
+/** Creates the middleware that lets web pages of every origin call the registry (CORS). */
 export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   // Access depends on the token alone.
   const preflightHeaders = {
@@ -34,10 +31,7 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   };
 }
 
-/**
- * Creates the middleware that answers 400 to a wrong API version header. If `strict` is true, also answers 400 to a
- * missing version header and 406 to a wrong Accept header.
- */
+/** Creates the middleware that answers 400 to a wrong version header. `strict` checks more headers. */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);
   return (req, _res, next) => {

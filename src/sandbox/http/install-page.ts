@@ -62,7 +62,7 @@ function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: In
   return { appId: app.id, name: app.name, callbackUrl };
 }
 
-/** Installs an app on an organization unless the app is already installed there. Returns the id of the installation. */
+/** Installs an app on an organization unless it is already installed there. Returns the installation's id. */
 function installOnce({ installations }: SandboxRegistry, appId: string, organizationId: string): string {
   const existing = installations
     .listAll()
@@ -85,10 +85,7 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 /** Host names that DNS rebinding cannot point elsewhere: localhost and IP addresses. */
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
-/**
- * Throws a 403 error if another site sent the request. Also throws for an unknown host name, which may be a DNS
- * rebinding attack.
- */
+/** Throws a 403 error if another site sent the request or if the host name is unknown. */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   // Compare hosts but not protocols, because a proxy may terminate TLS.
   const origin = req.get('origin');
@@ -96,6 +93,7 @@ function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   const ownUrl = parseUrl(`${pageUrl?.protocol ?? 'http:'}//${req.get('host')}`);
   const isKnownHost =
     ownUrl !== null && (REBINDING_SAFE_HOST.test(ownUrl.hostname) || allowedHosts.includes(ownUrl.hostname));
+  // An unknown host name may be a DNS rebinding attack.
   if (!isKnownHost)
     throw forbidden('The install page does not accept this host name. Add it with "sandbox start --name".');
   if (pageUrl?.host !== ownUrl.host) throw forbidden('Only the install page itself may send this form');

@@ -73,14 +73,12 @@ export function readListSlice(query: Request['query']): ListSlice {
 /** The rows to page through: an array sorted newest first, or a table. */
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
-/**
- * Returns one page of rows, newest first, and the `pagination` object of the response. If `source` is a table,
- * `groupKey` selects the rows of one group, such as an organization.
- */
+/** Returns one page of rows, newest first, and the `pagination` object of the response. */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, groupKey?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
   const skip = page * limit + hiddenRows;
+  // `groupKey` selects the rows of one group of a table, such as an organization.
   const rowCount = isTable ? source.count(groupKey) : source.length;
   const total = Math.max(0, rowCount - hiddenRows);
   const pageCount = Math.ceil(total / limit);
@@ -106,10 +104,7 @@ interface NumberBounds {
   readonly problems: string[];
 }
 
-/**
- * Parses a query parameter as an integer from `min` to `max`. Adds an error message to `problems` if the value is
- * invalid.
- */
+/** Parses an integer query parameter from `min` to `max`. Adds an error message if it is invalid. */
 function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;

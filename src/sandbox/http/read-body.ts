@@ -59,9 +59,7 @@ export interface BodyFields {
   object(name: string): BodyFields;
 }
 
-/**
- * Creates a reader of the fields of a JSON object. `namePrefix` precedes field names in error messages, such as `user.`.
- */
+/** Creates a reader of a JSON object's fields. `namePrefix` precedes field names in error messages. */
 function createBodyFields(body: unknown, problems: string[], namePrefix: string): BodyFields {
   const values = new Map<string, unknown>();
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
@@ -82,10 +80,7 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
     problems.push(`${namePrefix}${name} must be ${expected}`);
   }
 
-  /**
-   * Returns a string field that matches `rule`. For a missing or invalid value, adds an error message and returns an
-   * empty string.
-   */
+  /** Returns a string field that matches `rule`. Adds an error message if the field is missing or invalid. */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);
     const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
@@ -109,10 +104,7 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
       if (typeof value !== 'boolean') addProblem(name, 'true or false');
       return value === true;
     },
-    /**
-     * Returns an integer field from 0 to `max`, or `fallback` if the field is absent. Adds an error message for any
-     * other value.
-     */
+    /** Returns an integer field from 0 to `max`, or `fallback`. Adds an error message for any other value. */
     wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
       const value = values.get(name) ?? fallback;
       if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;

@@ -4,10 +4,7 @@ const MAX_TONNES = 1_000_000_000;
 /** The largest amount of a credit that may be issued, so that every amount is exact as a JavaScript number. */
 export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
 
-/**
- * Converts tonnes to millionths of a tonne: 1.5 → 1,500,000. Returns undefined for an invalid amount, such as 0 or an
- * amount with seven decimals.
- */
+/** Converts tonnes to millionths of a tonne: 1.5 → 1,500,000. Returns undefined for an invalid amount. */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;
   if (tonnes <= 0 || tonnes > MAX_TONNES) return undefined;

@@ -45,10 +45,7 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
   return {
     list: () => sortOldestFirst(apps.list()).map(toAppJson),
     get: (id: string) => toAppJson(apps.getOrThrow(id)),
-    /**
-     * Registers the app that a request body describes. With `generateKey` and no public keys, generates a key pair and
-     * writes the private key to a file.
-     */
+    /** Registers the app that a request body describes. Generates a key pair if the body asks for one. */
     register(body: unknown): ReturnType<typeof toAppJson> & { readonly privateKeyFile?: string } {
       const { generatesKey, keys, ...newApp } = readBody(body, (fields, problems) => {
         const name = fields.text('name', NOT_EMPTY);
@@ -63,6 +60,7 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
       if (!generatesKey || keys.length > 0) return toAppJson(create(newApp, keys));
       const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const row = create(newApp, readPublicKeys([publicKey.export({ type: 'spki', format: 'pem' })], []));
+      // Only the public key enters the registry. The app gets the private key in a file.
       const privateKeyFile = join(dirname(file), `${newApp.nameId}.private-key.pem`);
       writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
       return { ...toAppJson(row), privateKeyFile };
@@ -118,16 +116,14 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   return keys;
 }
 
-/**
- * Reads an app's settings from a request body. An absent setting keeps its value in `old`, but the default of
- * `organizationInfo` is `organizationInfoByDefault`.
- */
+/** Reads an app's settings from a request body. Absent settings keep their values in `old`. */
 function readAppSettings(
   fields: BodyFields,
   old: AppSettings,
   organizationInfoByDefault: boolean,
   problems: string[],
 ): AppSettings {
+  // An absent `organizationInfo` does not keep its old value.
   const includesOrganizationInfo = fields.boolean('organizationInfo', organizationInfoByDefault);
   const textOrOld = (name: 'webhookUrl' | 'webhookSecret', rule: TextRule) =>
     fields.value(name) === undefined ? old[name] : fields.optionalText(name, rule);

@@ -39,10 +39,7 @@ interface IssueOrder extends NewCredit {
   readonly creditId: string | null;
 }
 
-/**
- * Creates the service that issues credits, moves credits between warehouse and inventory, and retires credits without
- * an app.
- */
+/** Creates the service that issues credits, moves them within an organization, and retires them. */
 export function createCreditService(store: SandboxStore, retirements: RetirementService) {
   const { tables, accounts, newId, newHash, now, defineOperation } = store;
   const { credits, projects, organizations } = tables;
@@ -62,10 +59,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return id;
   }
 
-  /**
-   * Issues an amount of a credit into a warehouse or inventory. Throws a 409 error if the total issued amount would be
-   * too large.
-   */
+  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error above the maximum. */
   function issueInto(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
@@ -80,10 +74,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueInto(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /**
-   * Reads `creditId` and `amount` from a request body. Removes this amount from the organization's warehouse or
-   * inventory.
-   */
+  /** Removes the amount in a request body from the organization's warehouse or inventory. */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);
@@ -111,10 +102,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     },
   );
 
-  /**
-   * Creates the test credit that the endpoint `friendbot` gives away, and a project for the credit. Returns the
-   * credit's id.
-   */
+  /** Creates the test credit that the endpoint `friendbot` gives away. Returns the credit's id. */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });

@@ -8,11 +8,9 @@ import {
   toWarehouseCreditJson,
 } from './to-json.js';
 
-/**
- * Creates the service that lists the credits in warehouses and inventories. With `asDocumented`, warehouse credits have
- * only the fields in the registry's documentation.
- */
+/** Creates the service that lists the credits in warehouses and inventories. */
 export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
+  // With `asDocumented`, warehouse credits have only the fields in the registry's documentation.
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
   /** Yields the credits in a warehouse or inventory as JSON, in chunks of text. */

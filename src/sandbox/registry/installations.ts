@@ -21,10 +21,7 @@ export function createInstallationService(
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /**
-   * Returns an installation. Throws a 404 error if the installation was uninstalled or belongs to an app other than
-   * `appId`.
-   */
+  /** Returns an installation. Throws a 404 error if it is uninstalled or belongs to another app. */
   function getInstalled(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
     const isOfApp = appId === undefined || row?.appId === appId;

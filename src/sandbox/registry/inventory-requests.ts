@@ -7,10 +7,7 @@ import { sortNewestFirst } from '../store/tables.js';
 import { getCreditWithProject, toInventoryRequestJson } from './to-json.js';
 import { parseAction, readReceiver, readRetirementDetails, type TransactionService } from './transactions.js';
 
-/**
- * Creates the service for apps' requests to transfer or retire credits of an inventory. An administrator accepts or
- * rejects each request.
- */
+/** Creates the service for apps' requests to use inventory credits, which an administrator decides. */
 export function createInventoryRequestService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: TransactionService,

@@ -19,10 +19,7 @@ const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '
 
 type NewOrganization = ReturnType<typeof readNewOrganization>;
 
-/**
- * Creates the service for organizations, users and addresses. With `asDocumented`, the list of addresses shows the
- * organization instead, as in the documentation.
- */
+/** Creates the service for organizations, users and addresses. */
 export function createOrganizationService(
   { tables, newId, newHash, now, defineOperation }: SandboxStore,
   installations: InstallationService,
@@ -30,16 +27,14 @@ export function createOrganizationService(
 ) {
   const { organizations, users, addresses } = tables;
 
-  /**
-   * Stores a new organization with one user and one address. `isClaimed` is false if an app created the organization
-   * for the user.
-   */
+  /** Stores a new organization with one user and one address. */
   function insertOrganization({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
     if (organizations.getByName(fields.fullName) !== undefined)
       throw conflict('An organization with this name exists');
     const organizationId = newId();
     const at = now();
+    // An organization that an app created for the user is not claimed yet.
     const dates = { claimedAt: isClaimed ? at : null, createdAt: at, updatedAt: at };
     const row = {
       ...DEFAULTS,

@@ -20,10 +20,7 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
-/**
- * Returns whether a granted level is high enough for a permission. Level `WRITE` also allows everything that `VIEW`
- * allows.
- */
+/** Whether a granted level is high enough for a permission. */
 export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];
@@ -40,10 +37,7 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
   return both;
 }
 
-/**
- * Parses the permissions that an app requests, such as `['organization_members:read']`. The permission
- * `organization_info` depends only on `includesOrganizationInfo`.
- */
+/** Parses the permissions that an app requests, such as `['organization_members:read']`. */
 export function readGrants(
   value: unknown,
   includesOrganizationInfo: boolean,
@@ -57,6 +51,7 @@ export function readGrants(
       permission => permission.name === name && permission.level === level,
     );
     if (known === undefined) problems.push(`permissions: ${describeUnknownPermission(name, level)}`);
+    // The permission `organization_info` depends only on `includesOrganizationInfo`.
     else if (includesOrganizationInfo || name !== 'organization_info')
       grants[name] = getHigherLevel(grants[name], known.level);
   }
@@ -78,7 +73,7 @@ function getHigherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantL
   return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 
-/** Splits a permission into a name and a level. Example: `organization_info:read` → `['organization_info', 'VIEW']`. */
+/** Splits a permission into name and level: `organization_info:read` → `['organization_info', 'VIEW']`. */
 function parsePermission(text: unknown): [name: string, level: unknown] {
   const known = Object.entries(PERMISSIONS).find(([permission]) => permission === text);
   return known === undefined ? [String(text), undefined] : [known[1].name, known[1].level];

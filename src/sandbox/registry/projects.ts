@@ -30,10 +30,7 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /**
-   * Returns the public project that issued a credit. The query parameters `creditId` and `serialization` (the credit's
-   * serial number) say which credit; one of them is enough.
-   */
+  /** Returns the public project that issued a credit, by the credit's id or serial number. */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     // If the query has both, they must name the same credit.
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
@@ -124,10 +121,7 @@ function readNewProject(fields: BodyFields) {
   };
 }
 
-/**
- * Returns a query parameter, or null if the parameter is absent. Throws a 400 error if the parameter is empty or
- * repeated.
- */
+/** Returns a query parameter, or null if absent. Throws a 400 error if it is empty or repeated. */
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined) return null;

@@ -25,10 +25,7 @@ export interface SandboxRegistryOptions extends DeliveryServiceOptions {
   readonly asDocumented: boolean;
 }
 
-/**
- * Creates all services of the sandbox registry. With `asDocumented`, the services answer exactly as the registry's
- * documentation shows.
- */
+/** Creates all services of the sandbox registry. */
 export function createSandboxRegistry({ store, headerPrefix, strict, asDocumented }: SandboxRegistryOptions) {
   // Each service validates its input, changes the tables by operations of the store, and returns JSON.
   const deliveries = createDeliveryService({ store, headerPrefix });

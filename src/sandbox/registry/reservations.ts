@@ -18,10 +18,7 @@ export interface FinishOrder {
   readonly body: unknown;
 }
 
-/**
- * Creates the service that reserves credits of a warehouse for ten minutes. With `asDocumented`, responses omit a
- * reservation's state.
- */
+/** Creates the service that reserves credits of a warehouse for ten minutes. */
 export function createReservationService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: TransactionService,
@@ -35,7 +32,7 @@ export function createReservationService(
     return toReservationJson(row, getCreditWithProject(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** Converts a reservation to JSON. Omits the reservation's state if the sandbox option `profile` is `as-documented`. */
+  /** Converts a reservation to JSON. The profile `as-documented` omits the reservation's state. */
   function toJson(row: ReservationRecord) {
     const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
@@ -46,10 +43,7 @@ export function createReservationService(
     return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
-  /**
-   * Returns a reservation that still holds credits for the app. Throws if the reservation has ended or another app made
-   * the reservation.
-   */
+  /** Returns an outstanding reservation of the app. Throws if it has ended or belongs to another app. */
   function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');

@@ -11,10 +11,7 @@ type NewRetirement = Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>;
 
 export type RetirementService = ReturnType<typeof createRetirementService>;
 
-/**
- * Creates the service that stores and lists retirements and creates PDF certificates. With `asDocumented`, only
- * verified (exPost) credits can be retired.
- */
+/** Creates the service that stores and lists retirements and creates PDF certificates. */
 export function createRetirementService(
   { tables, newId, now, defineOperation }: SandboxStore,
   asDocumented: boolean,
@@ -30,10 +27,7 @@ export function createRetirementService(
     );
   }
 
-  /**
-   * Returns the JSON of a retirement. Throws a 404 error if the retirement is unknown or belongs to another
-   * organization.
-   */
+  /** Returns a retirement as JSON. Throws a 404 error if it does not exist in the organization. */
   function get(id: string, organizationId?: string) {
     return toJson(retirements.getOrThrow(id, organizationId));
   }
@@ -74,21 +68,16 @@ export function createRetirementService(
       return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /**
-     * Lists the retirements of all organizations, newest first. A retirement without a beneficiary shows only the
-     * amount and the project.
-     */
+    /** Lists the retirements of all organizations, newest first. */
     listOfAllOrganizations({ limit, skip }: ListSlice) {
       const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
+        // A retirement without a beneficiary shows only the amount and the project.
         return row.details === null ? { amount, project } : { ...rest, amount, project };
       });
       return { retirements: rows };
     },
-    /**
-     * Returns the JSON of a retirement. Throws a 400 error if the query parameter `id` is missing, and a 404 error if
-     * `id` is unknown.
-     */
+    /** Returns the retirement that the query parameter `id` names. Throws a 400 or 404 error if there is none. */
     getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);

@@ -74,10 +74,7 @@ export function toWarehouseCreditJson(
   return { ...toInventoryCreditJson(holding, credit), inventoryId: warehouseId };
 }
 
-/**
- * Converts a credit in a warehouse to JSON, with the held amount. The JSON has only the fields in the registry's
- * documentation.
- */
+/** Converts a credit in a warehouse to JSON that has only the fields in the registry's documentation. */
 export function toDocumentedWarehouseCreditJson(
   holding: HoldingAmount,
   credit: CreditWithProject,
@@ -166,10 +163,7 @@ export function toOrganizationJson({
   return { ...shown, url: `${LINK_BASE}/organizations/${shown.id}`, organizationIndustries: null };
 }
 
-/**
- * Converts an installation to JSON. Omits the installation's state (such as suspended), because the real registry omits
- * it.
- */
+/** Converts an installation to JSON without its state, which the real registry omits too. */
 export function toInstallationJson(
   row: InstallationRecord,
   app: AppRecord,

@@ -36,10 +36,7 @@ interface ReceiverFields {
   readonly problems: string[];
 }
 
-/**
- * Reads the receiver of credits from two fields of a request body, such as `receiverId` and `receiverAddress`. Adds an
- * error message if a transfer has neither field.
- */
+/** Reads the receiver of credits from two fields of a request body. A transfer needs one of them. */
 export function readReceiver(
   fields: BodyFields,
   { action, idField, addressField, problems }: ReceiverFields,
@@ -54,10 +51,7 @@ export function readReceiver(
   return receiver;
 }
 
-/**
- * Reads the reason, beneficiary and comment of a retirement from a request body. Returns null for a plain transfer
- * without these details.
- */
+/** Reads the reason, beneficiary and comment of a retirement. Returns null for a plain transfer. */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
@@ -101,10 +95,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
   const { tables, accounts, newHash, newId, now, defineOperation } = store;
   const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
-  /**
-   * Looks up the receiver of a transfer by id, address or both. Throws if the receiver is unknown, or if the id and the
-   * address belong to different organizations.
-   */
+  /** Looks up the receiver of a transfer by id, address or both. Throws if they match no organization. */
   function resolveReceiver(
     action: CreditAction,
     { organizationId, address }: RequestedReceiver,
@@ -131,9 +122,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
   }
 
-  /**
-   * Transfers or retires the credits of a transaction. Returns the id of the retirement, or null for a plain transfer.
-   */
+  /** Transfers or retires the credits of a transaction. Returns the retirement's id, if any. */
   function deliverCredits(transaction: TransactionRecord): string | null {
     const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;
     const organizationId = transaction.receiverId ?? transaction.organizationId;
@@ -152,10 +141,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     accounts.addCredits(organizationId, place, creditId, amountMicro);
   }
 
-  /**
-   * Updates the reservation or inventory request that started a transaction. If the transaction failed, cancels the
-   * reservation or rejects the request.
-   */
+  /** Ends the reservation or inventory request that started a transaction. */
   function updateReservationOrRequest({ status, reservationId, requestId }: TransactionRecord): void {
     const updatedAt = now();
     const hasFailed = status === 'failed';
@@ -171,10 +157,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     }
   }
 
-  /**
-   * Stores a transaction and publishes webhooks. If the status is `processed`, transfers or retires the credits; if the
-   * status is `failed`, gives the credits back to the sender.
-   */
+  /** Stores a transaction, moves its credits according to the status, and publishes webhooks. */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;

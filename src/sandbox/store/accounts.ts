@@ -33,10 +33,7 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
       throw conflict(`The ${place} holds less of this credit than the requested amount`);
   }
 
-  /**
-   * Removes an amount of a credit from a warehouse or inventory. Throws a 409 error if the available amount is too
-   * small.
-   */
+  /** Removes an amount of a credit from a warehouse or inventory. Throws a 409 error if too little is left. */
   function removeCredits(
     organizationId: string,
     place: HoldingPlace,

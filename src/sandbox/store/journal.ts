@@ -39,12 +39,10 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /**
-     * Replaces all lines of the file. If the process is killed during the replacement, the file still contains either
-     * all old lines or all new lines.
-     */
+    /** Replaces all lines of the file in one step. */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
+      // If the process is killed, the file contains either all old lines or all new lines.
       renameSync(`${file}.new`, file);
       closeSync(fd);
       fd = openSync(file, 'a');

@@ -152,10 +152,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /**
-   * Replays the operations in the journal. First drops the oldest lines of each operation that has more lines than its
-   * limit in `maxLinesByOperation`.
-   */
+  /** Replays the operations in the journal, except the oldest lines beyond the limit of an operation. */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {

@@ -180,10 +180,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
 
   return {
     get: id => rowById.get(id),
-    /**
-     * Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in the group `groupKey`,
-     * such as an organization.
-     */
+    /** Returns a row by id. Throws a 404 error if the row does not exist or is not in the group `groupKey`. */
     getOrThrow(id: string | number, groupKey?: string): Row {
       const row = rowById.get(id);
       if (row === undefined || !listGroups(row).includes(groupKey ?? ALL_ROWS))

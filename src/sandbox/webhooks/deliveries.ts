@@ -31,10 +31,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return added;
   }
 
-  /**
-   * If the app has a webhook URL, stores a webhook that the sender will post to this URL. Drops, holds back, delays or
-   * duplicates the webhook if the delivery settings say so.
-   */
+  /** Stores a webhook to be sent to the app. The delivery settings can drop, hold, delay or repeat it. */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
     const current = settings.read();

@@ -20,11 +20,9 @@ export interface SignedBody {
   readonly signature: string | null;
 }
 
-/**
- * Creates the body of a webhook: the payload, and the payload as base64 text in `signedData`. Signs the base64 text
- * with HMAC-SHA256 if there is a secret.
- */
+/** Creates the body of a webhook from its payload. Signs the body if there is a secret. */
 export function signPayload(payload: object, secret: string | null): SignedBody {
+  // The signature covers the base64 text of the payload, which the body contains too.
   const signedData = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
   const body = JSON.stringify({ ...payload, signedData });
   if (secret === null || secret === '') return { body, signature: null };
@@ -41,17 +39,11 @@ export interface WebhookMessage {
 
 export type WebhookPublisher = ReturnType<typeof createWebhookPublisher>;
 
-/**
- * Creates the publisher of webhooks for installation and transaction events. Publish inside the operation that causes
- * the event.
- */
+/** Creates the publisher of webhooks. Publish a webhook inside the operation that causes the event. */
 export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (message: WebhookMessage) => void) {
   const { apps, organizations, users, installations } = tables;
 
-  /**
-   * Returns the administrator who was created first. If there is no administrator, returns the user who was created
-   * first.
-   */
+  /** Returns the oldest administrator, or the oldest user if there is no administrator. */
   function findAdministrator(organizationId: string): UserRecord | undefined {
     const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];

@@ -15,9 +15,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The outcome of an attempt that is running or was interrupted by a stop. */
 const UNKNOWN: AttemptOutcome = { status: null, error: null };
 
-/**
- * Creates the sender that posts pending deliveries to webhook URLs. Each app receives one delivery at a time, in order.
- */
+/** Creates the sender of pending webhooks. Each app receives one webhook at a time, in order. */
 export function createDeliverySender({ store, headerPrefix, getSettings }: DeliverySenderOptions) {
   // Due times and retries follow the wall clock, not the sandbox clock.
   const { tables, now, wallClock, defineOperation } = store;

@@ -12,9 +12,7 @@ const DAY_MS = 86_400_000;
 
 export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
 
-/**
- * Creates the generator of credits and holdings. Any credit can be generated from its index alone, which saves memory.
- */
+/** Creates the generator of credits and holdings. Any credit can be generated from its index alone. */
 export function createCreditGenerator(
   spec: CompleteWorldSpec,
   projects: readonly WorldProject[],
@@ -97,10 +95,9 @@ function getCreditType(vintage: number): CreditRecord['type'] {
   return vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
 }
 
-/**
- * Chooses the warehouses and inventories that hold a credit. Most credits are in the first organization's warehouse.
- */
+/** Chooses the warehouses and inventories that hold a credit. */
 function chooseHolders(creditIndex: number, organizationCount: number) {
+  // Most credits are in the first organization's warehouse.
   const owner = creditIndex % 3 === 2 ? (1 + (creditIndex % 7)) % organizationCount : 0;
   const secondHolder = (owner + 1) % organizationCount;
   const holder = (place: HoldingPlace, organization = owner) => ({ organization, place });

@@ -48,10 +48,7 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
-/**
- * Yields all credits. Sets the issued amount of each credit to the sum of its holdings, outstanding reservations and
- * retirements.
- */
+/** Yields all credits, each with the sum of its holdings, reservations and retirements as issued amount. */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

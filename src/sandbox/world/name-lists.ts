@@ -84,10 +84,7 @@ function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...pla
   return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }
 
-/**
- * Converts one row of the table `PROJECT_KINDS` to an object with fields such as title, summary, sector and
- * methodology.
- */
+/** Converts one row of the table `PROJECT_KINDS` to an object with named fields. */
 function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };

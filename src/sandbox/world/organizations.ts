@@ -116,10 +116,7 @@ function toDomainName(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-/**
- * Picks a random company name with one of the trades, such as "Nordlys Shipping Ltd". The same seed, stream name and
- * index always give the same company name.
- */
+/** Picks a random company name with one of the trades. Equal arguments give equal names. */
 export function pickCompanyName(
   seed: number,
   streamName: string,

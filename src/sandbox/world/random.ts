@@ -59,11 +59,9 @@ export function createRandom(seed: number, streamName: string, index = 0): Rando
   };
 }
 
-/**
- * Returns a copy of a string. A concatenated string needs more memory than its copy, because V8 also keeps the parts of
- * the original.
- */
+/** Returns a copy of a string, which needs less memory than a concatenated string. */
 export function flattenString(text: string): string {
+  // V8 keeps the parts of a concatenated string in memory.
   return Buffer.from(text).toString();
 }
 

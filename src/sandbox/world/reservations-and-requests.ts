@@ -65,10 +65,7 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/**
- * Generates a finished reservation for every second retirement among the latest ones by apps. Each reservation ends at
- * the time of its retirement.
- */
+/** Generates the finished reservations that led to every second of the latest retirements by apps. */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
   return retirements.listAppRetirementNumbers(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
@@ -177,10 +174,7 @@ function generateUnacceptedRequest(
   };
 }
 
-/**
- * Finds a warehouse or inventory that holds a retirable credit, starting with the credit at `firstCreditIndex`. If
- * `owner` is given, searches only the places of that organization.
- */
+/** Finds a holding of a retirable credit, starting with the credit at `firstCreditIndex`. */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,

@@ -12,10 +12,7 @@ interface TransactionOrigins {
   readonly requests: readonly InventoryRequestRecord[];
 }
 
-/**
- * Generates a transaction for each retirement. If a reservation or inventory request led to the retirement, the
- * transaction contains the id of that reservation or request.
- */
+/** Generates a transaction for each retirement, with the id of the reservation or request that led to it. */
 export function generateTransactions(
   seed: number,
   retirements: readonly RetirementRecord[],
@@ -46,9 +43,7 @@ export function generateTransactions(
   });
 }
 
-/**
- * Returns whether a reservation or inventory request led to a retirement: organization, credit and time are the same.
- */
+/** Whether a reservation or inventory request led to a retirement. */
 function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
   return (
     row.updatedAt === retirement.createdAt &&

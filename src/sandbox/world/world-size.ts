@@ -49,7 +49,7 @@ export function pickHistoryTime(seed: number, streamName: string, index: number,
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${streamName} time`, index).next()) * step);
 }
 
-/** Picks a random amount in millionths of a tonne. The same seed, stream name and index always give the same amount. */
+/** Picks a random amount in millionths of a tonne. Equal arguments give equal amounts. */
 export function pickAmountMicro(seed: number, streamName: string, index: number, maxTonnes: number): number {
   const random = createRandom(seed, `${streamName} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;
