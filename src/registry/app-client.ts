@@ -110,7 +110,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   };
 }
 
-/** Builds the result of a creation from an installation. The result has no user, because an installation names none. */
+/** Builds the result of a creation from an installation, which names no user. */
 function toCreatedOrganization(installation: Installation): CreatedOrganization {
   return { user: null, organization: installation.organization, installation };
 }

@@ -58,7 +58,7 @@ export interface SyncService extends Omit<Worker, 'start'> {
   start(): Promise<void>;
 }
 
-/** Creates the service that `carbon-mirror work` runs: worker, schedule and the task that records unread deliveries. */
+/** Creates the service that `carbon-mirror work` runs, with the worker and the schedule. */
 export function createSyncService(context: SyncContext, options: SyncServiceOptions): SyncService {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;

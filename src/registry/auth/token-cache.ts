@@ -108,7 +108,7 @@ function createCachedToken<T extends string>(
   };
 }
 
-/** Whether a cached token can be used without renewal. False if the clock has stepped back by more than two minutes. */
+/** Whether a cached token can be used without renewal. */
 function isNotDueForRenewal({ receivedAtMs, renewAtMs }: CachedToken<string>, nowMs: number): boolean {
   return nowMs < renewAtMs && nowMs >= receivedAtMs - MAX_CLOCK_STEP_BACK_MS;
 }

@@ -19,10 +19,7 @@ interface QueuedRequest {
 /** How many slots downloads leave to other requests, because downloads take long and nobody waits for them. */
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
-/**
- * Creates a limiter for requests per second (a token bucket) and for concurrent requests. Other requests may overtake
- * downloads.
- */
+/** Creates a limiter for requests per second and for concurrent requests. Downloads can be overtaken. */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
   const queue: QueuedRequest[] = [];
   const maxDownloads = Math.max(1, concurrency - SLOTS_KEPT_FROM_DOWNLOADS);

@@ -16,10 +16,7 @@ const CHECK_INTERVAL_MS = 1000;
 /** Resources that show what is available for sale. Reading them must not wait for the end of a long list. */
 const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
-/**
- * Creates the urgent reads of a long job: after a new delivery, warehouse and reservations are read before the next
- * page.
- */
+/** Creates `yieldTurn`, which reads warehouse and reservations in a long job after a webhook has arrived. */
 export function createUrgentReads(
   context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,
   { accessChecker, listReadable, readResource }: UrgentReadsOptions,

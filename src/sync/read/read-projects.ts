@@ -9,9 +9,7 @@ const BATCH_SIZE = 4;
 /** An hour less than a day, so that a schedule of one round a day requests each project in every round. */
 const REQUEST_INTERVAL_MS = 23 * 3_600_000;
 
-/**
- * Reads the due projects of an organization and writes them to the mirror. A failed project does not stop the others.
- */
+/** Reads the due projects of an organization and writes them to the mirror. */
 export async function readProjects(context: ReadContext): Promise<void> {
   const { mirror, writeClaim, job, cause, now, signal } = context;
   const startedAt = now();
