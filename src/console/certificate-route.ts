@@ -5,7 +5,7 @@ import { allowOwnFrame } from './guard/security-headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 
-/** Adds the route that serves certificate PDFs. Serves a file only if the mirror has, or had, a row for that certificate. */
+/** Adds the route that serves the PDF files of certificates that have or had a row in the mirror. */
 export function addCertificateRoute(
   app: Express,
   readers: ReaderPool,

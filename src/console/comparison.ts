@@ -43,10 +43,7 @@ export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
 
 export type RegistryComparison = ReturnType<typeof createComparisonRunner>;
 
-/**
- * Creates an object that compares the mirror with the registry on demand. Runs one comparison at a time and keeps the
- * last result.
- */
+/** Creates a runner that compares the mirror with the registry, one comparison at a time. */
 export function createComparisonRunner(compare: RegistryComparer, now: () => number) {
   const stopping = new AbortController();
   const formatNow = () => new Date(now()).toISOString();

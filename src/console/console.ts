@@ -35,10 +35,7 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
   readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * Creates the Express app of the web console: pages, downloads, SQL queries and live updates.
- * Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
- */
+/** Creates the Express app of the web console: pages, downloads, SQL queries and live updates. */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, liveUpdates, onFailure, actions, sql, demoActions, certificateFiles } = options;
   const { webhookUrl, version, comparison, findContradictedColumns, describeCheckpoint } = options;
@@ -61,6 +58,7 @@ export function createConsole(options: ConsoleOptions): Express {
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
   app.post('/theme', readFormBody, chooseTheme);
   app.get('/live', (_request, response) => liveUpdates.subscribe(response));
+  // Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
   for (const page of createPages()) app.get(page.path, createPageHandler(page, pageOptions));
   addCertificateRoute(app, readers, certificateFiles, responder);
   addQueryRoutes(app, sql, responder, now);

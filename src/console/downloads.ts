@@ -15,15 +15,13 @@ export const FILE_FORMATS = {
   json: { type: 'application/json', write: writeJson },
 } as const;
 
-/**
- * Renders the links that download the rows of a page as CSV or JSON. `removedParameters` are left out of the URLs, such
- * as a pagination cursor.
- */
+/** Renders the links that download the rows of a page as CSV or JSON. */
 export function renderFileLinks(
   path: string,
   query: URLSearchParams,
   removedParameters: Readonly<Record<string, null>>,
 ): Html {
+  // A pagination cursor, for example, is left out of the URLs.
   const links = Object.keys(FILE_FORMATS).map(
     extension =>
       html` <a href="${withQuery(`${path}.${extension}`, query, removedParameters)}">${extension.toUpperCase()}</a>`,

@@ -50,10 +50,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     }
   }
 
-  /**
-   * Yields the content unchanged. If reading fails, resets the connection so that a partial file does not look
-   * complete.
-   */
+  /** Yields the content unchanged. Resets the connection if reading fails. */
   async function* resetOnFailure<Chunk>(
     content: AsyncIterable<Chunk>,
     { req }: Response,
@@ -63,6 +60,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     } catch (error) {
       const hasVisitorLeft = req.socket.destroyed;
       if (!hasVisitorLeft && !(error instanceof SqlQueryError)) onFailure(error);
+      // A partial file must not look complete.
       // Over HTTP/1.0, a connection that only closes looks like the end of the file.
       req.socket.resetAndDestroy();
       throw error;
@@ -127,11 +125,9 @@ export function sendText(request: Request, response: Response, text: string): vo
   else response.set(GZIP_HEADERS).send(gzipSync(text));
 }
 
-/**
- * Returns whether the response may be compressed. To prevent the BREACH attack, responses to URLs with parameters are
- * not.
- */
+/** Returns whether the response may be compressed. Responses to URLs with parameters are not. */
 function canCompress(request: Request): boolean {
+  // This prevents the BREACH attack.
   // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows. No
   // page contains a key.
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;

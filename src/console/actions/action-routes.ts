@@ -51,10 +51,7 @@ async function retryJob({ actions, reader, params }: ActionRequest): Promise<str
   return `/jobs/${String(job['id'])}`;
 }
 
-/**
- * Requests a sync of one organization, or of all if the form names none. Returns the path of the page with the created
- * jobs.
- */
+/** Queues syncs of one organization or of all. Returns the path of the page with the jobs. */
 async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');
   const targets = await readTargets(reader, organizationId);

@@ -54,11 +54,9 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /**
-   * Makes room for another query: disconnects the visitor who has left a row unread for the longest time. Disconnects
-   * nobody if no row has been unread for `UNREAD_MS`.
-   */
+  /** Disconnects the visitor whose row has been unread longest, if for at least `UNREAD_MS`. */
   function disconnectSlowestVisitor(): void {
+    // This makes room for another query.
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
       .toSorted((one, other) => Number(one.unreadSince) - Number(other.unreadSince));
@@ -67,10 +65,7 @@ export function createQueryRunner(
     unread.hangUp();
   }
 
-  /**
-   * Yields the rows unchanged. Keeps `query.unreadSince` up to date, and removes the query from `running` when reading
-   * ends.
-   */
+  /** Yields the rows unchanged, and records since when the current row is unread. */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {

@@ -54,7 +54,7 @@ export function isEmptyCell(markup: string): boolean {
   return markup === '' || markup === NO_VALUE.text;
 }
 
-/** Renders a database value for a table cell. The column name decides the format, such as an age, a badge or a link. */
+/** Renders a database value for a table cell, in a format chosen by the column name. */
 export function renderCell(column: string, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return NO_VALUE;
   if (typeof value === 'string' && REGISTRY_DATES.includes(column)) return renderDay(value);
@@ -106,10 +106,7 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
   merged_into: '/jobs/',
 };
 
-/**
- * Links `content` to the page about an id, such as `/jobs/46` for id 46 in column `job_id`. Returns `content` unchanged
- * if there is no such page.
- */
+/** Links `content` to the page about an id, such as `/jobs/46`, if the column has such a page. */
 export function renderDetailLink(
   column: string,
   id: Value | undefined,

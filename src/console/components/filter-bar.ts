@@ -3,14 +3,13 @@ import { html, type Html, type HtmlContent } from './html.js';
 import { TERMS } from './terms.js';
 import { capitalize } from './formats.js';
 
-/**
- * Renders a `<select>` for a filter. Renders a text field if `choices` is null or does not contain the chosen value.
- */
+/** Renders a filter as a `<select>`, or as a text field if `choices` is null. */
 export function renderChoice(
   name: string,
   choices: readonly NamedChoice[] | null,
   chosen: string | null,
 ): Html {
+  // A `<select>` could not show a chosen value that is not among the choices.
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
   return html`<select name="${name}"><option value="">any</option>${choices.map(

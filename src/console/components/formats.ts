@@ -76,10 +76,7 @@ export function describeRowsWithoutAmount(rows: number): string {
     : ` ${formatCount(rows, 'row')} without a usable amount ${rows === 1 ? 'is' : 'are'} left out.`;
 }
 
-/**
- * Returns a warning to append to a total, such as ". 3 rows without a usable amount are left out." Returns an empty
- * string if all rows have an amount.
- */
+/** Returns a sentence to append to a total that leaves out rows. Returns '' if it leaves out none. */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
   const excludedRows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
   return excludedRows === 0 ? '' : `.${describeRowsWithoutAmount(excludedRows)}`;

@@ -15,10 +15,7 @@ export function renderFreshnessState(standing: FreshnessStanding): Html {
   return renderBadge(wordsOf(standing), colourOf(standing));
 }
 
-/**
- * Renders a sentence about the organizations in one freshness state, such as "fresh in 3 organizations, last complete
- * read 5 min ago".
- */
+/** Renders a sentence such as "fresh in 3 organizations, last complete read 5 min ago". */
 function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const lastRead =
@@ -27,9 +24,7 @@ function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/**
- * Renders how complete a list was at a past instant: how far its oldest data reached, then the data that was missing.
- */
+/** Renders how complete a list was at a past instant: its oldest data, then the known gaps. */
 export function renderAsOfCoverage(resource: string, coverage: readonly AsOfCoverage[]): Html {
   const lines = coverage.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;

@@ -55,12 +55,11 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/**
- * Renders the HTML around the slow content of a page. `beforeRest` can be sent at once. `afterRest` follows the slow
- * content, or `beforeRest` if there is none.
- */
+/** Renders the HTML of a page before and after its slow content. */
 export function renderLayout(options: LayoutOptions): {
+  /** Can be sent before the slow content is ready. */
   readonly beforeRest: Html;
+  /** Follows the slow content, if there is any. */
   readonly afterRest: Html;
 } {
   const { title, path, query, body, intro, reloadsWithoutScript, history, theme } = options;

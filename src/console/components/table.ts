@@ -69,7 +69,7 @@ interface TopRowsOptions {
   readonly footer?: HtmlContent;
 }
 
-/** Renders a table with its first `limit` rows and a link to show all. Shows all if the URL has the parameter `all`. */
+/** Renders a table with its first `limit` rows, or with all rows if the URL has the parameter `all`. */
 export function renderTopRows<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],

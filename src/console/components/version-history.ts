@@ -4,12 +4,10 @@ import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
-/**
- * Returns the versions of a row that the mirror knew at the instant `at`, or all if `at` is null. Sets `valid_to` to
- * null in a version that ended after `at`.
- */
+/** Returns the versions of a row as the mirror knew them at the instant `at`. Null selects all. */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
   if (at === null) return [...versions];
+  // A version that ended after `at` was still current then.
   return versions
     .filter(version => String(version['valid_from']) <= at)
     .map(version => (String(version['valid_to'] ?? '') > at ? { ...version, valid_to: null } : version));

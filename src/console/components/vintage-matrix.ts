@@ -86,10 +86,7 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-/**
- * Chooses the table columns: the vintages with the most credits that fit the screen, then `OTHERS`. Chooses all
- * vintages if `showsAll` is true.
- */
+/** Chooses the table columns: the vintages with most credits that fit the screen, then `OTHERS`. */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))

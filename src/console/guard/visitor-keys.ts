@@ -11,10 +11,7 @@ const VISITOR_KEY_MS = 30 * 86_400_000;
 
 export type VisitorKeys = ReturnType<typeof createVisitorKeys>;
 
-/**
- * Creates the functions that issue and check console keys. A sign-in key works once, and is exchanged for a visitor key
- * that works for 30 days.
- */
+/** Creates the functions that issue and check console keys: sign-in keys and visitor keys. */
 export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
   const createdAt = now();
   const createdTick = performance.now();

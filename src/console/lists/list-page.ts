@@ -53,9 +53,7 @@ ${renderFilters(list, listRequest, request, choices)}`,
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/**
- * Streams all rows of a list for a download. Adds freshness columns to current data, but not to data as of an instant.
- */
+/** Streams all rows of a list for a download. Adds freshness columns to current data. */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const { reader, at } = request;
   const parsedRequest = await parseListRequest(list, request);
@@ -79,10 +77,7 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/**
- * Limits an as-of request to the organizations whose list had been read by that instant. Returns the new request, and
- * how complete the list of each organization was.
- */
+/** Limits an as-of request to the organizations whose list had been read by that instant. */
 async function restrictToKnownOrganizations(
   listRequest: ListRequest,
   { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
@@ -154,10 +149,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/**
- * Returns a text for the caption of the warehouse list, such as ", of which 5 t are available now". Returns an empty
- * string for any other list.
- */
+/** Returns ", of which 5 t are available now" for the warehouse list, and an empty string for others. */
 async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,

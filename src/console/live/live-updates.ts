@@ -15,10 +15,7 @@ const MAX_PAGES = 100;
 
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
-/**
- * Creates an object that sends an event to every open page when the result of `readState` changes. Calls `readState`
- * periodically while at least one page is open.
- */
+/** Creates an object that tells every open page when the result of `readState` changes. */
 export function createLiveUpdates({
   readState,
   onFailure,
@@ -34,10 +31,7 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /**
-   * Sends an event to all open pages if the result of `readState` differs from the last one. Schedules the next call of
-   * `poll` if a page is open.
-   */
+  /** Tells all open pages if the state has changed, and schedules the next poll. */
   async function poll(): Promise<void> {
     try {
       const state = await readState();
@@ -46,6 +40,7 @@ export function createLiveUpdates({
     } catch (error) {
       onFailure(error);
     }
+    // The state is only read while a page is open.
     pollTimer = pages.size > 0 ? setTimeout(() => void poll(), intervalMs) : null;
     if (pollTimer === null) lastState = null;
   }

@@ -45,9 +45,7 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
   );
 }
 
-/**
- * Renders the warehouse credits of a project at an instant. Leaves out warehouses whose list had not been read by then.
- */
+/** Renders the warehouse credits of a project at an instant, and how complete the lists were. */
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
   const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(coverage));

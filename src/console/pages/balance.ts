@@ -147,10 +147,7 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/**
- * Creates a table column of amounts in tonnes. Puts "≤" before the amount of a line for which `showsAsBound` returns
- * true.
- */
+/** Creates a table column of amounts in tonnes. Puts "≤" before amounts that are upper bounds. */
 function createAmountColumn(
   name: string,
   getAmount: (line: BalanceLine) => BalanceLine['found_micro'],

@@ -57,10 +57,7 @@ function getListLink({ name, title }: List, at: string | null) {
   return { href: withAsOf(`/${name}`, at), title };
 }
 
-/**
- * Responds to an id without a row. Returns a page if the id appears elsewhere in the mirror, a redirect if the id is
- * shortened, and otherwise "not found".
- */
+/** Responds to an id without a row: with a page, a redirect or "not found". */
 async function respondToMissingRow(
   list: List,
   id: string,
@@ -71,12 +68,14 @@ async function respondToMissingRow(
   const isProject = list.name === 'projects';
   const projectName = isProject ? await readProjectNamedBy(reader, id, at) : null;
   const title = `${list.singular} ${id}`;
+  // Other rows name the project, although it has no row.
   if (projectName !== null) {
     const lead = at === null && renderBadge('The registry does not show this project to the app');
     const head = renderPageHead(getListLink(list, at), projectName, lead);
     return { title, body: html`${head}${await renderProjectCredits(id, request)}` };
   }
   const isKnown = versions.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
+  // The id may be shortened.
   if (!isKnown)
     return await redirectByIdPrefix(list, request, isProject ? await readNamedProjects(reader, id) : []);
   const sentence = `This ${list.singular} was not in the mirror at that time.`;

@@ -82,10 +82,7 @@ export function describeChangesOfSyncs(syncs: readonly SyncRow[]): string[] {
   );
 }
 
-/**
- * Returns the timeline entry with the number of rows that the syncs changed. Adds a warning if a sync or the job
- * failed, or if the job has not finished.
- */
+/** Returns the timeline entry that counts the changed rows, with a warning if changes may be missing. */
 function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
   const rows = syncs.reduce((sum, sync) => sum + countChanges(sync), 0);
   const hasJobEnded = !['waiting', 'running', 'paused'].includes(jobState);

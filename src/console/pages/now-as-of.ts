@@ -20,10 +20,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
   };
 }
 
-/**
- * Renders a table of the warehouse credits at an instant by project and vintage. Below the table, says how complete the
- * lists of the warehouses were.
- */
+/** Renders the warehouse credits at an instant, and how complete the lists of the warehouses were. */
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(coverage));

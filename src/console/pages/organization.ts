@@ -110,9 +110,7 @@ function renderResources(
   );
 }
 
-/**
- * Renders a table of an organization's resources at an instant: number of rows, last complete read and missing data.
- */
+/** Renders a table of an organization's resources at an instant: rows, last complete read and gaps. */
 async function renderResourcesAt(
   { reader }: ConsoleRequest,
   organizationId: string,

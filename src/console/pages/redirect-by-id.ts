@@ -3,13 +3,11 @@ import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/**
- * Redirects a shortened id, such as "3f2a…", to the detail page of the matching id. Redirects to the list if several
- * ids match. `otherIds` are ids to match besides those of the list's rows.
- */
+/** Redirects a shortened id, such as "3f2a…", to the page of its match or to the list of matches. */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,
+  /** Ids to match besides those of the list's rows. */
   otherIds: readonly string[] = [],
 ): Promise<PageRedirect | PageNotFound> {
   const { name, idColumn, entry } = list;

@@ -144,10 +144,7 @@ function renderParties(retirement: Row, owner: string, at: string | null): Html 
   ]);
 }
 
-/**
- * Returns the timeline of a retirement: its date in the registry, when the mirror first saw it, its changes, and when
- * the mirror last saw it.
- */
+/** Returns the timeline of a retirement, from its registry date to when the mirror last saw it. */
 function listTimelineEntries(
   version: Row,
   history: readonly Row[],
@@ -222,10 +219,7 @@ async function renderCertificateHistory(
   );
 }
 
-/**
- * Renders sentences that explain how the mirror learned of a retirement, then a list of what the mirror does not know
- * about the retirement.
- */
+/** Renders how the mirror learned of a retirement, then what the mirror does not know about it. */
 function renderProvenance(explanation: Explanation): Html {
   const { not_known: gaps } = explanation;
   const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);
