@@ -29,15 +29,13 @@ export function isRowOfPerson(
   return containsEmail(document, normalizedEmail);
 }
 
-/**
- * Returns all property names and strings of a JSON document, with escapes decoded. A text that is not JSON is returned
- * whole.
- */
+/** Returns all property names and strings of a JSON document, with escapes decoded. */
 function extractStrings(document: string): readonly string[] {
   try {
     // Parse the JSON, because JSON can escape the same letter in several ways.
     return collectStrings(JSON.parse(document));
   } catch {
+    // The text is not JSON.
     return [document];
   }
 }

@@ -45,10 +45,7 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
   while ((await removeBatch()) > 0);
 }
 
-/**
- * Deletes the last rows of the organization. Returns null if another job has written with a newer claim: the caller
- * must acquire a new claim and try again.
- */
+/** Deletes the last rows of the organization. Returns null if another job has a newer claim. */
 async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,
@@ -58,6 +55,7 @@ async function tryEndPurge(
   try {
     return await port.endPurge(organizationId, lastVersion, claim);
   } catch (error) {
+    // The caller must acquire a new claim and try again.
     if (error instanceof MirrorError && error.code === 'fenced') return null;
     throw error;
   }

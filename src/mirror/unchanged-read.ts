@@ -1,13 +1,12 @@
 import type { ListChanges, OpenSync, SyncCompletion } from './port.js';
 
-/**
- * Whether a commit ends a scheduled read that changed nothing. Such a read gets no row in `syncs`, to save disk space.
- */
+/** Whether a commit ends a scheduled read that changed nothing. */
 export function isUnchangedRead(
   sync: OpenSync,
   changes: ListChanges,
   completion: SyncCompletion | null,
 ): boolean {
+  // Such a read gets no row in `syncs`, to save disk space.
   // A fleet that is read every few minutes would otherwise fill the disk. The open span of the list counts such reads.
   const { request, id, hasPartialRows, followsCompleteRead } = sync;
   const { inserts, closes, repairs, projects, unconfirmedRemovals } = changes;

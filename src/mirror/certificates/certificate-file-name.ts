@@ -22,9 +22,7 @@ export function assertRetirementId(retirementId: string): string {
   return retirementId;
 }
 
-/**
- * Extracts the retirement id from a certificate's file name, such as `<id>-<hash>.pdf`. Returns null for other files.
- */
+/** Extracts the retirement id from a certificate's file name. Returns null for other files. */
 export function parseRetirementId(file: string): string | null {
   const id = CERTIFICATE_FILE.exec(file)?.[1];
   return isId(id) ? id : null;

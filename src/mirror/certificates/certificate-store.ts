@@ -10,7 +10,7 @@ import { SyncSession } from '../sync-session.js';
 /** Downloads that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
-/** Creates the certificate store. The store saves PDF files in `pdfs` and writes their database rows through `port`. */
+/** Creates the certificate store, which saves PDF files in `pdfs` and their rows through `port`. */
 export function createCertificateStore(
   port: MirrorPort,
   pdfs: PdfStore,
@@ -99,10 +99,7 @@ function createCertificateSession({
     return commit;
   }
 
-  /**
-   * Queues the result of a download for the next database write. If 16 results are queued, writes them and waits for
-   * the write.
-   */
+  /** Queues the result of a download, and writes the queued results when there are enough. */
   async function queueDownload(
     retirementId: string,
     requestedAt: number,

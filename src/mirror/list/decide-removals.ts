@@ -79,10 +79,7 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/**
- * Returns a decision that closes no rows if the answers do not show whose list they are or which rows it has. Otherwise
- * returns null.
- */
+/** Returns a decision that closes no rows if the answers are inconclusive, and otherwise null. */
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
@@ -114,10 +111,7 @@ function collectCircumstances(
   };
 }
 
-/**
- * Returns for how many milliseconds removals have waited for a second read to confirm them. Returns null if none wait,
- * or if the clock was set back.
- */
+/** Returns how long removals have waited for a second read to confirm them, or null if none wait. */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

@@ -133,10 +133,7 @@ export class ListComparison<Item extends { document: string }> {
     return this.#pending.size > 0 && rows.some(({ keyText }) => this.#pending.has(keyText));
   }
 
-  /**
-   * Compares observed rows with the stored rows and buffers the differences. Throws `duplicate_key` if an unpaginated
-   * list repeats a key.
-   */
+  /** Compares observed rows with the stored rows and buffers the differences. */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const keys = rows.map(({ item }) => this.#toKey(item));
     const storedRows = await this.#findStored(keys.filter(key => this.#mustLookUp(key)));
@@ -152,15 +149,13 @@ export class ListComparison<Item extends { document: string }> {
     if (this.#options.request.full) this.#findRepairs(unchanged);
   }
 
-  /**
-   * Finds stored rows whose columns contradict their JSON document, for example after a manual edit. Buffers the
-   * correct values.
-   */
+  /** Finds stored rows whose columns contradict their JSON document, and buffers the correct values. */
   #findRepairs(rows: readonly { readonly item: Item; readonly stored: StoredRow }[]): void {
     const { columns } = this.#options.entry;
     for (const { item, stored } of rows) {
       const { version, key, cells } = stored;
       const rightCells = columns.map(column => column.getValue(item));
+      // Columns are wrong after a manual edit, for example.
       const wrongColumns = columns.filter(
         (_, index) => toComparableText(cells[index]) !== toComparableText(rightCells[index]),
       );
@@ -222,10 +217,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /**
-   * Returns a batch of up to `limit` pending changes and all pending repairs. Call `confirmWritten` before the next
-   * batch.
-   */
+  /** Returns a batch of up to `limit` changes and all repairs. Call `confirmWritten` afterwards. */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#pending].slice(0, limit);
     const projects = new Set<string>();
@@ -264,10 +256,7 @@ export class ListComparison<Item extends { document: string }> {
     return this.#options.entry.key.map(part => String(part.getValue(item)));
   }
 
-  /**
-   * Whether a row with this key may be stored already. In the first read of a list, records the key and returns whether
-   * it arrived before.
-   */
+  /** Whether a row with this key may be stored already. Records the key in a first read. */
   #mustLookUp(key: RowKey): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));

@@ -54,10 +54,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return this.#pages;
   }
 
-  /**
-   * Takes one page into the read. Unchanged rows are only counted. Other rows are compared and written when enough are
-   * buffered.
-   */
+  /** Takes one page into the read: buffers its changed rows, and writes them when there are enough. */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -76,36 +73,29 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
-  /**
-   * Marks stored rows as seen if their new content could not be parsed, so that they are not closed. A key is null if
-   * it could not be parsed either.
-   */
+  /** Marks stored rows with unreadable new content as seen, so that they are not closed. */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
     await this.#commitInFlight;
+    // A key is null if it could not be parsed either.
     const readableKeys = keys.filter(key => key !== null);
     this.#comparison.unreadable.withoutKey += keys.length - readableKeys.length;
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /**
-   * Compares the rows of the last few pages with the stored rows. Sets `hasRepeatedRow` if one of these rows was also
-   * on an earlier page.
-   */
+  /** Compares the rows of the last few pages with the stored rows, and notes repeated rows. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
     const countBefore = this.#comparison.distinctCount;
     await this.#compareInChunks(rows, true);
     const newlySeen = this.#comparison.distinctCount - countBefore;
+    // One of these rows was also on an earlier page.
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /**
-   * Takes a batch of rows of a list without pages into the read. Compares them at once, and writes the changes when
-   * enough are buffered. Ignores rows of people who asked to be forgotten.
-   */
+  /** Takes a batch of an unpaginated list into the read. Writes changes when enough are buffered. */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -113,9 +103,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
-  /**
-   * Ends the read: closes rows that the registry no longer has, writes the remaining changes, and returns the result.
-   */
+  /** Ends the read: closes rows that the registry no longer has and writes the remaining changes. */
   async finish(readCompletion: ReadCompletion): Promise<ReadResult> {
     const { total, lookUpMissing, flaw = null, unreadable = null, ...traffic } = readCompletion;
     const { sync } = this.#options;
@@ -224,10 +212,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /**
-   * Yields the rows to close, each with the instant at which it was found to be gone: the lookup by id, or else the end
-   * of the read.
-   */
+  /** Yields the rows to close, each with the instant at which it was found to be gone. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
@@ -236,11 +221,9 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /**
-   * Serializes the removals that a second read must confirm, to store them. Null clears the stored removals, and
-   * undefined keeps them.
-   */
+  /** Serializes the removals that a second read must confirm. */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
+    // Undefined keeps the stored removals, and null clears them.
     const { doubtedAt } = this.#options.sync.previousState;
     if (unconfirmedRemovals === undefined || (unconfirmedRemovals === null && doubtedAt === null))
       return undefined;

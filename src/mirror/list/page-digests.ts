@@ -91,29 +91,22 @@ export class PageDigests {
     return skippedIds.length;
   }
 
-  /**
-   * Whether this read may have missed rows of the previous read, or may have seen a row twice. `comparedSum` is the sum
-   * of the key fingerprints of the compared rows that were stored before.
-   */
+  /** Whether this read may have missed rows of the previous read, or may have seen a row twice. */
   mayHaveMissedRows(comparedSum: number): boolean {
+    // `comparedSum` adds the key fingerprints of the compared rows that were stored before.
     // The number of rows may be right although one row came twice and another not at all.
     return this.hasRepeatedRow || this.#skippedSum + comparedSum !== Number(this.#previousSum);
   }
 
-  /**
-   * Serializes the page digests, so that the next read can skip equal pages. Returns undefined if the stored digests
-   * are still right, or null if the next read must compare all pages.
-   */
+  /** Serializes the page digests for the next read. Returns undefined if they have not changed. */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
+    // Null makes the next read compare all pages.
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
     const serialized = `${this.#skippedSum + comparedSums.known + comparedSums.added} ${this.#sortedPages}`;
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /**
-   * Parses one serialized page of the previous read. Remembers the digest of the page and the digests of its row
-   * groups.
-   */
+  /** Parses a page of the previous read, and keeps the digests of the page and its row groups. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {

@@ -87,9 +87,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/**
- * Converts a verdict to a decision. `existing` are the missing rows that a lookup by id still found at the registry.
- */
+/** Converts a verdict to a decision. `existing` are missing rows that a lookup still found. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -134,10 +132,7 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/**
- * Returns a decision that closes no rows and leaves all removals unconfirmed, because each missing row may be one of
- * the rows that could not be parsed.
- */
+/** Returns a decision that closes no rows and leaves all removals unconfirmed. */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,

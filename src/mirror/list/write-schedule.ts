@@ -41,34 +41,27 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /**
-   * Yields the transactions to run after a page. Yields none while the buffer is small and holds changes of fewer than
-   * 50 pages.
-   */
+  /** Yields the transactions to run after a page, or none while few changes are buffered. */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /**
-   * Yields the transactions to run after a batch of rows. Changes of a short list stay in the buffer until the read
-   * ends.
-   */
+  /** Yields the transactions to run after a batch of rows, or none while few changes are buffered. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
+    // Changes of a short list stay in the buffer until the read ends.
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
     if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /**
-   * Yields the last transactions of a read. Yields only one if the remaining changes fit, so that they become visible
-   * together.
-   */
+  /** Yields the last transactions of a read: only one if the remaining changes fit. */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
   ): Generator<ScheduledWrite> {
+    // In one transaction, the remaining changes become visible together.
     const fitsInOneWrite = this.#buffer.pendingCount + closeCount <= MAX_CHANGES_PER_WRITE;
     if (!fitsInOneWrite) yield* this.#planWritesBeforeEnd(closes);
     const remainingCloses = fitsInOneWrite ? [...closes] : [];
@@ -100,10 +93,7 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /**
-   * Yields transactions for all buffered changes and closed rows. The caller adds the last transaction, which ends the
-   * sync.
-   */
+  /** Yields the transactions that write buffered changes and closed rows before the last transaction. */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];
