@@ -92,11 +92,9 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/**
- * Converts a page of database rows to a page with only accepted deliveries. `until` is the end of the range that all
- * pages cover.
- */
+/** Converts a page of database rows to a page with only accepted deliveries. */
 export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
+  // `until` is the end of the range that all pages cover.
   // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];
   return {

@@ -75,10 +75,7 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/**
- * Creates a request for a job that reads one installation. The inbox merges the request into a waiting job for this
- * installation.
- */
+/** Creates a request for a job that reads one installation. */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -86,6 +83,7 @@ export function createInstallationJob(
 ): NewJob {
   return {
     kind: INSTALLATION_JOB,
+    // The inbox merges the request into a waiting job with the same key.
     dedupeKey: `${INSTALLATION_JOB}:${installationId}`,
     trigger,
     installationId,
@@ -112,9 +110,7 @@ export interface ClaimedJob {
   readonly createdAt: string;
 }
 
-/**
- * Parses the JSON payload of a job. Returns an empty object for JSON that is not an object. Throws for invalid JSON.
- */
+/** Parses the JSON payload of a job. JSON that is not an object becomes an empty object. */
 export function parseJobPayload(text: string): ClaimedJob['payload'] {
   const payload: unknown = JSON.parse(text);
   return isObject(payload) ? payload : {};
@@ -197,11 +193,9 @@ export interface PruneResult {
   readonly jobs: number;
 }
 
-/**
- * Returns the first id of the range of jobs whose deliveries this job answers. The range ends with this job. Returns
- * null if the job answers no deliveries.
- */
+/** Returns the lowest id of the jobs whose deliveries this job answers, or null if it answers none. */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
+  // The range of these jobs ends with this job.
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.
   if (trigger === 'delivery') return 0;
   // A job of a person answers only deliveries that were merged into it.

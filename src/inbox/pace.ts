@@ -9,14 +9,12 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 /** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
-/**
- * Returns the minimum time between the starts of two jobs with the same dedupe key. The time grows with each read in a
- * row that only duplicates requested and that found nothing new.
- */
+/** Returns the minimum time between the starts of two jobs with the same dedupe key. */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
   // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.
   const fruitlessReads = listFruitlessReads();
+  // The time grows with each fruitless read in a row.
   const firstFruitful = fruitlessReads.indexOf(false);
   const fruitlessInARow = firstFruitful === -1 ? fruitlessReads.length : firstFruitful;
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;

@@ -3,9 +3,7 @@ export const MAX_CACHED_KEYS = 10_000;
 
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
-/**
- * Creates a cache whose changes can be rolled back. `rollBack` discards the values that were set since the last commit.
- */
+/** Creates a cache whose changes since the last commit can be rolled back. */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();
 

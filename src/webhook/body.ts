@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 65_536;
 
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Reads a request body and passes the result to `onResult`. Never calls `onResult` if the sender disconnects first. */
+/** Reads a request body and passes the result to `onResult`, unless the sender disconnects first. */
 export function readBody(request: IncomingMessage, onResult: (result: BodyResult) => void): void {
   const refusal = findHeaderRefusal(request);
   if (refusal !== null) return onResult(refusal);

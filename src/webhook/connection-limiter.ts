@@ -59,10 +59,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /**
-   * Called when a response has been sent. Marks its connection as the most recently used, or stops parsing if the
-   * connection will close.
-   */
+  /** Marks the connection of a response as recently used, or stops parsing if the connection will close. */
   function handleResponseSent(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);

@@ -51,10 +51,7 @@ export function getMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/**
- * Returns a fault if parsers may read this JSON differently, for example because of duplicate keys. Otherwise returns
- * null.
- */
+/** Returns a fault if parsers may read this JSON differently, for example with duplicate keys. */
 function findAmbiguity(text: string, value: unknown): ContentFault | null {
   // JSON.parse keeps only the last of duplicate keys, so the text then has more colons outside of strings than the
   // value has members.
@@ -62,10 +59,7 @@ function findAmbiguity(text: string, value: unknown): ContentFault | null {
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
   return findNestedFault(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  /**
-   * Searches a value and its nested values for a fault, such as too deep nesting. Adds the number of their members to
-   * `memberCount`.
-   */
+  /** Searches a value and its nested values for a fault. Adds their members to `memberCount`. */
   function findNestedFault(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';

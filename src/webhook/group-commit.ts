@@ -47,10 +47,7 @@ export function createGroupCommit({
   let onDrained: (() => void) | undefined;
   let growTimer: NodeJS.Timeout | undefined;
 
-  /**
-   * Commits the next batch unless too many commits are running. A small batch may wait a few milliseconds for more
-   * posts.
-   */
+  /** Commits the next batch if a commit slot is free. A small batch may wait for more posts. */
   function commitNextBatch(): void {
     if (queue.length === 0 || commitsInFlight >= concurrentCommits) return;
     const mayGrow = !isClosed && commitsInFlight > 0 && queue.length < EAGER_BATCH_SIZE;
@@ -58,10 +55,7 @@ export function createGroupCommit({
     else startCommit();
   }
 
-  /**
-   * Called when a small batch has waited long enough for more posts. Commits the batch unless too many commits are
-   * running.
-   */
+  /** Commits the batch that waited for more posts, unless too many commits are running. */
   function commitAfterWait(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();

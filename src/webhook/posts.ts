@@ -43,10 +43,7 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
 
-/**
- * Creates a function that verifies a batch of posts and stores the valid ones. The function returns one result per
- * post.
- */
+/** Creates a function that verifies a batch of posts and stores the valid ones. */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
   /** Verifies one post. An unexpected exception fails only this post. */
   function verifyPost(post: WebhookPost, now: number): PostResult | NewDelivery {
@@ -61,6 +58,7 @@ export function createPostHandler({ secrets, appId, store }: PostHandlerOptions)
     }
   }
 
+  // Returns one result per post, in the same order.
   return async (posts: readonly WebhookPost[], now: number): Promise<PostResult[]> => {
     const verified = posts.map(post => verifyPost(post, now));
     const deliveries = verified.filter(isVerifiedDelivery);

@@ -11,11 +11,9 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/**
- * Returns the prefix of the header `x-<prefix>-signature-256`, preferably `ourPrefix`. Returns `OTHER_PREFIX` for an
- * unusual prefix, and an empty text if there is no such header.
- */
+/** Returns the prefix of the header `x-<prefix>-signature-256`, or an empty text if there is none. */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
+  // `ourPrefix` wins over others. An unusual prefix is counted as `OTHER_PREFIX`.
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
   const [prefix = ''] = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
   return prefix === '' || USUAL_PREFIX.test(prefix) ? prefix : OTHER_PREFIX;

@@ -29,10 +29,9 @@ type WithTime<Call extends (...parameters: never[]) => unknown> = (
 
 type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now: () => number };
 
-/**
- * Starts a worker thread that verifies and stores webhook posts, so that slow disk writes do not block the HTTP server.
- */
+/** Starts a worker thread that verifies and stores webhook posts. */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
+  // In the HTTP server's own thread, slow disk writes would block the server.
   const description = 'the thread that stores deliveries';
   const { call, close } = await startThread<ReceiverThreadApi>({ ...options, description });
   return {
