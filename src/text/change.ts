@@ -120,9 +120,7 @@ function describeReserver(cells: CellsByColumn): string {
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/**
- * Formats the day of a retirement: ` on 2025-07-01`. Returns an empty string if the change was observed on that day.
- */
+/** Formats a retirement's day as ` on 2025-07-01`. Returns '' if the change was observed that day. */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
@@ -140,13 +138,11 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }
 
-/**
- * Removes redundant column names: `amount_micro` if `amount_exact` is there too, and `updated_at` unless it is the only
- * one.
- */
+/** Removes redundant column names: `amount_micro` beside `amount_exact`, and `updated_at`. */
 function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   const hasExactAmount = columns.includes('amount_exact');
   return columns.filter(name => {
+    // `updated_at` is only of interest if no other column changed.
     if (name === 'updated_at') return columns.length === 1;
     return name !== 'amount_micro' || !hasExactAmount;
   });

@@ -17,12 +17,10 @@ const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d
 
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
-/**
- * Formats a CSV cell and quotes it if needed. Escapes formulas with an apostrophe, so that spreadsheets do not run
- * them.
- */
+/** Formats a CSV cell: adds quotes if needed, and an apostrophe before a formula. */
 export function formatCsvCell(cell: CsvCell): string {
   const isText = typeof cell === 'string' && !NUMBER.test(cell);
+  // Without the apostrophe, a spreadsheet would run the formula.
   const text = isText ? cell.replace(FORMULA, "$1'") : formatCellOrEmpty(cell);
   return /[",;\r\n]/.test(text) ? quoteCsvText(text) : text;
 }

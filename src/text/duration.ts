@@ -35,7 +35,7 @@ export function formatAge(instant: string, now: number): string {
   return formatDuration((now - Date.parse(instant)) / 1000);
 }
 
-/** Formats an estimated duration in words: 20 → `less than a minute`, 360 → `about 6 minutes`, 9000 → `about 3 hours`. */
+/** Formats an estimated duration in words, such as `less than a minute` or `about 6 minutes`. */
 export function formatEstimate(seconds: number): string {
   if (seconds < 60) return 'less than a minute';
   const minutes = Math.round(seconds / 60);

@@ -83,10 +83,7 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /**
-   * Masks the strings in a parsed JSON value. If `isSecret` is true, replaces every string completely; otherwise,
-   * replaces only the secrets in each string.
-   */
+  /** Masks the secrets in a parsed JSON value. If `isSecret` is true, masks every string completely. */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -162,15 +159,13 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   };
 }
 
-/**
- * Lists the texts that a mask must find: a secret and its long parts (such as the lines of a key), in several
- * encodings.
- */
+/** Lists the texts to mask for a secret: the secret and its long parts, in several encodings. */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];
   // The header of a JWT is not secret: any JWT of the same kind begins with it.
   const isSecretPart = (part: string) => part.length >= MIN_PART_CHARACTERS && !part.startsWith('eyJ');
+  // The parts are, for example, the lines of a key.
   const parts = whole.split(/\s|\\n|\./).filter(isSecretPart);
   return [whole, ...parts].flatMap(encodeSecretForms);
 }
@@ -193,16 +188,14 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/**
- * Returns the six base64 forms that a secret can have inside a longer encoded text: three positions, each in the
- * standard and the URL-safe alphabet.
- */
+/** Returns the six base64 texts by which a secret can appear inside a longer encoded text. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap(shift => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
     const core = encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+    // The standard and the URL-safe alphabet.
     return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }

@@ -24,10 +24,7 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/**
- * Parses a date, an instant or a duration to a time range and cuts the range off at `now`. Returns a fault for a future
- * date.
- */
+/** Parses a date, an instant or a duration to a time range that ends at `now` at the latest. */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;
@@ -44,13 +41,11 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
-/**
- * Parses a date, an instant or a duration to a time range in epoch milliseconds. The duration `24h` means the instant
- * 24 hours ago. Returns null for malformed text.
- */
+/** Parses a date, an instant or a duration to a time range in epoch milliseconds. */
 function parseEpochRange(text: string, now: number): EpochRange | null {
   if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
+  // The duration `24h` means the instant 24 hours ago.
   const agoMs = parseDuration(text);
   if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : createInstantRange(now - agoMs);
   if (!INSTANT.test(text)) return parseCalendarDate(text);
