@@ -26,10 +26,7 @@ export interface PageHandlerOptions {
 /** Downloads are not redirected: programs expect the rows in the first answer. */
 const IS_FILE = /\.(csv|json)$/;
 
-/**
- * Creates the request handler of a page. The handler checks the URL and renders the page with a database reader from
- * the pool.
- */
+/** Creates the request handler of a page, which checks the URL and renders the page. */
 export function createPageHandler(page: ConsolePage, options: PageHandlerOptions): RequestHandler {
   const { environment, readers, responder, certificateFiles, canAct, isDemo, now } = options;
   const hasHistory = page.hasHistory === true;

@@ -56,7 +56,7 @@ export interface InboxPort extends ReceiverPort {
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
   /** Extends leases. Returns the ids of jobs that another worker has claimed, which must be stopped. */
   readonly renew: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
-  /** Sets the organization of a running job. Returns `busy` if another job of this part already reads the organization. */
+  /** Sets the organization of a running job. Returns `busy` if another job already reads the organization. */
   readonly assignOrganization: (claim: ClaimRef, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
   /** Records how running jobs ended. Returns false for each job that another worker has claimed. */
   readonly settle: (settlements: readonly JobSettlement[]) => Promise<readonly boolean[]>;
@@ -81,11 +81,11 @@ export interface InboxPort extends ReceiverPort {
   readonly countJobs: () => Promise<JobCounts>;
   /** Calls `onChange` soon after any process has requested a job. Returns a function that stops watching. */
   readonly watch: (onChange: () => void) => () => void;
-  /** Finds the newest delivery that a job answers, among the latest `MAX_SEARCHED_DELIVERIES`. Returns null if there is none. */
+  /** Finds the newest delivery that a job answers, among the latest `MAX_SEARCHED_DELIVERIES`. */
   readonly findNewestDelivery: (
     job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
   ) => Promise<number | null>;
-  /** Returns for each query whether a matching delivery of the installation was accepted. Ignores deliveries dated in the future. */
+  /** Returns for each query whether a matching delivery was accepted. Ignores future dates. */
   readonly haveDeliveriesArrived: (
     installationId: string,
     queries: readonly DeliveryQuery[],

@@ -11,11 +11,9 @@ export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string)
   return listPossibleHashes(email).some(hash => forgottenHashes.has(hash));
 }
 
-/**
- * Returns the current and the legacy hash of an email address. Earlier versions normalized non-ASCII letters
- * differently.
- */
+/** Returns the current and the legacy hash of an email address. */
 function listPossibleHashes(email: string): string[] {
+  // Earlier versions normalized non-ASCII letters differently.
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 

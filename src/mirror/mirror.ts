@@ -40,7 +40,7 @@ type SharedOperation =
   | 'listKnownResources'
   | 'markAccess';
 
-/** Looks up rows at the registry by their ids, at most 50. Returns the ids that it no longer has, with the instants of its answers. */
+/** Looks up at most 50 rows at the registry. Returns the ids that are gone, with the time of each answer. */
 export type LookUpMissingRows = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 /** A request to remove everything that is mirrored for one organization. */
@@ -61,12 +61,12 @@ export interface Mirror extends Pick<MirrorPort, SharedOperation> {
   beginRead<Name extends ListResource>(request: ListReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
   /** Begins a session that reads the projects that an organization's rows reference. */
   beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsSession>;
-  /** Stores an installation. With `installationId` instead, records that the registry no longer shows that installation. */
+  /** Stores an installation, or records that the registry no longer shows it. */
   writeInstallation(
     write: InstallationWrite &
       ({ readonly installation: Installation } | { readonly installationId: string }),
   ): Promise<WriteResult>;
-  /** Removes a person from members and their history, and keeps the person out of later reads. Returns the number of removed rows. */
+  /** Removes a person from members and their history for good. Returns the number of removed rows. */
   forget(email: string): Promise<number>;
   /** Removes all members, their history and their state. */
   removeMembers(): Promise<void>;
@@ -137,7 +137,7 @@ export interface ListReader<Item> {
   };
   /** Takes a page. Its rows are compared and written together with those of other pages. */
   writePage(page: ObservedPage<Item>): Promise<void>;
-  /** Compares the rows of pages that are not compared yet. Returns how many rows this read has seen, unreadable ones included. */
+  /** Compares the remaining rows of pages. Returns how many rows this read has seen. */
   compareRemaining(): Promise<number>;
   /**
    * Records the keys of unreadable rows, null for a row without a readable key. Stored rows with these keys stay as they

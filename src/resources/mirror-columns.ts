@@ -30,7 +30,7 @@ export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]
 
 const YEAR_AT_END = /-(\d{4})$/;
 
-/** Returns the vintage year of an item. If the item has no vintage, reads the year from the end of its serialization. */
+/** Returns the vintage year of an item, if necessary from the end of its serialization. */
 export function getVintage(item: { vintage: string | null; serialization: string | null }): string | null {
   return toReadableText(item.vintage ?? YEAR_AT_END.exec(item.serialization ?? '')?.[1] ?? null);
 }

@@ -18,7 +18,7 @@ import { PROBLEM_TYPE, formatProblem } from './problem.js';
 export interface HttpListener {
   readonly port: number;
   readonly address: string;
-  /** Stops accepting connections, closes idle ones, and waits for requests in progress until the grace period is over. */
+  /** Stops accepting connections, and waits for requests in progress until the grace period is over. */
   close(): Promise<void>;
 }
 

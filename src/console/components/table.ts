@@ -50,9 +50,7 @@ ${
 /** URL parameter of Now that shows its lists in full. */
 export const ALL = 'all';
 
-/**
- * Returns the maximum number of rows in a table of the start page. Returns Infinity if the URL has the parameter `all`.
- */
+/** Returns the row limit of a table of the start page: Infinity if the URL has the parameter `all`. */
 export function getRowLimit(query: URLSearchParams, limit = MAX_SHOWN): number {
   return query.has(ALL) ? Infinity : limit;
 }

@@ -28,7 +28,7 @@ export function parseRetirementId(file: string): string | null {
   return isId(id) ? id : null;
 }
 
-/** Whether a name is that of an intact certificate file, such as `<id>-<hash>.pdf`. Damaged files end in `.damaged`. */
+/** Whether a file name is that of an intact certificate. Damaged files end in `.damaged`. */
 export function isIntactFileName(file: string): boolean {
   return INTACT_FILE.test(file);
 }

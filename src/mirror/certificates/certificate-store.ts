@@ -110,9 +110,7 @@ function createCertificateSession({
     if (pendingDownloads.length >= ANSWERS_PER_COMMIT) await flush();
   }
 
-  /**
-   * Whether the organization has a certificate that is due at this instant. Null asks for failed certificates instead.
-   */
+  /** Whether a certificate is due at this instant, or, if `at` is null, whether one has failed. */
   async function isAnyDue(at: number | null): Promise<boolean> {
     return (await port.listDueCertificates(organizationId, at, 1)).length > 0;
   }
