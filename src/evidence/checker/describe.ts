@@ -2,7 +2,7 @@ import type { VerifiedEvidence } from './check.js';
 import { formatListName } from './labels.js';
 import type { EndedRow, OlderCounts } from './older-counts.js';
 import { formatField, getText, type RowVersion } from './records.js';
-import { formatCount, formatList, formatTonnes } from './text.js';
+import { formatCount, formatInstant, formatList, formatTonnes } from './text.js';
 
 /** The rows of a list in the months of the scope, with their exact sum. */
 export interface ListTotal {
@@ -49,6 +49,13 @@ export function describeTotal({ list, datedBy }: ListTotal, { header }: Verified
 /** Tonnes of a total. Credits are of two types, whose tonnes are never added, so only retirements have a sum. */
 export function formatTotalTonnes({ list, micro }: ListTotal): string | null {
   return list === 'retirements' ? formatTonnes(micro) : null;
+}
+
+/** Says in one sentence what a folder is evidence of, and as of when. */
+export function describeFolder({ header, checkpoint, signer, ...evidence }: VerifiedEvidence): string {
+  const { scope, value } = header;
+  const subject = scope === 'organization' ? getName(evidence, value) : value;
+  return `Evidence of ${scope} ${subject} as of ${formatInstant(checkpoint.instant)}, signed by the log ${signer.name}.`;
 }
 
 /** Returns sentences about what was verified. */

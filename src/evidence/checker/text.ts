@@ -26,6 +26,11 @@ function addCommas(digits: string): string {
   return digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** Formats an instant for people: `2026-05-04 12:00:00 UTC`, with milliseconds only if there are some. */
+export function formatInstant(instant: string): string {
+  return instant.replace('T', ' ').replace(/(?:\.000)?Z$/, ' UTC');
+}
+
 /** Lists the first items, and the number of those that are left out. */
 export function formatList(items: readonly string[], limit = 20): string {
   const omitted = items.length - limit;

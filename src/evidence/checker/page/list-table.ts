@@ -1,9 +1,10 @@
 import { chooseColumns, formatColumnName, isFlag } from '../labels.js';
 import { formatField, getText, type RowVersion } from '../records.js';
-import { formatCount, formatTonnes } from '../text.js';
+import { formatCount, formatInstant, formatTonnes } from '../text.js';
 import { createElement, createTable, wrapTable } from './element.js';
 
 const ROWS_AT_FIRST = 200;
+const MICRO_PER_TONNE = 1_000_000;
 /** Columns by which rows can be added up. */
 const GROUP_COLUMNS = [
   'organization_id',
@@ -18,6 +19,8 @@ const GROUP_COLUMNS = [
 ];
 const MONTH_COLUMNS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
 const CERTIFICATE_LABEL = 'Certificate';
+/** Certificates stand beside the first columns, so that nobody has to scroll to them. */
+const CERTIFICATE_INDEX = 2;
 
 /** What `createListTable` shows. */
 export interface ListTable {
@@ -102,6 +105,7 @@ export function createListTable({
     if (column === 'place') return String(leaf.place);
     const text = formatField(leaf.record, column);
     if (text === '') return '';
+    if (getCellClass(column) === 'instant') return formatInstant(text);
     if (isFlag(column)) return text === '1' ? 'yes' : 'no';
     return column.endsWith('organization_id') ? getOrganizationName(text) : text;
   }
@@ -144,13 +148,15 @@ export function createListTable({
     const columns = chooseColumns(allColumns, showAll.checked);
     const shown = matching.slice(0, limit);
     const head = columns.map(createColumnHead);
-    if (hasCertificates) head.push(createElement('th', { scope: 'col' }, [CERTIFICATE_LABEL]));
+    const certificateHead = createElement('th', { scope: 'col' }, [CERTIFICATE_LABEL]);
+    if (hasCertificates) head.splice(CERTIFICATE_INDEX, 0, certificateHead);
     const body = shown.map(row => {
       const cells = columns.map(column =>
         createElement('td', { className: getCellClass(column) }, [formatCell(row, column)]),
       );
       const buttons = createCertificateButtons(row);
-      if (hasCertificates) cells.push(createElement('td', {}, buttons === null ? [] : [buttons]));
+      const certificateCell = createElement('td', {}, buttons === null ? [] : [buttons]);
+      if (hasCertificates) cells.splice(CERTIFICATE_INDEX, 0, certificateCell);
       return createElement('tr', {}, cells);
     });
     const table = createElement('table', {}, [
@@ -181,6 +187,7 @@ export function createListTable({
     const sort = () => {
       sorting = { column, direction: isSorted ? -sorting.direction : 1 };
       draw();
+      result.querySelector<HTMLButtonElement>('[aria-sort] button')?.focus();
     };
     const arrow = isSorted ? (sorting.direction === 1 ? ' ▲' : ' ▼') : '';
     const button = createElement('button', { type: 'button', onclick: sort }, [
@@ -195,12 +202,16 @@ export function createListTable({
 
 function getCellClass(column: string): string {
   if (['amount_exact', 'place', 'size', 'version', 'sync_id'].includes(column)) return 'number';
+  if (['created_at', 'updated_at', 'valid_from', 'ended_at', 'fetched_at', 'reserved_to_at'].includes(column))
+    return 'instant';
+  if (column.endsWith('organization_id')) return '';
   return /(^|_)id$|sha256|serialization/.test(column) ? 'code' : '';
 }
 
 function getSortValue(row: RowVersion, column: string): string | number | bigint | null {
   if (column === 'place') return row.leaf.place;
-  if (column === 'amount_exact') return row.micro ?? Number(getText(row.leaf.record, column));
+  if (column === 'amount_exact')
+    return row.micro ?? Number(getText(row.leaf.record, column)) * MICRO_PER_TONNE;
   const value = row.leaf.record.get(column);
   return value === undefined || typeof value === 'object' ? null : value;
 }

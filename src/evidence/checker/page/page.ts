@@ -2,6 +2,7 @@
 import { checkEvidence, type CheckReport, type VerifiedEvidence } from '../check.js';
 import {
   describeEvidence,
+  describeFolder,
   describeTotal,
   describeWarnings,
   formatTotalTonnes,
@@ -13,7 +14,7 @@ import {
 import { readCertificate } from '../files.js';
 import { formatListName } from '../labels.js';
 import { getText, type RowVersion } from '../records.js';
-import { formatCount, makePrintable } from '../text.js';
+import { formatCount, formatInstant, makePrintable } from '../text.js';
 import { type ChosenFolder, readDrop, readPicker } from './chosen-folder.js';
 import { createElement, createTable, getElement } from './element.js';
 import { createListTable } from './list-table.js';
@@ -36,6 +37,10 @@ function startPage(): void {
   const progress = getElement('progress', HTMLOutputElement);
   let folder: ChosenFolder | null = null;
 
+  /** Otherwise a browser does not notice that the same folder is chosen again. */
+  picker.addEventListener('click', () => {
+    picker.value = '';
+  });
   picker.addEventListener('change', () => chooseFolder(readPicker(picker.files ?? [])));
   document.addEventListener('dragover', event => event.preventDefault());
   document.addEventListener('drop', event => {
@@ -107,6 +112,7 @@ function showReport(
     createElement('div', { className: `verdict ${look}` }, [
       createElement('h2', {}, [title]),
       createElement('p', {}, [explanation]),
+      ...(evidence === null ? [] : [createElement('p', {}, [describeFolder(evidence)])]),
       ...faults.map(fault => createElement('p', {}, [`Fault: ${fault}`])),
     ]),
   );
@@ -164,7 +170,7 @@ function createReads(evidence: VerifiedEvidence): HTMLElement {
     evidence.reads.map(({ organization, list, readAt, failedSince }) => [
       getName(evidence, organization),
       formatListName(list),
-      readAt ?? 'never',
+      readAt === null ? 'never' : formatInstant(readAt),
       String(failedSince),
     ]),
     3,
