@@ -1,15 +1,24 @@
-// npm run bench -- fleet: a worker reads 1,000 installations (ORGANIZATIONS sets another number) of a sandbox, with the default limit of
-// calls per second (CALLS sets another one). Measures a full and an unchanged round, checks the sums as of five instants of the first
-// round, and measures the commands that people wait for.
+// npm run bench -- fleet [--engine postgres]: a worker reads 1,000 installations (ORGANIZATIONS sets another number) of a sandbox, with the
+// default limit of calls per second (CALLS sets another one). Measures a full and an unchanged round, checks the sums as of five
+// instants of the first round, and measures the commands that people wait for. With more than 1,000 organizations (READ sets another
+// number), only 1,000 are read. Their rows are then copied until there are as many as wanted, and the commands, the queue of a round and
+// the heartbeat are measured again.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { createInstallationJob } from '../../dist/src/inbox/job.js';
+import { createMirror } from '../../dist/src/mirror/create-mirror.js';
+import { describeFirstReads, estimateFirstReads, readFirstReads } from '../../dist/src/query/first-reads.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { readAvailable } from '../../dist/src/query/available.js';
+import { writeFreshnessFacts } from '../../dist/src/sync/schedule/freshness-facts.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
+import { copyOrganizations } from './parts/copied-organizations.js';
+import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes, processorMs, timed } from './parts/figures.js';
 import { install, mint, send, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
@@ -17,16 +26,20 @@ import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { Reader } from '../../dist/src/store/contract/reader.js' */
+/** @import { Engine } from '../../dist/src/store/engine.js' */
+/** @import { Settings } from './parts/engine.js' */
 /** @import { Access, Installed } from './parts/registry.js' */
 /** @typedef {Awaited<ReturnType<typeof openWorld>>} World */
-/** @typedef {import('better-sqlite3').Statement<[], { n: number }>} Count */
+/** @typedef {Awaited<ReturnType<typeof openTables>>} Tables */
 
 const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 1_000, smallest: 5 });
+const READ = Math.min(ORGANIZATIONS, chooseSize({ name: 'READ', usual: 1_000, smallest: 5 }));
+const COPIES = Math.round(ORGANIZATIONS / READ) - 1;
 const { CALLS } = process.env;
 const WORLD = {
-  organizations: ORGANIZATIONS,
+  organizations: READ,
   credits: chooseSize({ usual: 600, smallest: 20 }),
-  retirements: 2 * ORGANIZATIONS,
+  retirements: 2 * READ,
 };
 /** The generated world gives credits to few organizations, so each one gets four more. */
 const VINTAGES = ['2019', '2020', '2021', '2022'];
@@ -47,26 +60,48 @@ const PAGE_MS = { atMost: 100 };
 /** A schedule that never starts a round by itself. */
 const ONCE_A_YEAR = '0 0 1 1 *';
 
+const ENQUEUED_AT_ONCE = 100;
+const CLAIMED_AT_ONCE = 4;
+const LEASE_MS = 60_000;
+
 /** Why the benchmark must stop waiting; null while nothing has failed. */
 /** @type {string | null} */
 let gone = null;
 const { show, demand, end } = createFigures();
-await withFolder(async folder => {
+const { engine: name } = readArguments();
+if (name === 'sqlite')
+  await withFolder(folder => measure(folder, { dataDir: join(folder, 'data'), database: null }));
+else
+  await withPostgres(server =>
+    withFolder(async folder => {
+      const url = await freshDatabase(server);
+      await measure(folder, { dataDir: join(folder, 'data'), database: { url, queryUrl: null, pool: null } });
+    }),
+  );
+end();
+
+/**
+ * @param {string} folder
+ * @param {Settings} settings
+ */
+async function measure(folder, settings) {
   const world = await openWorld(join(folder, 'registry'));
-  const dataDir = join(folder, 'data');
-  const engine = openEngine({ dataDir, database: null, diskReserveMb: null });
+  const engine = openEngine({ ...settings, diskReserveMb: null });
+  mkdirSync(settings.dataDir, { recursive: true });
   await engine.migrate(Date.now());
-  const books = openBooks(dataDir);
-  const worker = startWorker(world, dataDir);
+  const tables = await openTables(settings);
+  const books = openBooks(tables);
+  const worker = startWorker(world, settings);
   await measureRound('a full round', world, worker, async () => {
     await until(() => books.isListed());
     const reader = await engine.openReader();
     for (const share of INSTANTS) {
-      await until(() => books.warehouses() >= share * ORGANIZATIONS);
+      await until(async () => (await books.warehouses()) >= share * READ);
+      await showEstimate(reader);
       await checkCoverage(reader, world);
     }
     await reader.close();
-    await until(() => books.warehouses() === ORGANIZATIONS);
+    await until(async () => (await books.warehouses()) === READ);
     await books.idle();
   });
   await measureRound('a quiet round', world, worker, async () => {
@@ -75,19 +110,86 @@ await withFolder(async folder => {
     await inbox.close();
     await books.idle();
   });
-  demand(
-    'calls of a quiet round for each organization',
-    (await world.calls()) / ORGANIZATIONS,
-    '',
-    QUIET_CALLS,
-  );
-  await measureNow(dataDir);
-  await measureStatus(dataDir);
-  books.close();
+  demand('calls of a quiet round for each organization', (await world.calls()) / READ, '', QUIET_CALLS);
   await stop(worker);
   await world.registry.stop();
-});
-end();
+  await measurePeople(settings, READ);
+  await measureQueue(engine, READ, tables);
+  if (COPIES > 0) {
+    const mirrored = engine
+      .describeSchema()
+      .filter(({ database, kind }) => database === 'mirror' && kind === 'table');
+    show('\ncopied in', (await timed(() => copyOrganizations(tables, mirrored, COPIES))) / 1000, 's');
+    const faults = await engine.findBroken(Date.now());
+    if (faults.length > 0)
+      throw new Error(`the copy is not consistent: ${JSON.stringify(faults.slice(0, 3))}`);
+    await measurePeople(settings, ORGANIZATIONS);
+    await measureQueue(engine, ORGANIZATIONS, tables);
+  }
+  await tables.close();
+}
+
+/**
+ * Measures what people wait for.
+ * @param {Settings} settings
+ * @param {number} organizations
+ */
+async function measurePeople(settings, organizations) {
+  process.stdout.write(`\nwith ${organizations.toLocaleString('en')} organizations, ${name}\n`);
+  await measureNow(settings);
+  await measureCommand(settings, 'status');
+  await measureCommand(settings, 'available');
+}
+
+/**
+ * Measures the jobs of a quiet round without its reads, and the heartbeat that a worker writes every 15 s.
+ * @param {Engine} engine
+ * @param {number} organizations
+ * @param {Tables} tables
+ */
+async function measureQueue(engine, organizations, tables) {
+  process.stdout.write('\nqueue of a round, without reads\n');
+  const writers = await engine.openWriters(Date.now);
+  const { inbox } = writers;
+  const mirror = createMirror(writers.mirror, Date.now);
+  const jobs = (await mirror.listInstallations()).map(({ id, organizationId }) =>
+    createInstallationJob(id, organizationId, 'schedule'),
+  );
+  if (jobs.length !== organizations) throw new Error(`expected ${organizations} jobs, found ${jobs.length}`);
+  await tables.run(`DELETE FROM ${tables.inbox}jobs WHERE state <> 'done'`);
+  const enqueued = await spent(async () => {
+    for (let start = 0; start < jobs.length; start += ENQUEUED_AT_ONCE)
+      await inbox.enqueue(jobs.slice(start, start + ENQUEUED_AT_ONCE));
+  });
+  const ended = await spent(async () => {
+    for (let count = 0; count < jobs.length; ) {
+      const claimed = await inbox.claim({
+        parts: [{ part: 'data', slots: CLAIMED_AT_ONCE }],
+        leaseMs: LEASE_MS,
+      });
+      if (claimed.jobs.length === 0) await new Promise(resolve => setTimeout(resolve, 20));
+      const end = /** @type {const} */ ({ act: 'unchanged' });
+      await inbox.settle(claimed.jobs.map(({ id, claim }) => ({ claim: { id, claim }, end })));
+      count += claimed.jobs.length;
+    }
+  });
+  const facts = await spent(() => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, Date.now()));
+  await writers.close();
+  show('enqueued: processor time of a worker for each job', enqueued.processor / jobs.length, 'ms');
+  show('enqueued: elapsed for each job', enqueued.elapsed / jobs.length, 'ms');
+  show('claimed and settled: processor time of a worker for each job', ended.processor / jobs.length, 'ms');
+  show('claimed and settled: elapsed for each job', ended.elapsed / jobs.length, 'ms');
+  show('a heartbeat: processor time of a worker', facts.processor, 'ms');
+  show('a heartbeat: elapsed', facts.elapsed, 'ms');
+}
+
+/** @param {() => Promise<unknown>} work */
+async function spent(work) {
+  const before = process.cpuUsage();
+  const elapsed = await timed(work);
+  const { user, system } = process.cpuUsage(before);
+  return { elapsed, processor: (user + system) / 1000 };
+}
 
 /** @param {string} folder */
 async function openWorld(folder) {
@@ -95,7 +197,7 @@ async function openWorld(folder) {
   const options = { folder, seed: 1, world: WORLD };
   const registry = await startRegistry(options);
   const { appId, privateKey, installations } = await install(registry.url, {
-    organizations: ORGANIZATIONS,
+    organizations: READ,
     permissions: PERMISSIONS,
   });
   await giveCredits(registry.url, installations);
@@ -154,11 +256,11 @@ async function giveCredits(url, installations) {
 
 /**
  * @param {World} world
- * @param {string} dataDir
+ * @param {Settings} settings
  */
-function startWorker({ registry, appId, privateKey }, dataDir) {
+function startWorker({ registry, appId, privateKey }, settings) {
   const env = {
-    DATA_DIR: dataDir,
+    ...environmentOf(settings),
     REGISTRY_BASE_URL: registry.url,
     REGISTRY_APP_ID: appId,
     REGISTRY_PRIVATE_KEY: privateKey,
@@ -168,36 +270,63 @@ function startWorker({ registry, appId, privateKey }, dataDir) {
     ...(CALLS && { REGISTRY_REQUESTS_PER_SECOND: CALLS }),
   };
   const worker = start([MAIN, 'work'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
-  worker.once('exit', (code, signal) => (gone = `the worker ended with ${code ?? signal}`));
+  worker.once('exit', (code, signal) => (gone ??= `the worker ended with ${code ?? signal}`));
   return worker;
 }
 
+/** @param {Settings} settings */
+function environmentOf({ dataDir, database }) {
+  return { DATA_DIR: dataDir, ...(database !== null && { MIRROR_DATABASE_URL: database.url }) };
+}
+
 /**
- * Opens the databases that the worker writes, with queries about its progress.
- * @param {string} dataDir
+ * Opens the tables that the worker writes. `schema` and `inbox` precede the names of tables in statements.
+ * @param {Settings} settings
  */
-function openBooks(dataDir) {
-  const mirror = new Database(join(dataDir, 'mirror.db'), { readonly: true });
-  const inbox = new Database(join(dataDir, 'inbox.db'), { readonly: true });
-  /** @type {Count} */
-  const listed = mirror.prepare('SELECT count(listed_at) AS n FROM origin');
-  /** @type {Count} */
-  const due = inbox.prepare(
-    `SELECT count(*) AS n FROM jobs WHERE state = 'running'
-       OR state = 'waiting' AND run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
-  );
-  /** @type {Count} */
-  const complete = mirror.prepare(
-    "SELECT count(*) AS n FROM resource_states WHERE resource = 'warehouse' AND as_of IS NOT NULL",
-  );
+async function openTables({ dataDir, database }) {
+  if (database !== null) {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    return {
+      schema: 'mirror.',
+      inbox: 'inbox.',
+      run: (/** @type {string} */ sql) => client.query(sql),
+      list: async (/** @type {string} */ sql) => (await client.query(sql)).rows,
+      close: () => client.end(),
+    };
+  }
+  const mirror = new Database(join(dataDir, 'mirror.db'));
+  const inbox = new Database(join(dataDir, 'inbox.db'));
+  for (const db of [mirror, inbox]) db.pragma('busy_timeout = 60000');
+  const of = (/** @type {string} */ sql) => (/\bjobs\b/.test(sql) ? inbox : mirror);
   return {
-    isListed: () => (listed.get()?.n ?? 0) > 0,
-    warehouses: () => complete.get()?.n ?? 0,
-    idle: () => until(() => due.get()?.n === 0),
-    close: () => {
+    schema: '',
+    inbox: '',
+    run: async (/** @type {string} */ sql) => void of(sql).exec(sql),
+    list: async (/** @type {string} */ sql) =>
+      /** @type {Record<string, unknown>[]} */ (of(sql).prepare(sql).all()),
+    close: async () => {
       mirror.close();
       inbox.close();
     },
+  };
+}
+
+/**
+ * Returns queries about the worker's progress.
+ * @param {Tables} tables
+ */
+function openBooks({ schema, inbox, list }) {
+  const count = async (/** @type {string} */ sql) =>
+    Number((await list(`SELECT count(*) AS n FROM ${sql}`))[0]?.['n']);
+  const countDue = () =>
+    count(
+      `${inbox}jobs WHERE state = 'running' OR state = 'waiting' AND run_at <= '${new Date().toISOString()}'`,
+    );
+  return {
+    isListed: async () => (await count(`${schema}origin WHERE listed_at IS NOT NULL`)) > 0,
+    warehouses: () => count(`${schema}resource_states WHERE resource = 'warehouse' AND as_of IS NOT NULL`),
+    idle: () => until(async () => (await countDue()) === 0),
   };
 }
 
@@ -208,11 +337,13 @@ function openBooks(dataDir) {
  * @param {() => Promise<void>} work
  */
 async function measureRound(name, world, worker, work) {
+  const before = processorMs(worker.pid);
   await world.mark();
   process.stdout.write(`\n${name}\n`);
   show('seconds', (await timed(work)) / 1000, 's');
   show('calls', await world.calls(), 'calls');
-  show('calls for each organization', (await world.calls()) / ORGANIZATIONS, 'calls');
+  show('calls for each organization', (await world.calls()) / READ, 'calls');
+  show('processor time of the worker', (processorMs(worker.pid) - before) / 1000, 's');
   show('peak memory of the worker so far', peakMegabytes(worker.pid), 'MB');
 }
 
@@ -232,15 +363,26 @@ async function checkCoverage(reader, world) {
   const wrong = [...held.keys()].filter(id =>
     left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== held.get(id),
   );
-  show(`${ORGANIZATIONS - left.size} read, left out`, left.size, 'organizations');
+  show(`${READ - left.size} read, left out`, left.size, 'organizations');
   const gap = Math.abs(available.known - world.installed());
   demand('known more or less than are installed', gap, 'organizations', NONE);
   demand('organizations whose credits are not those of the registry', wrong.length, '', NONE);
 }
 
-/** @param {string} dataDir */
-async function measureNow(dataDir) {
-  const { pid, receive } = await openConsole(dataDir);
+/**
+ * Prints what `doctor` would say, to compare it with the seconds of the round.
+ * @param {Reader} reader
+ */
+async function showEstimate(reader) {
+  const firstReads = await readFirstReads(reader, Date.now());
+  if (firstReads === null) return;
+  const estimate = estimateFirstReads(firstReads, Number(CALLS ?? 20));
+  process.stdout.write(`  ${describeFirstReads(estimate)} (${estimate.secondsLeft} s)\n`);
+}
+
+/** @param {Settings} settings */
+async function measureNow({ dataDir, database }) {
+  const { pid, receive, stop: stopConsole } = await openConsole(dataDir, database);
   process.stdout.write('\nNow\n');
   const parts = await Promise.all(FIRST_PAGE.map(receive));
   /** @type {Awaited<ReturnType<typeof receive>>[]} */
@@ -257,13 +399,18 @@ async function measureNow(dataDir) {
   );
   show('first byte, median', median(times.map(({ firstByteMs }) => firstByteMs)), 'ms');
   demand('all of it, median', median(times.map(({ ms }) => ms)), 'ms', PAGE_MS);
+  show('peak memory of the console', peakMegabytes(pid), 'MB');
+  await stopConsole();
 }
 
-/** @param {string} dataDir */
-async function measureStatus(dataDir) {
-  process.stdout.write('\nstatus\n');
-  const env = { DATA_DIR: dataDir };
-  const run = () => execFileSync(process.execPath, [MAIN, 'status'], { env });
+/**
+ * @param {Settings} settings
+ * @param {string} command
+ */
+async function measureCommand(settings, command) {
+  process.stdout.write(`\n${command}\n`);
+  const run = () =>
+    execFileSync(process.execPath, [MAIN, command], { env: environmentOf(settings), maxBuffer: 1e9 });
   /** @type {number[]} */
   const times = [];
   for (let time = 0; time < COMMANDS; time++) times.push(await timed(run));
@@ -273,14 +420,15 @@ async function measureStatus(dataDir) {
 
 /** @param {ChildProcess} worker */
 async function stop(worker) {
+  gone = 'the worker was stopped';
   const ended = once(worker, 'exit');
   worker.kill('SIGTERM');
   await ended;
 }
 
-/** @param {() => boolean} holds */
+/** @param {() => Promise<boolean>} holds */
 async function until(holds) {
-  while (!holds()) {
+  while (!(await holds())) {
     if (gone !== null) throw new Error(gone);
     await new Promise(resolve => setTimeout(resolve, 100));
   }

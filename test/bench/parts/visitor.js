@@ -1,7 +1,7 @@
 // A visitor who signed in with the console's printed address, and what the browser receives.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { MAIN, start } from './children.js';
@@ -30,6 +30,12 @@ export async function openConsole(dataDir, database = null) {
     open: (path, options) => fetch(origin + path, { ...options, headers: sent }),
     /** @type {(path: string) => Promise<{ bytes: number, firstByteMs: number, ms: number }>} */
     receive: path => receive(origin + path, sent),
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(join(dataDir, 'console.json'), { force: true });
+    },
   };
 }
 
