@@ -51,6 +51,22 @@ describe('the request limiter', () => {
     expect(taken).toEqual([...Array.from({ length: 6 }, () => 'download'), 'page']);
   });
 
+  it('gives downloads one of four requests while others wait, and all of them otherwise', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 1 });
+    const releaseFirst = await limiter.acquireSlot();
+    const order: string[] = [];
+    const take = async (name: string, isDownload: boolean) => {
+      const release = await limiter.acquireSlot(undefined, isDownload);
+      order.push(name);
+      release();
+    };
+    const downloads = Array.from({ length: 4 }, () => take('download', true));
+    const pages = Array.from({ length: 6 }, () => take('page', false));
+    releaseFirst();
+    await Promise.all([...downloads, ...pages]);
+    expect(order.join(' ')).toBe('page page download page page page download page download download');
+  });
+
   it('starts a download when another one ends', async () => {
     const limiter = createRequestLimiter({ ...free, concurrency: 1 });
     const release = await limiter.acquireSlot(undefined, true);

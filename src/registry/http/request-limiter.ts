@@ -18,6 +18,8 @@ interface QueuedRequest {
 
 /** How many slots downloads leave to other requests, because downloads take long and nobody waits for them. */
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
+/** While other requests wait, one of so many requests is a download. An organization may have thousands of certificates. */
+const REQUESTS_PER_DOWNLOAD = 4;
 
 /** Creates a limiter for requests per second and for concurrent requests. Downloads can be overtaken. */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
@@ -27,6 +29,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   let refilledAtMs = now();
   let inFlight = 0;
   let downloads = 0;
+  let othersSinceDownload = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Refills the token bucket for the time since the last refill. */
@@ -37,10 +40,16 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     refilledAtMs = nowMs;
   }
 
-  /** Removes and returns the next request from the queue. Skips downloads while too many downloads are running. */
+  /** Removes and returns the next request from the queue. Other requests overtake downloads until it is a download's turn. */
   function dequeueNext(): QueuedRequest | undefined {
-    const index = queue.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
-    return index < 0 ? undefined : queue.splice(index, 1)[0];
+    const mayDownload = downloads < maxDownloads;
+    const download = mayDownload ? queue.findIndex(({ isDownload }) => isDownload) : -1;
+    const other = queue.findIndex(({ isDownload }) => !isDownload);
+    const isDownloadTurn = other < 0 || othersSinceDownload >= REQUESTS_PER_DOWNLOAD - 1;
+    const index = download >= 0 && isDownloadTurn ? download : other;
+    if (index < 0) return undefined;
+    othersSinceDownload = index === download ? 0 : othersSinceDownload + 1;
+    return queue.splice(index, 1)[0];
   }
 
   /** Starts every queued request that the limits allow. Sets a timer if requests must wait for the next refill. */
