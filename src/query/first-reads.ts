@@ -38,22 +38,37 @@ const COUNTS = plain<
       WHERE s.organization_id = c.organization_id AND s.attempted_at IS NOT NULL)) AS "organizationsToGo"
   FROM mirror.coverage AS c WHERE c.state <> 'uninstalled'`);
 
-/** Certificates are left out: their number differs a lot between organizations, and lists overtake them. */
-const CALLS = plain<{ readonly calls: number | null; readonly read: number }>(
-  `SELECT sum(requests) AS calls, count(DISTINCT organization_id) AS read FROM mirror.resource_states
-   WHERE requests IS NOT NULL AND resource <> 'certificates'`,
+/** While lists are read, one of so many calls downloads a certificate: see the request limiter. */
+const CALLS_PER_DOWNLOAD = 4;
+
+const CALLS = plain<{
+  readonly listCalls: number | null;
+  readonly read: number;
+  readonly certificates: number | null;
+}>(
+  `SELECT sum(requests) AS "listCalls", count(DISTINCT organization_id) AS read,
+     (SELECT sum(certificates) FROM mirror.certificate_sums) AS certificates
+   FROM mirror.resource_states WHERE requests IS NOT NULL AND resource <> 'certificates'`,
 );
 
 /** Returns how many first reads are left and what they need, or null if none is left. */
 export async function readFirstReads(reader: Reader, now: number): Promise<FirstReads | null> {
   const counts = await only(reader, COUNTS);
   if (counts.organizationsToGo === 0) return null;
-  const { calls, read } = await only(reader, CALLS);
   return {
     ...counts,
-    callsPerOrganization: read === 0 ? ASSUMED_CALLS : Number(calls) / read + TOKEN_CALLS,
+    callsPerOrganization: await readCallsPerOrganization(reader),
     workers: await countWorkers(reader, now),
   };
+}
+
+/** Returns the calls of a first read, with the certificates that are downloaded meanwhile. */
+async function readCallsPerOrganization(reader: Reader): Promise<number> {
+  const { listCalls, read, certificates } = await only(reader, CALLS);
+  if (read === 0) return ASSUMED_CALLS;
+  const calls = Number(listCalls) / read + TOKEN_CALLS;
+  // Further certificates are downloaded when all lists have been read.
+  return calls + Math.min(Number(certificates) / read, calls / (CALLS_PER_DOWNLOAD - 1));
 }
 
 /** Counts the workers that gave a heartbeat within the last minute. */

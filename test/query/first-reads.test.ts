@@ -32,6 +32,20 @@ test('organizations of which nothing was read are counted, and the calls of thos
   expect((await readFirstReads(reader, clock.at + 2 * MINUTE))?.workers).toBe(0);
 });
 
+test('certificates count as calls, up to one of four', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  await discover(filled, 'a');
+  const callsWith = async (certificates: number) => {
+    await filled.db.change('DELETE FROM certificate_sums');
+    const insert =
+      "INSERT INTO certificate_sums (organization_id, state, certificates) VALUES ('organization-1', 'stored', ?)";
+    await filled.db.change(insert, certificates);
+    return (await readFirstReads(filled.reader, filled.clock.at))?.callsPerOrganization;
+  };
+  expect(await callsWith(2)).toBe(5);
+  expect(await callsWith(1_000)).toBeCloseTo(4 + 4 / 3);
+});
+
 test('organizations that failed, were suspended or removed the app are not waited for', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, clock, mirror, db } = filled;

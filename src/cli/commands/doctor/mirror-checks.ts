@@ -49,7 +49,7 @@ const NO_WEBHOOK_ADVICE =
 const STATUS_ADVICE = 'See "carbon-mirror status" for the reasons.';
 
 const FIRST_READS_ADVICE =
-  'Wait: each organization is shown as soon as it was read. Downloads of certificates need further calls. To speed it up, raise ' +
+  'Wait: each organization is shown as soon as it was read. Most certificates follow later. To speed it up, raise ' +
   'REGISTRY_REQUESTS_PER_SECOND as far as the registry permits.';
 
 const CHECKED_TROUBLES = ['worker', 'backlog', 'jobs'];
