@@ -14,7 +14,7 @@ import { describeFirstReads, estimateFirstReads, readFirstReads } from '../../di
 import { openEngine } from '../../dist/src/store/open.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { readAvailable } from '../../dist/src/query/available.js';
-import { writeFreshnessFacts } from '../../dist/src/sync/schedule/freshness-facts.js';
+import { writeFreshnessFacts } from '../../dist/src/sync/schedule/unread-deliveries.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { copyOrganizations } from './parts/copied-organizations.js';
