@@ -10,7 +10,7 @@ import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.
 import { seal } from '../../dist/src/evidence/seal.js';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
-import { LISTS } from '../../dist/src/resources/lists.js';
+import { LIST_RESOURCES, LISTS } from '../../dist/src/resources/lists.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
@@ -22,7 +22,7 @@ import { chooseSize } from './parts/size.js';
 
 /** @import { InboxPort } from '../../dist/src/inbox/port.js' */
 /** @import { ClaimedJob } from '../../dist/src/inbox/job.js' */
-/** @import { ListItems, ListResource } from '../../dist/src/resources/lists.js' */
+/** @import { ListResource } from '../../dist/src/resources/lists.js' */
 /** @import { Settings } from './parts/engine.js' */
 /** @import { Stage } from './parts/mirrored.js' */
 /** @typedef {Record<string, number>} Megabytes by database or schema */
@@ -72,8 +72,7 @@ else
         { dataDir: folder, database: { url, queryUrl: null, pool: null } },
         {
           sizes: () => sizeSchemas(url),
-          copyDay: () =>
-            during(url, async client => void (await copyDay(sql => client.query(sql), IN_SCHEMAS))),
+          copyDay: () => during(url, client => copyDay(sql => client.query(sql), IN_SCHEMAS)),
         },
       );
     }),
@@ -142,9 +141,7 @@ async function runRound({ stage, inbox, organizations, isFirst, isWhole }) {
     const some = organizations.slice(start, start + BATCH);
     await inbox.enqueue(some.map(id => createInstallationJob(`of-${id}`, id, 'schedule')));
   }
-  const lists = Object.entries(LISTS).flatMap(([resource, { readInterval }]) =>
-    readInterval === 'round' || isFirst ? [/** @type {ListResource} */ (resource)] : [],
-  );
+  const lists = LIST_RESOURCES.filter(resource => LISTS[resource].readInterval === 'round' || isFirst);
   await runJobs(inbox, organizations.length, async job => {
     const { organizationId: id, claim } = job;
     if (id === null) throw new Error('expected the job of an organization');
@@ -193,22 +190,30 @@ async function runJobs(inbox, count, work) {
  * @param {{ id: string, claim: number, resource: ListResource }} read
  */
 async function readList({ mirror, clock }, { id, claim, resource }) {
-  const reading = await mirror.beginRead({
-    claim,
-    trigger: 'schedule',
-    startedAt: clock.at,
-    organizationId: id,
-    resource,
-    hasNewDelivery: async () => false,
-  });
-  /** @type {Partial<Record<ListResource, readonly unknown[]>>} */
-  const rows = {
-    warehouse: Array.from({ length: CREDITS }, (_, n) => credit(id, n)),
-    retirements: Array.from({ length: RETIREMENTS }, (_, n) => retirement(id, n)),
-  };
-  const items = /** @type {ListItems[ListResource][]} */ (rows[resource] ?? []);
-  await reading.writeBatch(items, clock.at);
-  await reading.finish({ total: items.length, requests: 1, bytes: 1_000 });
+  const hasNewDelivery = async () => false;
+  const request = { claim, trigger: 'schedule', startedAt: clock.at, organizationId: id, hasNewDelivery };
+  const traffic = { requests: 1, bytes: 1_000 };
+  if (resource === 'warehouse') {
+    const reading = await mirror.beginRead({ ...request, resource });
+    await reading.writeBatch(
+      Array.from({ length: CREDITS }, (_, n) => credit(id, n)),
+      clock.at,
+    );
+    await reading.finish({ ...traffic, total: CREDITS });
+    return;
+  }
+  if (resource === 'retirements') {
+    const reading = await mirror.beginRead({ ...request, resource });
+    await reading.writeBatch(
+      Array.from({ length: RETIREMENTS }, (_, n) => retirement(id, n)),
+      clock.at,
+    );
+    await reading.finish({ ...traffic, total: RETIREMENTS });
+    return;
+  }
+  const reading = await mirror.beginRead({ ...request, resource });
+  await reading.writeBatch([], clock.at);
+  await reading.finish({ ...traffic, total: 0 });
 }
 
 /** @param {string} file */
@@ -230,8 +235,13 @@ async function copyDay(run, { schema, shift }) {
       unchanged_reads, unchanged_requests, unchanged_bytes
     FROM ${schema}resource_states WHERE unchanged_reads > 0 ORDER BY read_claim, resource`);
   const moved = [
-    ...['as_of', 'attempted_at', 'last_answer_at', 'read_at'],
-    ...['unchanged_first_started_at', 'unchanged_first_finished_at', 'unchanged_last_finished_at'],
+    'as_of',
+    'attempted_at',
+    'last_answer_at',
+    'read_at',
+    'unchanged_first_started_at',
+    'unchanged_first_finished_at',
+    'unchanged_last_finished_at',
   ];
   await run(`UPDATE ${schema}resource_states SET ${moved.map(column => `${column} = ${shift(column)}`).join(', ')}
     WHERE unchanged_reads > 0`);

@@ -14,7 +14,7 @@ import { describeFirstReads, estimateFirstReads, readFirstReads } from '../../di
 import { openEngine } from '../../dist/src/store/open.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { readAvailable } from '../../dist/src/query/available.js';
-import { writeFreshnessFacts } from '../../dist/src/sync/schedule/unread-deliveries.js';
+import { recordUnreadDeliveries } from '../../dist/src/sync/schedule/unread-deliveries.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { copyOrganizations } from './parts/copied-organizations.js';
@@ -158,8 +158,8 @@ async function measureQueue(engine, organizations, tables) {
   if (jobs.length !== organizations) throw new Error(`expected ${organizations} jobs, found ${jobs.length}`);
   await tables.run(`DELETE FROM ${tables.inbox}jobs WHERE state <> 'done'`);
   const enqueued = await spent(async () => {
-    for (let start = 0; start < jobs.length; start += ENQUEUED_AT_ONCE)
-      await inbox.enqueue(jobs.slice(start, start + ENQUEUED_AT_ONCE));
+    for (let first = 0; first < jobs.length; first += ENQUEUED_AT_ONCE)
+      await inbox.enqueue(jobs.slice(first, first + ENQUEUED_AT_ONCE));
   });
   const ended = await spent(async () => {
     for (let count = 0; count < jobs.length; ) {
@@ -168,12 +168,13 @@ async function measureQueue(engine, organizations, tables) {
         leaseMs: LEASE_MS,
       });
       if (claimed.jobs.length === 0) await new Promise(resolve => setTimeout(resolve, 20));
-      const end = /** @type {const} */ ({ act: 'unchanged' });
-      await inbox.settle(claimed.jobs.map(({ id, claim }) => ({ claim: { id, claim }, end })));
+      await inbox.settle(
+        claimed.jobs.map(({ id, claim }) => ({ claim: { id, claim }, end: { act: 'unchanged' } })),
+      );
       count += claimed.jobs.length;
     }
   });
-  const facts = await spent(() => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, Date.now()));
+  const facts = await spent(() => recordUnreadDeliveries({ inbox, mirror, mirrorMembers: true }, Date.now()));
   await writers.close();
   show('enqueued: processor time of a worker for each job', enqueued.processor / jobs.length, 'ms');
   show('enqueued: elapsed for each job', enqueued.elapsed / jobs.length, 'ms');
@@ -303,8 +304,11 @@ async function openTables({ dataDir, database }) {
     schema: '',
     inbox: '',
     run: async (/** @type {string} */ sql) => void of(sql).exec(sql),
-    list: async (/** @type {string} */ sql) =>
-      /** @type {Record<string, unknown>[]} */ (of(sql).prepare(sql).all()),
+    list: async (/** @type {string} */ sql) => {
+      /** @type {import('better-sqlite3').Statement<[], Record<string, unknown>>} */
+      const statement = of(sql).prepare(sql);
+      return statement.all();
+    },
     close: async () => {
       mirror.close();
       inbox.close();
@@ -331,15 +335,15 @@ function openBooks({ schema, inbox, list }) {
 }
 
 /**
- * @param {string} name
+ * @param {string} title
  * @param {World} world
  * @param {ChildProcess} worker
  * @param {() => Promise<void>} work
  */
-async function measureRound(name, world, worker, work) {
+async function measureRound(title, world, worker, work) {
   const before = processorMs(worker.pid);
   await world.mark();
-  process.stdout.write(`\n${name}\n`);
+  process.stdout.write(`\n${title}\n`);
   show('seconds', (await timed(work)) / 1000, 's');
   show('calls', await world.calls(), 'calls');
   show('calls for each organization', (await world.calls()) / READ, 'calls');
