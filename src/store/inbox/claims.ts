@@ -1,10 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
+import { chooseJobs } from '../../inbox/choose-jobs.js';
 import {
   type ClaimResult,
   type ClaimedJob,
   type ClaimRequest,
   type ClaimRef,
   MAX_ATTEMPTS,
+  PARTS,
   PRIORITIES,
   type Part,
   parseJobPayload,
@@ -18,58 +20,95 @@ import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { AtTime, InboxDatabase } from './database.js';
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;
-type AtTimeWithLease = AtTime & { readonly leaseMs: number };
+type LeaseStart = AtTime & { readonly leaseMs: number };
 type State = Tables['inbox.jobs']['state'];
 
-/** The oldest due jobs of each priority that one claim chooses among. Later jobs are considered once these are claimed. */
-const CANDIDATES = 128;
-/** One of this many claims goes to the queue with the lower priority, so that its jobs do not wait for all others. */
-const SHARE = 4;
-const ALL_PRIORITIES = Object.values(PRIORITIES);
+/**
+ * A claim chooses among this many of the oldest due jobs of each priority, beside those that it has slots for. Later jobs are
+ * considered once these are claimed.
+ */
+const CANDIDATES = 32;
+/** Further chosen jobs that a claim may take instead of those that another worker claims at the same time. */
+const SPARE_JOBS = 16;
+/** How often one claim tries again because other workers were faster. */
+const MAX_ROUNDS = 5;
 
 const own = named('inbox.jobs');
 const job = named('inbox.jobs', 'job');
-const other = named('inbox.jobs', 'other');
 const running = named('inbox.jobs', 'running');
 const counter = named('inbox.claims');
 
 const inState = (state: State) => sql`${own.state} = ${state}`;
-const waitsWith = (priority: number) => sql`${inState('waiting')} AND ${own.priority} = ${priority}`;
-const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<AtTimeWithLease>) =>
-  fn.addMs(fn.clock(now), leaseMs);
-const unionAll = (queries: readonly RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `);
+const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<LeaseStart>) => fn.addMs(fn.clock(now), leaseMs);
 
 const RUNNING = sql`running AS MATERIALIZED (
-  SELECT ${own.part}, ${own.organization_id}, ${own.installation_id}, ${own.claimed_until} FROM ${own()} WHERE ${inState('running')})`;
+  SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${inState('running')})`;
 /** No running job excludes the job. An expired lease excludes others until its job is taken over, which happens first. */
 const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
   AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
+/** The job failed during an outage of the registry and is claimed before others: see `prioritizeFailed`. */
+const IS_FIRST = sql`${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at}`;
 
-const requestedPart = jsonRelation('requested', { part: 'text' });
-/** Reads for each part whether a claim would find a job, and when that changes next. */
-const READ_QUEUE = prepared(({ fn }, params: Params<AtTime & { readonly parts: Table }>) => {
+const EACH_PART = PARTS.map(part => ({ part }));
+const EACH_PRIORITY = PARTS.flatMap(part => Object.values(PRIORITIES).map(priority => ({ part, priority })));
+
+/**
+ * Reads the running jobs, the oldest due jobs that no running job excludes, and the next jobs that become due. Each search
+ * uses one range of one index, however many jobs wait.
+ */
+const READ_QUEUE = prepared(({ fn }, params: Params<AtTime & { readonly limit: number }>) => {
   const now = fn.clock(params.now);
-  const { part } = requestedPart.columns;
+  const columns = sql.join([
+    job.id,
+    job.part,
+    job.state,
+    job.priority,
+    job.attempts,
+    job.installation_id,
+    job.organization_id,
+    job.run_at,
+    job.created_at,
+    job.claimed_until,
+  ]);
   const due = (condition: RawBuilder<unknown>) =>
-    sql`SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()}
-      WHERE ${condition} AND ${own.part} = ${part} AND ${own.run_at} <= ${now}`;
-  const next = (condition: RawBuilder<unknown>, instant: RawBuilder<string | null> = own.run_at) =>
-    sql`SELECT min(${instant}) AS at FROM ${own()} WHERE ${condition} AND ${own.part} = ${part} AND ${instant} > ${now}`;
-  // One search for each priority, because the index begins with it.
-  const upcoming = [...ALL_PRIORITIES.map(waitsWith), inState('paused')];
-  const changes = [
-    ...upcoming.map(condition => next(condition)),
-    next(inState('running'), own.claimed_until),
+    sql`SELECT ${columns} FROM ${job()} WHERE ${condition} AND ${own.run_at} <= ${now} AND ${IS_FREE}
+      ORDER BY ${own.run_at} LIMIT ${fn.cast('int', params.limit)}`;
+  const next = (condition: RawBuilder<unknown>) =>
+    sql`SELECT ${columns} FROM ${job()} WHERE ${condition} AND ${own.run_at} > ${now} ORDER BY ${own.run_at} LIMIT 1`;
+  const waits = ({ part, priority }: Readonly<Record<'part' | 'priority', RawBuilder<unknown>>>) =>
+    sql`${inState('waiting')} AND ${own.part} = ${part} AND ${own.priority} = ${priority}`;
+  const isPaused = ({ part }: Readonly<Record<'part', RawBuilder<unknown>>>) =>
+    sql`${inState('paused')} AND ${own.part} = ${part}`;
+  const found = [
+    sql`SELECT ${columns} FROM ${job()} WHERE ${inState('running')}`,
+    fn.forEachRow(EACH_PART, ({ part }) =>
+      due(sql`${inState('waiting')} AND ${own.part} = ${part} AND ${IS_FIRST}`),
+    ),
+    ...[due, next].flatMap(search => [
+      fn.forEachRow(EACH_PRIORITY, row => search(waits(row))),
+      fn.forEachRow(EACH_PART, row => search(isPaused(row))),
+    ]),
   ];
-  const hasDueJob = sql<number>`CASE WHEN EXISTS (
-        SELECT 1 FROM running WHERE ${running.part} = ${part} AND ${running.claimed_until} <= ${now})
-      OR EXISTS (SELECT 1 FROM (${unionAll(upcoming.map(due))}) AS job WHERE ${IS_FREE})
-    THEN 1 ELSE 0 END`;
-  const nextChangeAt = sql<string | null>`(SELECT min(at) FROM (${unionAll(changes)}) AS changes)`;
-  return sqlStatement`WITH ${RUNNING} SELECT ${select({ part, now, hasDueJob, nextChangeAt })}
-    FROM ${requestedPart.from(fn, params.parts)}`;
+  const other = named('inbox.jobs', 'other');
+  return sqlStatement`WITH ${RUNNING} SELECT ${select({
+    id: job.id,
+    part: job.part,
+    state: job.state,
+    priority: job.priority,
+    attempts: job.attempts,
+    installationId: job.installation_id,
+    organizationId: job.organization_id,
+    runAt: job.run_at,
+    createdAt: job.created_at,
+    claimedUntil: job.claimed_until,
+    lastStartedAt: sql<string | null>`(SELECT max(${other.started_at}) FROM ${other()}
+      WHERE ${other.installation_id} = ${job.installation_id} AND ${other.part} = ${job.part})`,
+  })} FROM (${sql.join(found, sql` UNION ALL `)}) AS job`;
 });
-type QueueState = ResultRow<typeof READ_QUEUE>;
+const READ_COUNTER = prepared(
+  ({ fn }, { now }: Params<AtTime>) =>
+    sqlStatement`SELECT ${select({ now: fn.clock(now), last: counter.last })} FROM ${counter()}`,
+);
 
 /** Claims are numbered one after the other. The row stays locked, so the next claim waits for this transaction. */
 const RESERVE_NUMBERS = prepared(({ db }, { slots }: Params<{ readonly slots: number }>) =>
@@ -77,7 +116,7 @@ const RESERVE_NUMBERS = prepared(({ db }, { slots }: Params<{ readonly slots: nu
 );
 /** A lease that is too long was given by a clock that was ahead. */
 const SHORTEN_LEASES = prepared(
-  ({ fn }, params: Params<AtTimeWithLease>) =>
+  ({ fn }, params: Params<LeaseStart>) =>
     sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = ${leaseEnd(fn, params)} WHERE ${own.id} IN (
       SELECT ${job.id} FROM ${job()} WHERE ${job.state} = 'running' AND ${job.claimed_until} > ${leaseEnd(fn, params)}
       ${fn.forUpdateSkipLocked('job')})`,
@@ -94,94 +133,32 @@ const FAIL_WORN_OUT = prepared(({ fn }, params: Params<AtTime>) => {
       ${fn.forUpdateSkipLocked('job')})`;
 });
 
-/** The job failed during an outage of the registry and is claimed before others: see `prioritizeFailed`. */
-const IS_FIRST = sql`${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at}`;
-
-/**
- * Returns SQL that interleaves two ranked queues: the number of the claim by which a job gets its turn, after `taken` claims.
- * Of every four claims the last goes to the second queue.
- */
-function turnOf(queue: 'first' | 'second', rank: RawBuilder<unknown>, taken: RawBuilder<unknown>) {
-  if (queue === 'second') return sql`((${taken}) / ${SHARE} + ${rank}) * ${SHARE}`;
-  const place = sql`((${taken}) - (${taken}) / ${SHARE} + ${rank})`;
-  return sql`(${place} + (${place} - 1) / ${SHARE - 1})`;
-}
-
-type TakeValues = AtTimeWithLease & {
-  readonly part: Part;
+const chosenJob = jsonRelation('chosen', { job_id: 'int', position: 'int' });
+type TakeValues = LeaseStart & {
+  readonly chosen: Table;
   readonly slots: number;
   /** How many of the reserved numbers are for this part and those after it. */
   readonly reserved: number;
 };
 
 /**
- * Claims the due jobs of one part.
- * `due` are the oldest jobs of each priority that no claim excludes. Before all others come those whose lease ran out, so that
- * a lost claim is taken over and never run beside, and jobs that failed during an outage of the registry (lane 0).
- * `ranked` has at most one of each installation and of each organization, in fair order within its lane; `chosen` interleaves
- * the lanes as PRIORITIES says; `locked` are those that no other transaction has locked. A row of those is found by its id
- * and by nothing else: as long as statistics say that nothing waits, PostgreSQL takes the indexes of waiting jobs for empty,
- * and goes through all their dead entries for each row.
+ * Claims the first of the chosen jobs that are still due and that no job excludes by now. Skips jobs that another transaction
+ * has locked. A row of `locked` is found by its id and by nothing else: as long as statistics say that nothing waits,
+ * PostgreSQL takes the indexes of waiting jobs for empty, and goes through all their dead entries for each row.
  */
 const TAKE = prepared(({ fn }, params: Params<TakeValues>) => {
   const now = fn.clock(params.now);
-  const oldest = (condition: RawBuilder<unknown>, instant: RawBuilder<string | null> = own.run_at) =>
-    sql`SELECT * FROM (SELECT * FROM ${job()} WHERE ${condition} AND ${own.part} = ${params.part} AND ${instant} <= ${now}
-      ORDER BY ${instant} LIMIT ${CANDIDATES}) AS oldest`;
-  const due = [
-    oldest(inState('running'), own.claimed_until),
-    oldest(sql`${inState('waiting')} AND ${IS_FIRST} AND ${IS_FREE}`),
-    ...ALL_PRIORITIES.map(priority =>
-      oldest(sql`${waitsWith(priority)} AND NOT (${IS_FIRST}) AND ${IS_FREE}`),
-    ),
-    oldest(sql`${inState('paused')} AND ${IS_FREE}`),
-  ];
-  // As an integer: a driver binds numbers as reals, and the turns are divided.
-  const taken = sql`(SELECT ${counter.last} FROM ${counter()}) - ${fn.cast('int', params.reserved)}`;
-  const takenByOthers = sql`(${taken}) / ${SHARE}`;
-  const rank = sql`rank`;
+  const { job_id: jobId, position } = chosenJob.columns;
   return sqlStatement`WITH ${RUNNING},
-    due AS MATERIALIZED (${unionAll(due)}),
-    laned AS (
-      SELECT *, CASE WHEN ${inState('running')} OR (${IS_FIRST}) THEN 0
-        WHEN ${inState('paused')} THEN ${PRIORITIES.scheduled} ELSE ${own.priority} END AS lane
-      FROM due
-    ),
-    placed AS (
-      SELECT ${own.id}, ${own.run_at}, lane,
-        (SELECT count(*) FROM running WHERE ${running.claimed_until} > ${now}
-          AND ${running.installation_id} = laned.installation_id) AS running,
-        (SELECT max(${other.started_at}) FROM ${other()}
-          WHERE ${other.installation_id} = laned.installation_id AND ${other.part} = ${params.part}) AS started,
-        row_number() OVER (PARTITION BY coalesce(${own.installation_id}, 'job ' || ${own.id})
-          ORDER BY lane, ${own.state}, ${own.run_at}, ${own.id}) AS of_installation,
-        row_number() OVER (PARTITION BY coalesce(${own.organization_id}, 'job ' || ${own.id})
-          ORDER BY lane, ${own.state}, ${own.run_at}, ${own.id}) AS of_organization
-      FROM laned
-    ),
-    ranked AS (
-      SELECT id, lane, row_number() OVER (PARTITION BY lane ORDER BY running, started NULLS FIRST, run_at, id) AS rank
-      FROM placed WHERE of_installation = 1 AND of_organization = 1
-    ),
-    others AS (
-      SELECT id, row_number() OVER (ORDER BY CASE lane
-        WHEN ${PRIORITIES.firstRead} THEN ${turnOf('first', rank, takenByOthers)}
-        ELSE ${turnOf('second', rank, takenByOthers)} END) AS rank
-      FROM ranked WHERE lane IN (${PRIORITIES.firstRead}, ${PRIORITIES.scheduled})
-    ),
-    chosen AS MATERIALIZED (
-      SELECT ranked.id, row_number() OVER (ORDER BY CASE lane WHEN 0 THEN 0
-        WHEN ${PRIORITIES.announced} THEN ${turnOf('first', sql`ranked.rank`, taken)}
-        ELSE ${turnOf('second', sql`others.rank`, taken)} END, ranked.rank) AS place
-      FROM ranked LEFT JOIN others ON others.id = ranked.id
-    ),
     locked AS MATERIALIZED (
-      SELECT ${job.id} AS locked_id, place FROM chosen JOIN ${job()} ON ${job.id} = chosen.id
-      WHERE CASE WHEN ${job.state} IN ('waiting', 'paused') THEN ${job.run_at}
-        WHEN ${job.state} = 'running' THEN ${job.claimed_until} END <= ${now}
-      ORDER BY place LIMIT ${params.slots} ${fn.forUpdateSkipLocked('job')}
+      SELECT ${job.id} AS locked_id, ${position} AS position
+      FROM ${chosenJob.from(fn, params.chosen)} JOIN ${job()} ON ${job.id} = ${jobId}
+      WHERE ${job.attempts} < ${MAX_ATTEMPTS} AND CASE WHEN ${job.state} IN ('waiting', 'paused') THEN ${job.run_at}
+          WHEN ${job.state} = 'running' THEN ${job.claimed_until} END <= ${now}
+        AND (${job.state} = 'running' OR ${IS_FREE})
+      ORDER BY ${position} LIMIT ${fn.cast('int', params.slots)} ${fn.forUpdateSkipLocked('job')}
     ),
-    numbered AS (SELECT locked_id, row_number() OVER (ORDER BY place) AS number FROM locked)
+    numbered AS (SELECT locked_id, row_number() OVER (ORDER BY position) AS number FROM locked)
     UPDATE ${own()} SET ${own.state} = 'running', ${own.attempts} = ${own.attempts} + 1, ${own.started_at} = ${now},
       ${own.claimed_until} = ${leaseEnd(fn, params)},
       ${own.claim} = (SELECT ${counter.last} FROM ${counter()}) - ${params.reserved} + number
@@ -218,7 +195,7 @@ const LOCK_CLAIMS = prepared(({ fn }, { refs }: Params<ClaimRefs>) => {
       JOIN ${upcoming()} ON ${upcoming.dedupe_key} = ${job.dedupe_key} AND ${upcoming.state} IN ('waiting', 'paused'))
     ORDER BY ${own.dedupe_key}, ${own.id} ${fn.forUpdate}`;
 });
-const RENEW = prepared(({ fn }, params: Params<AtTimeWithLease & ClaimRefs>) => {
+const RENEW = prepared(({ fn }, params: Params<LeaseStart & ClaimRefs>) => {
   const { job_id: jobId, claim_number: claim } = claimRef.columns;
   return sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = ${leaseEnd(fn, params)} FROM ${claimRef.from(fn, params.refs)}
     WHERE ${own.id} = ${jobId} AND ${own.claim} = ${claim} AND ${inState('running')} RETURNING ${select({ claim: own.claim })}`;
@@ -279,31 +256,94 @@ function toTable(refs: readonly ClaimRef[]): Table {
   return claimRef.toTable(refs.map(({ id, claim }) => ({ job_id: id, claim_number: claim })));
 }
 
+type QueuedJob = ResultRow<typeof READ_QUEUE>;
+type TakenJob = ResultRow<typeof TAKE>;
+
+/** The jobs that matter to a claim, at one instant. */
+interface Queue {
+  readonly now: string;
+  /** The highest claim number. */
+  readonly last: number;
+  readonly jobs: readonly QueuedJob[];
+}
+
+function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: Queue): boolean {
+  return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
+}
+
+function hasLongLease({ jobs, now }: Queue, leaseMs: number): boolean {
+  const longest = Date.parse(now) + leaseMs;
+  return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > longest);
+}
+
+/** Counts the running jobs of each installation whose lease is valid. */
+function countByInstallation(queue: Queue): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const each of queue.jobs) {
+    const { state, installationId } = each;
+    if (state !== 'running' || installationId === null || isDue(each, queue)) continue;
+    counts.set(installationId, (counts.get(installationId) ?? 0) + 1);
+  }
+  return counts;
+}
+
 export function createClaims({ look, commit, now }: InboxDatabase): Claims {
+  async function readQueue(values: AtTime & { readonly limit: number }): Promise<Queue> {
+    const [[state], rows] = await look(READ_COUNTER(values), READ_QUEUE(values));
+    if (state === undefined) throw new Error('expected the counter of claims, got none');
+    // A job that failed during an outage is found twice.
+    return { ...state, jobs: [...new Map(rows.map(row => [row.id, row])).values()] };
+  }
+
+  /** Claims jobs once. Reads before it writes: if nothing can be claimed, nobody waits for a lock. */
+  async function claimOnce(parts: ClaimRequest['parts'], at: LeaseStart) {
+    const limit = CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots));
+    const queue = await readQueue({ ...at, limit });
+    const due = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
+    const slotsFor = (part: Part) => (due(part).length === 0 ? 0 : slotsIn(parts, part));
+    const slots = { data: slotsFor('data'), certificates: slotsFor('certificates') };
+    const taken = { data: queue.last, certificates: queue.last + slots.data };
+    const runningCounts = countByInstallation(queue);
+    const choose = (part: Part) =>
+      slots[part] === 0
+        ? []
+        : chooseJobs(due(part), runningCounts, taken[part]).slice(0, slots[part] + SPARE_JOBS);
+    const chosen = { data: choose('data'), certificates: choose('certificates') };
+    const wanted = PARTS.reduce((sum, part) => sum + Math.min(slots[part], chosen[part].length), 0);
+    const hasWornOut = PARTS.some(
+      part => slots[part] > 0 && due(part).some(({ attempts }) => attempts >= MAX_ATTEMPTS),
+    );
+    if (wanted === 0 && !hasWornOut) return { jobs: [], queue, isComplete: true };
+    const all = slots.data + slots.certificates;
+    const take = (part: Part, reserved: number) => {
+      const table = chosenJob.toTable(chosen[part].map((id, position) => ({ job_id: id, position })));
+      return table.rows.length === 0 ? null : TAKE({ ...at, chosen: table, slots: slots[part], reserved });
+    };
+    const [, , , dataJobs, certificateJobs] = await commit(
+      hasLongLease(queue, at.leaseMs) ? SHORTEN_LEASES(at) : null,
+      hasWornOut ? FAIL_WORN_OUT(at) : null,
+      RESERVE_NUMBERS({ slots: all }),
+      take('data', all),
+      take('certificates', slots.certificates),
+    );
+    const jobs = [...dataJobs, ...certificateJobs];
+    return { jobs, queue, isComplete: jobs.length > 0 && jobs.length === wanted };
+  }
+
   return {
-    /** Reads before it writes: if nothing can be claimed, nobody waits for a lock. */
+    /** Claims again if other workers claimed some of the chosen jobs at the same time. */
     claim: async ({ parts, leaseMs }) => {
       const at = { now: now(), leaseMs };
-      const readQueue = READ_QUEUE({ ...at, parts: requestedPart.toTable(parts) });
-      const [queue] = await look(readQueue);
-      const slotsFor = (part: Part) =>
-        queue.some(each => each.part === part && each.hasDueJob === 1) ? slotsIn(parts, part) : 0;
-      const slots = { data: slotsFor('data'), certificates: slotsFor('certificates') };
-      const all = slots.data + slots.certificates;
-      if (all === 0) return toResult([], queue, null);
-      const take = (part: Part, reserved: number) =>
-        slots[part] === 0 ? null : TAKE({ ...at, part, slots: slots[part], reserved });
-      const [, , , dataJobs, certificateJobs] = await commit(
-        SHORTEN_LEASES(at),
-        FAIL_WORN_OUT(at),
-        RESERVE_NUMBERS({ slots: all }),
-        take('data', all),
-        take('certificates', slots.certificates),
-      );
-      const jobs = [...dataJobs, ...certificateJobs];
-      return jobs.length > 0
-        ? toResult(jobs, queue, leaseMs)
-        : toResult([], (await look(readQueue))[0], null);
+      const claimed: TakenJob[] = [];
+      for (let round = 1; ; round += 1) {
+        const free = parts.map(({ part, slots }) => ({
+          part,
+          slots: slots - claimed.filter(each => each.part === part).length,
+        }));
+        const { jobs, queue, isComplete } = await claimOnce(free, at);
+        claimed.push(...jobs);
+        if (isComplete || round === MAX_ROUNDS) return toResult(claimed, queue, parts, leaseMs);
+      }
     },
     renew: async (refs, leaseMs) => {
       if (refs.length === 0) return [];
@@ -335,23 +375,25 @@ function slotsIn(parts: ClaimRequest['parts'], part: Part): number {
 
 /** `queue` is the state before the claim: the claimed jobs no longer wait, but others may. */
 function toResult(
-  jobs: readonly ResultRow<typeof TAKE>[],
-  queue: readonly QueueState[],
-  leaseMs: number | null,
+  claimed: readonly TakenJob[],
+  queue: Queue,
+  parts: ClaimRequest['parts'],
+  leaseMs: number,
 ): ClaimResult {
-  const leaseEnds = leaseMs === null ? [] : [leaseMs];
-  const changes = queue.flatMap(({ now, nextChangeAt }) =>
-    nextChangeAt === null ? [] : [Date.parse(nextChangeAt) - Date.parse(now)],
-  );
-  const delays = [...changes, ...leaseEnds];
+  const queued = queue.jobs.filter(each => parts.some(({ part }) => part === each.part));
+  const changes = queued
+    .filter(each => !isDue(each, queue))
+    .map(({ state, runAt, claimedUntil }) => (state === 'running' ? (claimedUntil ?? '') : runAt))
+    .map(instant => Date.parse(instant) - Date.parse(queue.now));
+  const delays = claimed.length === 0 ? changes : [...changes, leaseMs];
   return {
-    jobs: jobs.map(toClaimedJob).toSorted((left, right) => left.claim - right.claim),
-    moreMayWait: queue.some(({ hasDueJob }) => hasDueJob === 1),
+    jobs: claimed.map(toClaimedJob).toSorted((left, right) => left.claim - right.claim),
+    moreMayWait: queued.some(each => isDue(each, queue)),
     nextChangeInMs: delays.length === 0 ? null : Math.min(...delays),
   };
 }
 
-function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: ResultRow<typeof TAKE>): ClaimedJob {
+function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: TakenJob): ClaimedJob {
   return {
     ...row,
     claim: claim ?? 0,

@@ -1,6 +1,7 @@
 import {
   DummyDriver,
   Kysely,
+  type LimitNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -40,6 +41,13 @@ class SqliteCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
     else this.appendImmediateValue(value);
+  }
+
+  /** SQLite prepares a statement anew at each use if its LIMIT is a plain parameter; a cast avoids that. */
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append('limit cast(');
+    this.visitNode(limit);
+    this.append(' as integer)');
   }
 
   protected override visitSelectModifier(): void {

@@ -48,6 +48,14 @@ test('a constant in the text lets SQLite use a partial index', () => {
   expect(plan.map(({ detail }) => detail).join()).toContain('jobs_failed');
 });
 
+test('a LIMIT that is a parameter does not make SQLite prepare a statement anew at each use', () => {
+  const list = prepared(({ db }, { limit }: Params<{ readonly limit: number }>) =>
+    db.selectFrom('inbox.jobs').select('id').limit(limit),
+  );
+  expect(list({ limit: 1 }).bind(SQLITE).text).toBe('select "id" from "jobs" limit cast(? as integer)');
+  expect(list({ limit: 1 }).bind(POSTGRES).text).toBe('select "id" from "inbox"."jobs" limit $1');
+});
+
 test('a statement is built once for each engine', () => {
   let built = 0;
   const count = prepared(({ db }, { id }: Params<{ readonly id: number }>) => {

@@ -1,0 +1,104 @@
+import { MAX_ATTEMPTS, PRIORITIES } from './job.js';
+
+/** A due job that no running job excludes, or a running job whose lease expired. */
+export interface ClaimCandidate {
+  readonly id: number;
+  readonly state: string;
+  readonly priority: number;
+  readonly attempts: number;
+  readonly installationId: string | null;
+  readonly organizationId: string | null;
+  readonly runAt: string;
+  readonly createdAt: string;
+  /** When a job of this installation and part last started; null if none ever did. */
+  readonly lastStartedAt: string | null;
+}
+
+/** One of this many claims goes to the queue with the lower priority, so that its jobs do not wait for all others. */
+const SHARE = 4;
+/** The lane of jobs that are claimed before all others. */
+const FIRST_LANE = 0;
+
+/**
+ * Sorts due jobs in the order in which they are claimed. Keeps at most one job of each installation and of each organization.
+ * A job whose lease expired comes first, so that it is taken over and no other job runs beside it; then jobs that
+ * failed during an outage of the registry. The others take turns as `PRIORITIES` says, within a priority in fair
+ * order: fewest running jobs of the installation, then longest since its last start, then longest waiting.
+ * `claimsTaken` is how many claim numbers were allocated before, which decides whose turn it is.
+ */
+export function chooseJobs(
+  candidates: readonly ClaimCandidate[],
+  runningByInstallation: ReadonlyMap<string, number>,
+  claimsTaken: number,
+): number[] {
+  const claimable = candidates.filter(({ attempts }) => attempts < MAX_ATTEMPTS);
+  const ranked = keepOneOfEach(claimable).map(candidate => ({
+    ...candidate,
+    lane: laneOf(candidate),
+    running: runningByInstallation.get(candidate.installationId ?? '') ?? 0,
+  }));
+  const inLane = (lane: number) => ranked.filter(each => each.lane === lane).toSorted(compareFairly);
+  const others = takeTurns(
+    inLane(PRIORITIES.firstRead),
+    inLane(PRIORITIES.scheduled),
+    Math.floor(claimsTaken / SHARE),
+  );
+  const inTurn = takeTurns(inLane(PRIORITIES.announced), others, claimsTaken);
+  return [...inLane(FIRST_LANE), ...inTurn].map(({ id }) => id);
+}
+
+interface RankedCandidate extends ClaimCandidate {
+  /** How many jobs of the installation run, in any part. */
+  readonly running: number;
+}
+
+function laneOf({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
+  // See `prioritizeFailed`.
+  const failedDuringOutage = attempts > 0 && runAt <= createdAt;
+  if (state === 'running' || failedDuringOutage) return FIRST_LANE;
+  return state === 'paused' ? PRIORITIES.scheduled : priority;
+}
+
+/** Keeps the jobs that come first both in their installation and in their organization. */
+function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
+  const sorted = candidates.toSorted(
+    (left, right) =>
+      laneOf(left) - laneOf(right) ||
+      compare(left.state, right.state) ||
+      compare(left.runAt, right.runAt) ||
+      left.id - right.id,
+  );
+  const [installations, organizations] = [new Set<string>(), new Set<string>()];
+  return sorted.filter(({ installationId, organizationId }) => {
+    const isFirstOfInstallation = installationId === null || !installations.has(installationId);
+    const isFirstOfOrganization = organizationId === null || !organizations.has(organizationId);
+    if (installationId !== null) installations.add(installationId);
+    if (organizationId !== null) organizations.add(organizationId);
+    return isFirstOfInstallation && isFirstOfOrganization;
+  });
+}
+
+function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
+  return (
+    left.running - right.running ||
+    compare(left.lastStartedAt ?? '', right.lastStartedAt ?? '') ||
+    compare(left.runAt, right.runAt) ||
+    left.id - right.id
+  );
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** Interleaves two queues. After `taken` turns, every fourth turn goes to the second queue, until one of them is empty. */
+function takeTurns<T>(first: readonly T[], second: readonly T[], taken: number): T[] {
+  const [fromFirst, fromSecond] = [first.values(), second.values()];
+  const all: T[] = [];
+  for (let turn = taken + 1; all.length < first.length + second.length; turn += 1) {
+    const next = (turn % SHARE === 0 ? fromSecond : fromFirst).next();
+    if (next.done !== true) all.push(next.value);
+  }
+  return all;
+}
