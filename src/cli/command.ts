@@ -45,7 +45,7 @@ interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> exte
   ) => Promise<unknown>;
 }
 
-/** Creates a command. Its `run` function receives parsed and typed values instead of raw text. */
+/** Creates a command. Its `run` function receives parsed, typed values. */
 // biome-ignore lint/complexity/noBannedTypes: a command without parameters
 export function defineCommand<A extends ParameterSet = {}, O extends ParameterSet = {}>(
   definition: CommandDefinition<A, O>,

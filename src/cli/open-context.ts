@@ -20,7 +20,7 @@ export async function runInContext(
   }
 }
 
-/** Creates the object with which a command opens databases and prints. */
+/** Creates the context of a command, which opens databases and prints output. */
 function createContext(
   environment: CommandEnvironment,
   onOpened: (close: CloseResource) => void,

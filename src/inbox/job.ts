@@ -193,7 +193,7 @@ export interface PruneResult {
   readonly jobs: number;
 }
 
-/** Returns the lowest id of the jobs whose deliveries this job answers, or null if it answers none. */
+/** A job also answers deliveries of earlier jobs. Returns the lowest id of those, or null if there are none. */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // The range of these jobs ends with this job.
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

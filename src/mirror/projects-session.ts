@@ -5,7 +5,7 @@ import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project to the form in which `MirrorPort.writeProjects` stores it. */
+/** Converts a project to the input of `MirrorPort.writeProjects`. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },

@@ -47,7 +47,7 @@ function createTokenSource(token: AccessTokenClientOptions['token']): TokenSourc
   };
 }
 
-/** Checks that a text can be sent as an access token and returns the text. Throws `bad_request` otherwise. */
+/** Returns a text that can be sent as an access token. Throws `bad_request` for other texts. */
 function toAccessToken(text: string): InstallationToken {
   if (isCredential<InstallationToken>(text)) return text;
   throw new RegistryError('bad_request', 'token: expected an access token: printable characters, no spaces');

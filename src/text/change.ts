@@ -102,7 +102,7 @@ function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn):
   return name === null ? id : truncateName(name);
 }
 
-/** Describes what was retired or reserved, and for whom: `20 t Harbour Wind 2021 for Acme`. */
+/** Describes a retirement or reservation, such as `20 t Harbour Wind 2021 for Acme`. */
 function describeMovement(resource: string, cells: CellsByColumn): string {
   const party = resource === 'retirements' ? describeBeneficiary(cells) : describeReserver(cells);
   return `${formatAmount(cells)} ${formatCreditLabel(cells)}${party}`;

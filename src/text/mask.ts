@@ -131,7 +131,7 @@ export interface LearningMask extends Pick<Mask, 'text'> {
 /** At most this many credentials are in use at once. Older ones are still masked because they look like credentials. */
 const MAX_ADDED_SECRETS = 64;
 
-/** Creates a mask to which secrets can be added later. */
+/** Creates a mask that accepts further secrets later. */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
@@ -188,7 +188,7 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns the six base64 texts by which a secret can appear inside a longer encoded text. */
+/** Returns the six base64 encodings that a secret can have within a longer encoded text. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

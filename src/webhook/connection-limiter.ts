@@ -39,7 +39,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     socket.resetAndDestroy();
   }
 
-  /** Resets connections whose clients have not read any bytes of their responses within the timeout. */
+  /** Resets connections of clients that read nothing of their responses within the timeout. */
   function resetStalledConnections(): void {
     // Unread responses stay in memory.
     for (const [socket, connection] of connections) {

@@ -130,7 +130,7 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
   if (faults.length > 0) throw new SettingsError(sortFaults(faults));
 }
 
-/** Returns a fault if database files would be on a Heroku dyno, whose disk is temporary. */
+/** Returns a fault if the database files are on a Heroku dyno, which loses its disk. */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected =

@@ -64,7 +64,7 @@ const sendInternalError: ErrorRequestHandler = (_error: unknown, _request, respo
   sendProblem(response, 500, 'internal error');
 };
 
-/** Wraps `run` so that calls during a run share its promise instead of starting another run. */
+/** Wraps `run` so that a call during a run returns the promise of that run. */
 function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
   let currentRun: Promise<T> | null = null;
   return () => {

@@ -65,7 +65,7 @@ export const EXPORT = defineCommand({
   },
 });
 
-/** Removes rows of organizations whose data at an instant is unknown, and lists the gaps. */
+/** Removes rows of organizations without known data at an instant, and lists these gaps. */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

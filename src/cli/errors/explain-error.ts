@@ -97,7 +97,7 @@ function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Creates a function that masks secrets from the settings in a text. */
+/** Creates a function that masks the secret settings wherever a text contains them. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

@@ -113,7 +113,7 @@ async function countUnreadOrganizations(
   return { organizations, isUnreadEverywhere };
 }
 
-/** Limits a query to organizations whose past rows are known. Prints why others are missing. */
+/** Limits a query to organizations with known past rows. Prints why others are missing. */
 async function limitToKnownOrganizations(
   context: CommandContext,
   request: ListSelection,

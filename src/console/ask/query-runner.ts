@@ -54,7 +54,7 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the visitor whose row has been unread longest, if for at least `UNREAD_MS`. */
+  /** Disconnects the visitor who has not read for the longest time, at least `UNREAD_MS`. */
   function disconnectSlowestVisitor(): void {
     // This makes room for another query.
     const [unread] = [...running]
@@ -110,7 +110,7 @@ export function createQueryRunner(
   };
 }
 
-/** Ends a query whose rows are not needed, so that another query can run. */
+/** Ends a query without reading its other rows, so that another query can run. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   // Start the stream first: closing a stream that was never started releases nothing.
   await takeRows(rows, 0);

@@ -30,7 +30,7 @@ export interface AsOfState {
   readonly now: string;
 }
 
-/** Renders the form in which visitors choose the instant that a page shows. */
+/** Renders the form to choose the instant that a page shows. */
 export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">

@@ -108,7 +108,7 @@ function renderChangeLink(change: Change): HtmlContent {
 /** Matches UUIDs, which pages shorten to their first eight digits. */
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
-/** Renders a link to the delivery that announced a change, or else to the sync that found the change. */
+/** Renders a link to the delivery that announced a change, or to the sync that found it. */
 function renderCause({ newest_delivery_id: deliveryId, trigger, sync_id: syncId }: Change): Html {
   if (deliveryId !== null)
     return renderDetailLink('newest_delivery_id', deliveryId, html`delivery ${deliveryId}`, null);

@@ -82,7 +82,7 @@ export function describeExcludedRows(sums: readonly { readonly rows_without_amou
   return excludedRows === 0 ? '' : `.${describeRowsWithoutAmount(excludedRows)}`;
 }
 
-/** Renders an amount for a table column in which all decimal points line up. */
+/** Renders an amount for a table column with aligned decimal points. */
 export function renderTonnes(amount: string): Html {
   const [whole = '', fraction] = amount.split('.');
   return html`${whole}<i>${fraction !== undefined && `.${fraction}`}</i>`;

@@ -79,7 +79,7 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/** Returns a decision that closes no rows if the answers are inconclusive, and otherwise null. */
+/** Returns a decision to close nothing if the answers are inconclusive, or null. */
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,

@@ -122,7 +122,7 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Adds the rows of an unchanged page to the counts of seen rows and of unchanged rows. */
+  /** Counts the rows of an unchanged page as seen and unchanged. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);

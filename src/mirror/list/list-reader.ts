@@ -212,7 +212,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields the rows to close, each with the instant at which it was found to be gone. */
+  /** Yields the rows to close, each with the instant when it was found to be gone. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();

@@ -80,7 +80,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Stores bytes of the response that are outside the array. Throws if there are too many such bytes. */
+  /** Stores bytes before or after the array of rows. Throws if there are too many. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)

@@ -90,7 +90,7 @@ export function getObjectField(object: SourceObject, name: string): SourceObject
   return { label: `${object.label}.${name}`, text, members: value };
 }
 
-/** Returns the parsed object in a field, without its JSON text. Returns null for a field of another type. */
+/** Returns the value of a field if it is an object, or null. */
 export function getObjectMembers(
   object: SourceObject,
   name: string,

@@ -93,7 +93,7 @@ interface ResolvedField {
   readonly aliases: FieldAliases;
 }
 
-/** Returns the type of a field and all JSON names under which the registry may send the field. */
+/** Returns the type of a field and all names that it may have in JSON. */
 function resolveField(fieldName: string, definition: ObjectModel[string]): ResolvedField {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;

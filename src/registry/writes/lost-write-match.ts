@@ -19,7 +19,7 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a function that decides whether a reservation was created by `request`, whose response was lost. */
+/** Creates a matcher that finds the reservation of a request after its response was lost. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -29,7 +29,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/** Creates a function that decides whether an inventory request was created by a call whose response was lost. */
+/** Creates a matcher that finds the inventory request of a call after its response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,

@@ -2,7 +2,7 @@ import { readBody } from '../http/read-body.js';
 import { EARLIEST_INSTANT, LATEST_INSTANT } from '../store/clock.js';
 import type { SandboxStore } from '../store/store.js';
 
-/** Creates the functions with which the control API shows and changes the sandbox clock. */
+/** Creates the functions that show and change the sandbox clock for the control API. */
 export function createClockControl({ clock, now }: SandboxStore) {
   /** Returns the JSON of the clock: its time and whether it is frozen. */
   function toClockJson() {

@@ -34,7 +34,7 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...toErrorBody(403, REFUSAL) });
 };
 
-/** Creates the Express router of the control API, by which tests add data and cause failures. */
+/** Creates the Express router of the control API. Tests use it to add data and cause failures. */
 export function createControlRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, answer] of CONTROL_ROUTES) {

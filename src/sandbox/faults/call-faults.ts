@@ -78,7 +78,7 @@ function createListDistorter(
   };
 }
 
-/** Answers a request with an error instead of passing the request on. The HTTP status is `status`, 503 by default. */
+/** Answers a request with an error status, 503 by default, and does not pass it on. */
 function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));

@@ -4,7 +4,7 @@ import { forbidden, requireFound } from './errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
 
-/** Creates the router of the web page on which an administrator installs an app on an organization. */
+/** Creates the router of the web page where an administrator installs an app. */
 export function createInstallPageRouter(registry: SandboxRegistry, allowedHosts: readonly string[]): Router {
   const router = Router();
   router.use(PATH, (req, _res, next) => {
@@ -104,7 +104,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Renders the HTML form on which an administrator chooses the organization. */
+/** Renders the HTML form where an administrator chooses the organization. */
 function renderInstallForm(registry: SandboxRegistry, form: InstallForm): string {
   const { name } = findAppToInstall(registry, form);
   const options = registry.organizations

@@ -135,7 +135,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return null;
   }
 
-  /** Adds the credits of a failed transaction back to the warehouse or inventory from which they were taken. */
+  /** Returns the credits of a failed transaction to their warehouse or inventory. */
   function returnCredits({ event, organizationId, creditId, amountMicro }: TransactionRecord): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
     accounts.addCredits(organizationId, place, creditId, amountMicro);

@@ -102,7 +102,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /** Loads the last read of each resource, and for which resources a webhook has arrived since. */
+  /** Loads the last read of each resource, and which resources got a webhook since. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -142,7 +142,7 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources for which a webhook has arrived that matches the query from `toQuery`. */
+/** Returns the resources with a webhook that matches the query `toQuery` creates for them. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,

@@ -132,7 +132,7 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns the time up to which earlier runs have searched deliveries, or null if unknown. */
+/** Returns the time up to which unread deliveries were already searched, or null if unknown. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   // A time in the future means that the clock was set back.
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;

@@ -57,7 +57,7 @@ function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
   return `${kind} in ${engine.location}`;
 }
 
-/** Yields findings about the databases. Finally returns the listed receiver processes. */
+/** Yields findings about the databases. Returns the known receiver processes at the end. */
 async function* checkDatabases(
   { io, requireMirror, openReader }: CommandContext,
   workSettings: WorkSettings | null,

@@ -9,7 +9,7 @@ import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js
 const OLD_SECRETS_ADVICE =
   'Remove the older ones once no delivery is signed with them (deliveries.secret_index).';
 
-/** Yields findings about the settings. Finally returns the worker's settings. */
+/** Yields findings about the settings. Returns the settings of the worker at the end. */
 export async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
   const findings = new Map<string, Finding>();
   const addFindings = (error: unknown) => {
