@@ -55,6 +55,15 @@ export const evidence0001 = () =>
           '32 random bytes that are hashed in front of the record; NULL if the leaf was erased by forget or purge, as are all columns that reveal its content',
         ],
         commitment: ['bytes', 'SHA-256 of the salt followed by the record as canonical JSON', 'NOT NULL'],
+        code: [
+          'text',
+          'authentication code of place, kind, number, resource and commitment: 16 bytes of an HMAC-SHA-256 in hex, with a key derived from the signing key',
+          'NOT NULL',
+        ],
+        plain_code: [
+          'text',
+          'authentication code of all other columns of the leaf, including those that reveal its content; NULL if the leaf was erased',
+        ],
       },
       { rules: ['UNIQUE (kind, number)'] },
     ),
@@ -66,6 +75,7 @@ export const evidence0001 = () =>
       'subject, resource, is_complete, read_at',
       'is_complete IS NOT NULL',
     ),
+    index('leaves_erased', 'evidence.leaves', 'place', 'salt IS NULL'),
     index('leaves_by_subject', 'evidence.leaves', 'subject, place', "kind = 'coverage'"),
     index('leaves_by_organization', 'evidence.leaves', 'subject, place', "kind = 'organization'"),
     table('evidence.checkpoints', 'Signed checkpoints of the evidence log.', {

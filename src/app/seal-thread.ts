@@ -15,13 +15,15 @@ async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): P
   const port = await openEngine(store).openEvidence();
   if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
   const stopping = new AbortController();
-  const sealer = { port, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
+  /** Reads the key at each use, because "evidence renew" may replace the file. */
+  const key = () => readKeyFile(keyFile);
+  const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
   let lastRound: Promise<unknown> = Promise.resolve();
 
   /** Erases the salts of members in the evidence log if members are no longer mirrored. */
   const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
-    if (mirrorMembers || (await port.salted(members)) === 0) return;
+    if (mirrorMembers || (await port.salted(members)).length === 0) return;
     await erase(
       { ...sealer, now },
       'forget',
@@ -34,9 +36,7 @@ async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): P
     seal: startedAt => {
       const startedMs = performance.now();
       const now = () => startedAt + (performance.now() - startedMs);
-      /** Reads the key when it signs, because "evidence renew" may replace the file until then. */
-      const readKey = () => readKeyFile(keyFile);
-      const round = eraseMembers(now).then(() => seal({ ...sealer, now, key: readKey }));
+      const round = eraseMembers(now).then(() => seal({ ...sealer, now }));
       lastRound = round.catch(() => undefined);
       return round;
     },

@@ -11,7 +11,7 @@ import type { VerifiedLog } from '../evidence/verify.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
 import { formatWithCommas } from '../text/numbers.js';
 import type { CommandContext, MirrorLocation } from './context.js';
-import { createCheckError } from './exit.js';
+import { createCheckError, createUsageError } from './exit.js';
 import { useAndClose } from './mirror-location.js';
 
 type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
@@ -32,9 +32,17 @@ export async function eraseWithEvidence<Removed>(
   selectLeaves: () => Promise<LeafFilter>,
   removeRows: () => Promise<Removed>,
 ): Promise<Removed> {
+  const { readKeyFile } = await import('../evidence/key-file.js');
   const { erase } = await import('../evidence/write.js');
   const erased = await withEvidenceLog(requireMirror(), async port => {
-    const tools = { port, now: io.now, randomBytes, holder: randomUUID() };
+    const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+    if (!keyFile && (await port.ends()).size === 0) return null;
+    if (!keyFile)
+      throw createUsageError(
+        'EVIDENCE_KEY_FILE is not set. Nothing was removed: the evidence log must record the removal, and only its key can write to it.',
+        'Set it to the file of the key.',
+      );
+    const tools = { port, key: () => readKeyFile(keyFile), now: io.now, randomBytes, holder: randomUUID() };
     /** Erases the salts of the leaves: without its salt, a leaf no longer reveals the row. */
     return { removed: await erase(tools, kind, selectLeaves, removeRows) };
   });
@@ -77,13 +85,15 @@ export async function beginNewOrigin(
   keyFile: string,
   now: () => number,
 ): Promise<RestoredOrigin | null> {
-  const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
+  const { lastSignedBeside, readKeyFile, readReplacedKeys } = await import('../evidence/key-file.js');
   const { beginOrigin: begin } = await import('../evidence/restore.js');
   await engine.prepare(['evidence'], now(), () => undefined);
   const key = () => readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   // The log gets a new name if signed leaves were lost.
-  return await withEvidenceLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
+  return await withEvidenceLog({ engine }, port =>
+    begin({ port, now, randomBytes, key, lastSigned }, readReplacedKeys(keyFile)),
+  );
 }
 
 /** Returns sentences about the log's name after a restore and the number of lost leaves. */

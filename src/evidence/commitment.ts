@@ -1,12 +1,20 @@
+import { type Codes, createCodes } from './authentication.js';
 import { sha256 } from './hashes.js';
 import { type Cells, type Observation, type Leaf, NUMBERED } from './port.js';
 
-/** Without its salt nobody can tell of whom a commitment speaks, not even by trying all there could be. */
+/** The salt keeps anybody from finding out what a commitment is about by trying all possible records. */
 export function commit(salt: Uint8Array, canonical: string): Buffer {
   return sha256(salt, Buffer.from(canonical));
 }
 
-export function leafOf(salt: Uint8Array, fact: Observation, place: number): Leaf {
+/** Creates a leaf with its authentication codes. */
+export function createLeaf(fact: Observation, salt: Uint8Array, place: number, codeKey: Uint8Array): Leaf {
+  const leaf = leafOf(salt, fact, place);
+  return { ...leaf, ...createCodes(leaf, codeKey) };
+}
+
+/** Returns the content of a leaf without authentication codes. */
+export function leafOf(salt: Uint8Array, fact: Observation, place: number): Omit<Leaf, keyof Codes> {
   const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } = fact;
   const plain = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
   const text = canonicalJson(fact.record);
@@ -18,12 +26,12 @@ export function isNumbered(kind: Leaf['kind']): boolean {
   return NUMBERED.some(each => each === kind);
 }
 
-/** Whether a leaf is of this record. Without its salt nobody can say so. */
+/** Whether a leaf commits to this record. False if its salt was erased. */
 export function isSealed({ salt, commitment }: Leaf, canonical: string): boolean {
   return salt !== null && commit(salt, canonical).equals(commitment);
 }
 
-/** What a leaf says by its own text; nothing where somebody made that no JSON. */
+/** Returns the record that a leaf stores; empty if there is none, or if somebody replaced it with invalid JSON. */
 export function recordOf(leaf: Leaf | undefined): Cells {
   try {
     return Object(JSON.parse(leaf?.record ?? 'null'));
@@ -32,7 +40,7 @@ export function recordOf(leaf: Leaf | undefined): Cells {
   }
 }
 
-/** As RFC 8785 writes it. A cell without a value is left out: so a column that is added later changes no older record. */
+/** Writes a record as RFC 8785 does. Cells without a value are left out, so a column that is added later changes no older record. */
 export function canonicalJson(record: Cells): string {
   let text = '';
   for (const name of Object.keys(record).toSorted()) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, recordOf } from './commitment.js';
+import { refuse } from './errors.js';
 import { hexOf, sha256 } from './hashes.js';
 import { type Cells, type EvidencePort, createObservation, type Leaf, type Observation } from './port.js';
 import { readReads } from './reads.js';
@@ -10,11 +11,32 @@ export function groupsOf({ resource, observed, dated }: Leaf): string[] {
   return [...byRegistry, `${resource} mirror ${observed}`];
 }
 
+/**
+ * Checks what the sealer counts. Somebody may have changed columns of leaves, or hidden a leaf for as long as the sealer
+ * reads. The exporter needs no guard, because auditors check the hashes.
+ */
+export interface LeafGuard {
+  /** Throws if this program did not write one of the leaves as it is. */
+  readonly assertAuthentic: (leaves: readonly Leaf[]) => void;
+  /** The number of erased changes that were counted, in leaves after a place. */
+  readonly countErased: (place: number) => number;
+}
+
 /** Returns the monthly totals of an organization: a line for each list and month. */
-export async function readMonths(port: EvidencePort, organizationId: string, upTo: number) {
+export async function readMonths(
+  port: EvidencePort,
+  organizationId: string,
+  upTo: number,
+  guard?: LeafGuard,
+) {
   const sums = new Map<string, ReturnType<typeof createSum>>();
+  const places: number[] = [];
   let rows = 0;
-  for await (const standing of port.standing(organizationId, upTo)) {
+  const isCurrent = createCurrentFilter();
+  for await (const changes of port.changes(organizationId, upTo)) {
+    guard?.assertAuthentic(changes);
+    for (const leaf of changes) places.push(leaf.place);
+    const standing = changes.filter(isCurrent);
     rows += standing.length;
     for (const leaf of standing)
       for (const name of groupsOf(leaf)) {
@@ -27,7 +49,8 @@ export async function readMonths(port: EvidencePort, organizationId: string, upT
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, sum]) => `${canonicalJson({ ...sum.end(), ...describeGroup(name) })}\n`);
   const text = lines.join('');
-  return { text, totals: { months: sums.size, months_sha256: hexOf(sha256(Buffer.from(text))), rows } };
+  const months_sha256 = hexOf(sha256(Buffer.from(text)));
+  return { text, places, totals: { changes: places.length, months: sums.size, months_sha256, rows } };
 }
 
 /** Returns the fields of a line about a month that say what it counts. */
@@ -36,23 +59,27 @@ function describeGroup(name: string) {
   return { list, dated_by, month };
 }
 
-/** What a leaf says about the rows of an organization. */
-type MonthTotals = Readonly<Record<'months' | 'months_sha256' | 'rows', Cells[string]>>;
+/** What a leaf says about the rows of an organization. `changes` counts all leaves of its changes, without people. */
+type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', Cells[string]>>;
 
-/**
- * Creates the leaf of an organization from its monthly totals and from its reads that are sealed before a place.
- * Without totals, they are counted.
- */
+interface Moment {
+  /** The newest change that is counted. */
+  readonly upTo: number;
+  /** The place before which reads are counted. */
+  readonly before: number;
+}
+
+/** Creates the leaf of an organization from its monthly totals, and from its reads that are sealed before a place. */
 export async function observeOrganization(
   port: EvidencePort,
   organizationId: string,
-  { upTo, before }: { readonly upTo: number; readonly before: number },
-  totals?: MonthTotals,
+  before: number,
+  { changes, months, months_sha256, rows }: MonthTotals,
 ): Promise<Observation> {
-  const { months, months_sha256, rows } = totals ?? (await readMonths(port, organizationId, upTo)).totals;
   const { failing_lists, reads_sha256 } = await readReads(port, organizationId, before);
   const record = {
     organization_id: organizationId,
+    changes,
     months,
     months_sha256,
     rows,
@@ -70,30 +97,86 @@ export async function observeOrganization(
 export async function* observeOrganizations(
   port: EvidencePort,
   since: { readonly upTo: number; readonly place: number },
-  { upTo, before }: { readonly upTo: number; readonly before: number },
+  { upTo, before }: Moment,
   exported: readonly string[],
+  guard: LeafGuard,
 ): AsyncGenerator<Observation> {
+  const newest = new Map(
+    (await port.leaves({ newest: 'organization', before })).map(leaf => [leaf.subject, leaf]),
+  );
+  const wasFailing = (subject: string) => Number(recordOf(newest.get(subject))['failing_lists'] ?? 0) > 0;
   const touched = await port.touched(since.upTo, upTo);
-  for (const each of touched) yield await observeOrganization(port, each, { upTo, before });
-  const newest = await port.leaves({ newest: 'organization', before });
-  const recordsOf = new Map(newest.map(leaf => [leaf.subject, recordOf(leaf)]));
-  const wasFailing = (subject: string) => Number(recordsOf.get(subject)?.['failing_lists'] ?? 0) > 0;
   const readers = await port.readSubjects(since.place + 1, before);
   const outdated = readers.filter(({ subject, failed }) => failed > 0 || wasFailing(subject));
-  const others = new Set([...outdated.map(({ subject }) => subject), ...exported]);
-  for (const each of others) {
-    if (touched.includes(each)) continue;
-    const record = recordsOf.get(each);
-    const fact = await observeOrganization(port, each, { upTo, before }, totalsIn(record));
-    if (record?.['reads_sha256'] !== fact.record['reads_sha256']) yield fact;
+  /** Nothing says whose changes were erased, so all organizations are counted again. This is rare: `forget` erases people. */
+  const recounted = guard.countErased(since.place) > 0 ? [...newest.keys()].map(String) : [];
+  const counted = new Set([...touched, ...recounted]);
+  for (const each of new Set([...counted, ...outdated.map(({ subject }) => subject), ...exported])) {
+    const leaf = newest.get(each);
+    const record = recordOf(leaf);
+    if (leaf !== undefined) await assertSameReads(port, each, leaf);
+    const totals = counted.has(each) ? null : totalsIn(record);
+    const fact = await observeOrganization(
+      port,
+      each,
+      before,
+      totals ?? (await countMonths(port, each, upTo, leaf, guard)),
+    );
+    guard.assertAuthentic(await readNewestReads(port, each, before));
+    if (canonicalJson(fact.record) !== leaf?.record) yield fact;
   }
 }
 
-/** Returns the monthly totals in the record of an older leaf; undefined if there is none. */
-function totalsIn(record: Cells | undefined): MonthTotals | undefined {
-  if (record?.['months_sha256'] === undefined) return undefined;
-  const { months = null, months_sha256, rows = null } = record;
-  return { months, months_sha256, rows };
+/** Counts the monthly totals anew. Throws if a change is missing that the newest leaf of the organization counted. */
+async function countMonths(
+  port: EvidencePort,
+  organizationId: string,
+  upTo: number,
+  newest: Leaf | undefined,
+  guard: LeafGuard,
+): Promise<MonthTotals> {
+  const { places, totals } = await readMonths(port, organizationId, upTo, guard);
+  if (newest === undefined) return totals;
+  const counted = Number(recordOf(newest)['changes'] ?? 0);
+  const left = places.filter(place => place < newest.place).length;
+  const missing = counted - left;
+  if (missing < 0 || missing > guard.countErased(newest.place))
+    refuse(
+      `not signed: leaf ${newest.place} counted ${counted} changes of organization ${organizationId}, and ${left} are there, see "carbon-mirror verify"`,
+    );
+  return totals;
+}
+
+/** Throws if the reads before the leaf of an organization are not those that it says. */
+async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
+  const { reads_sha256 } = await readReads(port, organizationId, leaf.place);
+  if (recordOf(leaf)['reads_sha256'] !== reads_sha256)
+    refuse(
+      `not signed: the reads of organization ${organizationId} are not those of leaf ${leaf.place}, see "carbon-mirror verify"`,
+    );
+}
+
+/** Returns the leaves of the newest complete reads of an organization before a place. */
+async function readNewestReads(port: EvidencePort, organizationId: string, before: number) {
+  const { reads } = await readReads(port, organizationId, before);
+  const places = reads.flatMap(({ place }) => (place === null ? [] : [place]));
+  return await port.leaves({ places });
+}
+
+/** Returns the monthly totals in the record of an older leaf; null if there is none. */
+function totalsIn(record: Cells): MonthTotals | null {
+  const { changes = null, months = null, months_sha256, rows = null } = record;
+  return months_sha256 === undefined ? null : { changes, months, months_sha256, rows };
+}
+
+/** Returns a filter that keeps the current versions of rows, given the leaves of changes from the newest to the oldest. */
+export function createCurrentFilter(): (leaf: Leaf) => boolean {
+  /** A leaf that ended a version is newer than that version, so the filter sees it first. */
+  const ended = new Set<number | null>();
+  return leaf => {
+    ended.add(leaf.ended);
+    return leaf.observed !== null && !ended.delete(leaf.number);
+  };
 }
 
 function createSum() {
@@ -123,6 +206,9 @@ export interface CheckpointFields {
   readonly sealed_at: string;
   /** The number of leaves that the checkpoint before this one covers; 0 if there is none. */
   readonly previous_size: number;
+  /** The newest sync and span of unchanged reads that are sealed. */
+  readonly sync_up_to: number;
+  readonly span_up_to: number;
 }
 
 /**
@@ -141,14 +227,20 @@ export async function readNamed(port: EvidencePort, before: number) {
   return { organizations, coverage, told, text: lines.join('') };
 }
 
+/** Adds up the places of leaves. The sum falls if somebody hides the newest leaf of an organization. */
+export function sumOfPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
+  return leaves.reduce((sum, { place }) => sum + place, 0);
+}
+
 /** Creates the last leaf of a checkpoint, which names the leaves of `readNamed`. */
 export function observeComplete(
-  { organizations, text }: Awaited<ReturnType<typeof readNamed>>,
+  { organizations, coverage, told, text }: Awaited<ReturnType<typeof readNamed>>,
   fields: CheckpointFields,
 ): Observation {
   return createObservation('complete', {
     ...fields,
     organizations: organizations.length,
+    listed_places: sumOfPlaces([...organizations, ...coverage, ...told]),
     named_sha256: hexOf(sha256(Buffer.from(text))),
   });
 }
@@ -161,6 +253,8 @@ export async function readComplete(port: EvidencePort, before: number) {
     up_to: Number(record['up_to'] ?? 0),
     sealed_at: String(record['sealed_at'] ?? ''),
     previous_size: Number(record['previous_size'] ?? 0),
+    sync_up_to: Number(record['sync_up_to'] ?? 0),
+    span_up_to: Number(record['span_up_to'] ?? 0),
   };
-  return { leaf, place: leaf?.place ?? -1, fields };
+  return { leaf, place: leaf?.place ?? -1, fields, listedPlaces: Number(record['listed_places'] ?? 0) };
 }

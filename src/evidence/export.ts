@@ -75,8 +75,7 @@ export async function exportEvidence({
   for (const leaf of named.organizations.filter(concerns)) {
     const organizationId = String(leaf.subject);
     const { text, totals } = await readMonths(port, organizationId, upTo);
-    const at = { upTo, before: leaf.place };
-    await show('leaf', leaf, await observeOrganization(port, organizationId, at, totals));
+    await show('leaf', leaf, await observeOrganization(port, organizationId, leaf.place, totals));
     addMonths(leaf, text);
     const reads = await readReads(port, organizationId, leaf.place);
     lines.addSealed('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
@@ -214,8 +213,7 @@ export async function exportEvidence({
   ): Promise<void> {
     const organizationId = String(leaf.subject);
     const { text, totals } = await readMonths(port, organizationId, olderUpTo);
-    const at = { upTo: olderUpTo, before: leaf.place };
-    const observation = await observeOrganization(port, organizationId, at, totals);
+    const observation = await observeOrganization(port, organizationId, leaf.place, totals);
     if (!isSealed(leaf, canonicalJson(observation.record))) return;
     if (!places.has(leaf.place)) {
       await show('leaf', leaf, observation);

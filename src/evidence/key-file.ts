@@ -5,11 +5,12 @@ import {
   existsSync,
   fsyncSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type SignedHead, signedHeadOf, textOfHead } from './checkpoint.js';
 import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
 
@@ -38,8 +39,19 @@ export function replaceKeyFile(file: string, at: string): void {
   flushFolderOf(file);
 }
 
+/** Reads a key. While it is being replaced, codes of leaves that its successor made are accepted too. */
 export function readKeyFile(file: string): SigningKey {
-  return readKey(readFileSync(file, 'utf8'));
+  const key = readKey(readFileSync(file, 'utf8'));
+  if (!existsSync(`${file}.next`)) return key;
+  const next = readKey(readFileSync(`${file}.next`, 'utf8'));
+  return { ...key, codeKeys: [...key.codeKeys, ...next.codeKeys] };
+}
+
+/** Reads the keys that a key file has replaced. They are needed to restore a backup from before the change. */
+export function readReplacedKeys(file: string): readonly SigningKey[] {
+  const start = `${basename(file)}.until-`;
+  const names = readdirSync(dirname(file)).filter(name => name.startsWith(start));
+  return names.map(name => readKey(readFileSync(join(dirname(file), name), 'utf8')));
 }
 
 /**

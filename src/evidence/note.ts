@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
 import { EvidenceError } from './errors.js';
 import { sha256 } from './hashes.js';
 
@@ -8,21 +8,34 @@ const ED25519 = Uint8Array.of(1);
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
 
-/** Who has signed, as who checks knows it. */
+/** A signer as verifiers know it. */
 export interface Verifier {
   readonly name: string;
   readonly publicKey: Buffer;
 }
 
-/** Signs notes as C2SP's signed-note says. Its text form is that of Go's `sumdb/note`. */
+const SIGNATURES = /^\n(— [^\s+]+ [A-Za-z0-9+/]+={0,2}\n)+$/;
+
+/** Signs notes in the format of C2SP's signed-note. Its text form is that of Go's `sumdb/note`. */
 export interface SigningKey extends Verifier {
   readonly privateKey: KeyObject;
+  /**
+   * Keys of the authentication codes of leaves. The first one is derived from this key and makes new codes. While a key is
+   * being replaced, the second one is derived from its successor, because some leaves may already have new codes.
+   */
+  readonly codeKeys: readonly [Uint8Array, ...Uint8Array[]];
 }
 
 export function signingKey(name: string, seed: Uint8Array): SigningKey {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
-  return { name, privateKey, publicKey: spki.subarray(-KEY_BYTES) };
+  const codeKey = hkdfSync('sha256', seed, '', 'carbon-mirror codes of leaves', KEY_BYTES);
+  return {
+    name,
+    privateKey,
+    publicKey: spki.subarray(-KEY_BYTES),
+    codeKeys: [new Uint8Array(codeKey)],
+  };
 }
 
 export function writeKey(key: SigningKey, seed: Uint8Array): string {
@@ -50,7 +63,7 @@ export function signNote(text: string, key: SigningKey): string {
   return `${text}\n— ${key.name} ${signature.toString('base64')}\n`;
 }
 
-/** The text of a note, where this key has signed it; else null. */
+/** Returns the text of a note if this key has signed it, else null. */
 export function openNote(note: string, key: Verifier): string | null {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);
@@ -61,7 +74,8 @@ export function openNote(note: string, key: Verifier): string | null {
     const isOurs = line.startsWith(start) && bytes.subarray(0, id.length).equals(id);
     return isOurs && isSignedBy(key, Buffer.from(text), bytes.subarray(id.length));
   };
-  return note.slice(end).split('\n').some(isSigned) ? text : null;
+  const signatures = note.slice(end);
+  return SIGNATURES.test(signatures) && signatures.split('\n').some(isSigned) ? text : null;
 }
 
 export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature: Uint8Array): boolean {

@@ -7,17 +7,19 @@ export type Cells = Readonly<Record<string, string | number | bigint | null>>;
 export const NUMBERED = ['change', 'sync', 'unchanged'] as const;
 export type Numbered = (typeof NUMBERED)[number];
 
-/** The kind of a leaf. A leaf of a kind without numbers stores its own text, because no row of the mirror has it. */
-export type Kind =
-  | Numbered
-  | 'open_span'
-  | 'coverage'
-  | 'organization'
-  | 'complete'
-  | 'forget'
-  | 'purge'
-  | 'restore'
-  | 'key';
+/** The kinds of leaves. A leaf of a kind without numbers stores its own text, because no row of the mirror has it. */
+export const KINDS = [
+  ...NUMBERED,
+  'open_span',
+  'coverage',
+  'organization',
+  'complete',
+  'forget',
+  'purge',
+  'restore',
+  'key',
+] as const;
+export type Kind = (typeof KINDS)[number];
 
 /** Columns of a leaf that let the sealer count rows and reads without reading the mirror. Null where they do not apply. */
 type PlainColumns = {
@@ -90,19 +92,23 @@ export type Leaf = PlainColumns & {
   /** Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
+  /** Authentication codes, see authentication.ts. */
+  readonly code: string;
+  readonly plain_code: string | null;
 };
 
 /** A limit above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Selects leaves: all of an organization; all changes of a resource; those with some numbers; those about erasures,
+ * Selects leaves: all of an organization; all changes of a resource; those with some numbers or places; those about erasures,
  * restores and new keys before a place (`told`); or the newest of a kind for each subject before a place.
  */
 export type LeafFilter =
   | { readonly organizationId: string }
   | { readonly resource: string }
   | { readonly kind: Numbered; readonly numbers: readonly number[] }
+  | { readonly places: readonly number[] }
   | { readonly told: number }
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
@@ -146,6 +152,8 @@ export interface EvidencePort {
   readonly coverage: () => Promise<readonly Observation[]>;
   /** Returns the changes of a resource that have these numbers. */
   readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
+  /** Yields the leaves of all changes of an organization's rows up to a number, without people: one resource after the other, newest first. */
+  readonly changes: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** Yields the leaves of an organization's rows that were current at a number, without people: one resource after the other, newest first. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** Returns the selected leaves in order. */
@@ -167,9 +175,15 @@ export interface EvidencePort {
   /** Returns the checkpoints that cover more leaves than `after` and at most `to`, in order. */
   readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
-  /** Counts the selected leaves that still have a salt. */
-  readonly salted: (which: LeafFilter) => Promise<number>;
-  /** Erases the salts of the selected leaves, and all columns that reveal what they are about. */
-  readonly unsalt: (which: LeafFilter) => Promise<void>;
+  /** Returns the selected leaves that still have a salt, in order. */
+  readonly salted: (which: LeafFilter) => Promise<readonly Leaf[]>;
+  /** Appends a leaf, and in the same transaction empties all columns of the selected leaves that reveal what they are about. */
+  readonly erase: (appended: Leaf, which: LeafFilter) => Promise<void>;
+  /** Yields the places of erased leaves in order, in batches. */
+  readonly erasedPlaces: () => AsyncIterable<readonly number[]>;
+  /** Replaces the authentication codes of leaves. */
+  readonly recode: (codes: readonly Pick<Leaf, 'place' | 'code' | 'plain_code'>[]) => Promise<void>;
+  /** Removes the leaves from a place on, and those at negative places. Signed leaves must not be removed. */
+  readonly removeFrom: (place: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }

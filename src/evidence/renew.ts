@@ -1,26 +1,53 @@
 import { sign } from 'node:crypto';
+import { assertAuthentic, createCodes } from './authentication.js';
 import { recordOf } from './commitment.js';
 import { hexOf } from './hashes.js';
 import { nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './note.js';
-import { ALL, type Cells, type EvidencePort, createObservation } from './port.js';
+import { ALL, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
 import { appendOne, withClaim, type Writing } from './write.js';
 
-/** A new key under the old name: a leaf says so, which the old key has signed. Killed meanwhile, it is done by doing it again. */
+const AT_ONCE = 5000;
+
+/**
+ * Replaces the key of a log, under the same name. A leaf that the old key has signed says so, and all leaves get new
+ * authentication codes. If it is killed, it is completed by another call; until then the sealer accepts codes of both keys.
+ */
 export async function renewKey(writing: Writing, keyFile: string): Promise<SigningKey> {
   return await withClaim(writing, async () => {
+    const next = nextKeyFile(keyFile, readKeyFile(keyFile).name);
     const old = readKeyFile(keyFile);
-    const next = nextKeyFile(keyFile, old.name);
     const at = new Date(writing.now()).toISOString();
     const given = { old: hexOf(old.publicKey), new: hexOf(next.publicKey), at };
     const signature = sign(null, textOf(given), old.privateKey).toString('base64');
     await appendOne(writing, createObservation('key', { ...given, signature }));
+    await renewCodes(writing.port, old.codeKeys, next);
     replaceKeyFile(keyFile, at);
     return next;
   });
 }
 
-/** By which key a tree of some size is to be signed: each was replaced at the place of a leaf, by one that it signed. */
+/** Writes the authentication codes of all leaves anew. Throws if this program did not write one of them. */
+export async function renewCodes(
+  port: EvidencePort,
+  accepted: readonly Uint8Array[],
+  { codeKeys: [key] }: SigningKey,
+): Promise<void> {
+  let codes: Pick<Leaf, 'place' | 'code' | 'plain_code'>[] = [];
+  for await (const leaves of port.walk(0, ALL)) {
+    assertAuthentic(leaves, accepted);
+    for (const leaf of leaves) {
+      const { code, plain_code } = createCodes(leaf, key);
+      codes.push({ place: leaf.place, code, plain_code: leaf.plain_code === null ? null : plain_code });
+    }
+    if (codes.length < AT_ONCE) continue;
+    await port.recode(codes);
+    codes = [];
+  }
+  await port.recode(codes);
+}
+
+/** Returns which key must have signed a tree of some size. Each key was replaced at the place of a leaf that it signed. */
 export async function readSigners(port: EvidencePort, newest: Verifier): Promise<(size: number) => Verifier> {
   const signers: (readonly [place: number, signer: Verifier])[] = [];
   let signer = newest;

@@ -1,5 +1,7 @@
 import { type Head, type SignedHead, signedHeadOf } from './checkpoint.js';
 import { createObservation, type EvidencePort } from './port.js';
+import type { SigningKey } from './note.js';
+import { renewCodes } from './renew.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 import { appendOne } from './write.js';
@@ -23,14 +25,21 @@ export interface RestoredOrigin {
  * of the lost ones, so a new name begins. Its first leaf names the newest lost checkpoint, so that whoever holds that
  * checkpoint learns why the log does not continue from it. A log also gets a new name if the file with the newest signed
  * checkpoint is missing.
+ *
+ * A backup from before a change of the key has leaves with authentication codes of a replaced key. They get new ones.
  */
 export async function beginOrigin(
   restoring: Omit<Sealing, 'holder' | 'signal'>,
+  replacedKeys: readonly SigningKey[] = [],
 ): Promise<RestoredOrigin | null> {
   const { port, key, lastSigned, now } = restoring;
   const flushed = lastSigned.read();
   const { size } = await port.ends();
   if (flushed === null && size === 0) return null;
+  if (replacedKeys.length > 0) {
+    const accepted = [key(), ...replacedKeys].flatMap(({ codeKeys }) => codeKeys);
+    await renewCodes(port, accepted, key());
+  }
   const checkpoint = await port.checkpoint(size);
   const held = checkpoint === null ? null : signedHeadOf(checkpoint.note);
   const newest = flushed ?? held;

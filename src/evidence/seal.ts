@@ -1,24 +1,33 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
-import { headOf, textOfHead } from './checkpoint.js';
-import { canonicalJson, leafOf, recordOf } from './commitment.js';
-import { observeComplete, observeOrganizations, readComplete, readNamed } from './complete.js';
+import { assertAuthentic, assertOwn, isAuthentic } from './authentication.js';
+import { type Head, headOf, type SignedHead, textOfHead } from './checkpoint.js';
+import { canonicalJson, createLeaf, recordOf } from './commitment.js';
+import {
+  type LeafGuard,
+  observeComplete,
+  observeOrganizations,
+  readComplete,
+  readNamed,
+  sumOfPlaces,
+} from './complete.js';
 import { refuse } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
 import {
   ALL,
   type Cells,
+  type Ends,
   type EvidencePort,
   type Leaf,
   type Observation,
   NUMBERED,
   type Numbered,
 } from './port.js';
-import { EMPTY, growTree } from './tree.js';
-import { RELEASED, SALT_BYTES, type Writing } from './write.js';
+import { readSigners } from './renew.js';
+import { EMPTY, growTree, type Peaks } from './tree.js';
+import { hashPlaces, NOTHING_ERASED, RELEASED, SALT_BYTES, type Writing } from './write.js';
 
 export interface Sealing extends Writing {
-  readonly key: () => SigningKey;
   readonly lastSigned: LastSigned;
   readonly signal: AbortSignal;
 }
@@ -38,21 +47,27 @@ export async function seal(sealing: Sealing, exported: readonly string[] = []): 
   const { port, holder, now } = sealing;
   if (!(await hasClaim(sealing))) return null;
   const ends = await port.ends();
-  const upTo = await port.newest('change', ends.change);
   const previous = await readComplete(port, ends.size);
+  await assertSameKey(sealing);
+  await storeLastSigned(sealing);
+  await assertEnds(sealing, ends, previous);
+  const upTo = await port.newest('change', ends.change);
   const log = await openLog(sealing, ends.size);
   await log.append(unsealed(port, ends, upTo));
   for (const each of exported) await log.append(unsealedSpans(port, each, log.size()));
   const since = { upTo: previous.fields.up_to, place: previous.place };
   const isNew = log.size() !== previous.place + 1;
-  if (isNew || exported.length > 0)
-    await log.append(observeOrganizations(port, since, { upTo, before: log.size() }, exported));
+  if (isNew || exported.length > 0) {
+    const guard = await guardOf(sealing, previous, log.size());
+    await log.append(observeOrganizations(port, since, { upTo, before: log.size() }, exported, guard));
+  }
   let { sealed_at } = previous.fields;
   if (log.size() !== previous.place + 1) {
     const instants = [sealed_at, newestSignedAt(sealing), await log.latestInstant(previous)];
     sealed_at = latestOf([new Date(now()).toISOString(), ...instants]);
-    const previous_size = (await port.checkpoint(ALL))?.size ?? 0;
-    const fields = { up_to: upTo, sealed_at, previous_size };
+    const previous_size = (await readComplete(port, sealing.lastSigned.read()?.size ?? 0)).place + 1;
+    const { sync, unchanged } = await port.ends();
+    const fields = { up_to: upTo, sealed_at, previous_size, sync_up_to: sync, span_up_to: unchanged };
     await log.append([observeComplete(await readNamed(port, log.size()), fields)]);
   }
   await signTree(sealing, log.size(), sealed_at);
@@ -78,7 +93,8 @@ export async function sealForExport(sealing: Sealing, organizationId: string | n
 
 /** Opens the end of the log, to append leaves in large writes. */
 async function openLog(sealing: Sealing, start: number) {
-  const { port, now, randomBytes } = sealing;
+  const { port, key, now, randomBytes } = sealing;
+  const [codeKey] = key().codeKeys;
   let [written, claimedAt, latest]: [number, number, string] = [start, now(), ''];
   let waiting: Observation[] = [];
   const write = async () => {
@@ -87,7 +103,7 @@ async function openLog(sealing: Sealing, start: number) {
     const salts = randomBytes(SALT_BYTES * waiting.length);
     const saltOf = (at: number) => salts.subarray(at * SALT_BYTES, (at + 1) * SALT_BYTES);
     if (waiting.length > 0)
-      await port.append(waiting.map((fact, at) => leafOf(saltOf(at), fact, written + at)));
+      await port.append(waiting.map((fact, at) => createLeaf(fact, saltOf(at), written + at, codeKey)));
     [written, waiting] = [written + waiting.length, []];
     await breathe();
     if (!(await hasClaim(sealing))) refuse('not signed: another seals meanwhile, or this one is to stop');
@@ -174,6 +190,105 @@ async function hasClaim({ port, holder, now, signal }: Sealing): Promise<boolean
 }
 
 /**
+ * Returns the newest tree that the key has signed. The stored hashes of its subtrees only save time: if they are wrong, the
+ * tree is computed from all leaves.
+ */
+async function growSigned(port: EvidencePort, known: Peaks, signed: Head | undefined) {
+  for (const start of [known, EMPTY]) {
+    const tree = growTree(start);
+    await tree.grow(port.commitments(start.size, signed?.size ?? 0));
+    if (signed === undefined || tree.root() === signed.root) return tree;
+  }
+  return refuse(`not signed: the first ${signed?.size} leaves are not those that were signed`);
+}
+
+/** Throws if the key is not the one of this log. */
+async function assertSameKey({ port, key: readKey, lastSigned }: Sealing): Promise<void> {
+  const key = readKey();
+  const checkpoint = await port.checkpoint(ALL);
+  const signer = (await readSigners(port, key))(checkpoint?.size ?? 0);
+  const text = openNote(checkpoint?.note ?? '', signer);
+  const names = [lastSigned.read()?.origin, text === null ? undefined : headOf(text).origin];
+  /** After a restore, the name of the log is followed by an instant. */
+  for (const name of names)
+    if (name !== undefined && !`${name}/`.startsWith(`${key.name}/`))
+      refuse(`not signed: the last tree was one of ${name}`);
+  if (checkpoint === null || text !== null) return;
+  const covered = await port.leaves({ places: [checkpoint.size - 1] });
+  if (!covered.some(leaf => isAuthentic(leaf, key.codeKeys)))
+    refuse('not signed: EVIDENCE_KEY_FILE names another key than the one that signed this log');
+}
+
+/** Stores the newest signed checkpoint if a round was killed before it did, or if somebody deleted it. */
+async function storeLastSigned({ port, key, lastSigned }: Sealing): Promise<void> {
+  const head = lastSigned.read();
+  if (head === null || (await port.checkpoint(head.size))?.size === head.size) return;
+  const [last] = await port.leaves({ places: [head.size - 1] });
+  /** A restored log that was not signed yet has no checkpoint. */
+  if (last?.kind !== 'complete') return;
+  const tree = growTree(EMPTY);
+  await tree.grow(port.commitments(0, head.size));
+  if (tree.root() === head.root) await port.keep({ ...tree.peaks(), note: noteOf(head, key()) });
+}
+
+function noteOf(head: SignedHead, key: SigningKey): string {
+  return signNote(`${textOfHead(head)}${head.signedAt}\n`, key);
+}
+
+type Previous = Awaited<ReturnType<typeof readComplete>>;
+
+/**
+ * Throws if this program did not write an unsigned leaf, or if the newest leaf of a numbered kind was changed or hidden,
+ * because then the sealer would skip or repeat numbers.
+ */
+async function assertEnds(
+  { port, key, lastSigned }: Omit<Sealing, 'holder' | 'signal'>,
+  ends: Ends,
+  { leaf, fields }: Previous,
+): Promise<void> {
+  const signed = lastSigned.read()?.size ?? 0;
+  assertAuthentic(await port.leaves({ places: [signed - 1] }), key().codeKeys);
+  for await (const leaves of port.walk(signed, ends.size)) assertOwn(leaves, key().codeKeys);
+  const newest = await Promise.all(NUMBERED.map(kind => port.leaves({ kind, numbers: [ends[kind]] })));
+  assertAuthentic([...newest.flat(), ...(leaf === undefined ? [] : [leaf])], key().codeKeys);
+  const least = { change: 0, sync: fields.sync_up_to, unchanged: fields.span_up_to };
+  for (const kind of NUMBERED)
+    if (ends[kind] < least[kind])
+      refuse(
+        `not signed: ${kind} ${least[kind]} was sealed, and its leaf is not there, see "carbon-mirror verify"`,
+      );
+}
+
+/**
+ * Returns a guard of what the sealer counts, once it has checked two things: the last leaf of the newest checkpoint lists
+ * what is there, but for what was erased since, and no leaf was erased except by `forget` and `purge`.
+ */
+async function guardOf({ port, key }: Sealing, previous: Previous, size: number): Promise<LeafGuard> {
+  const { codeKeys } = key();
+  const told = await port.leaves({ told: size });
+  assertAuthentic(told, codeKeys);
+  const erasures = told.filter(({ kind }) => kind === 'forget' || kind === 'purge');
+  const later = (place: number) => erasures.filter(each => each.place > place);
+  const total = (leaves: readonly Leaf[], name: string) =>
+    leaves.reduce((sum, leaf) => sum + Number(recordOf(leaf)[name] ?? 0), 0);
+  const listed = await readNamed(port, Math.max(0, previous.place));
+  const leaves = [...listed.organizations, ...listed.coverage, ...listed.told];
+  assertAuthentic(leaves, codeKeys);
+  if (sumOfPlaces(leaves) + total(later(previous.place), 'unlisted_places') !== previous.listedPlaces)
+    refuse(
+      `not signed: leaf ${previous.place} lists other leaves than are there, see "carbon-mirror verify"`,
+    );
+  const digests = erasures.map(each => recordOf(each)['erased_sha256']);
+  const erased = digests.findLast(each => each !== undefined) ?? NOTHING_ERASED;
+  if ((await hashPlaces(port)) !== erased)
+    refuse('not signed: leaves were erased, but not by forget or purge, see "carbon-mirror verify"');
+  return {
+    assertAuthentic: all => assertAuthentic(all, codeKeys),
+    countErased: place => total(later(place), 'erased_changes'),
+  };
+}
+
+/**
  * Signs the tree of all leaves, if its beginning is the newest tree that the key has signed, whatever the database says.
  * The instant comes from the last leaf, so a round that was killed between signing and storing is signed again as it was.
  */
@@ -187,24 +302,20 @@ async function signTree(
   if (size === 0 && flushed === null) return;
   const stored = openNote((await port.checkpoint(ALL))?.note ?? '', key);
   const heads = [flushed, stored === null ? null : headOf(stored)].filter(head => head !== null);
-  /** After a restore, the name of the log is followed by an instant. */
-  for (const { origin: name } of heads)
-    if (!`${name}/`.startsWith(`${key.name}/`)) refuse(`not signed: the last tree was one of ${name}`);
   const [last] = heads.toSorted((a, b) => b.size - a.size);
   const origin = last?.origin ?? key.name;
   const signed = last?.size ?? 0;
   if (signed > size) refuse(`not signed: the log has ${size} leaves, and ${signed} were signed`);
   const known = (await port.checkpoint(signed)) ?? EMPTY;
-  const tree = growTree(known);
-  await tree.grow(port.commitments(known.size, signed));
-  if (last !== undefined && tree.root() !== last.root)
-    refuse(`not signed: the first ${signed} leaves are not those that were signed`);
+  const tree = await growSigned(port, known, last);
   if (signed === size && known.size === size) return;
-  await tree.grow(port.commitments(signed, size));
+  for await (const leaves of port.walk(signed, size)) {
+    assertAuthentic(leaves, key.codeKeys);
+    for (const { commitment } of leaves) tree.add(commitment);
+  }
   const { size: grown } = tree.peaks();
   if (grown !== size) refuse(`not signed: of ${size} leaves ${grown} are there`);
   const head = { origin, size, root: tree.root(), signedAt: sealedAt };
   lastSigned.write(head);
-  const note = signNote(`${textOfHead(head)}${sealedAt}\n`, key);
-  await port.keep({ ...tree.peaks(), note });
+  await port.keep({ ...tree.peaks(), note: noteOf(head, key) });
 }

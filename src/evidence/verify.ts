@@ -1,7 +1,9 @@
 import { findWaiting } from './behind.js';
+import { isAuthentic } from './authentication.js';
 import { headOf } from './checkpoint.js';
-import { isNumbered, leafOf, recordOf } from './commitment.js';
-import { openNote, type Verifier } from './note.js';
+import { canonicalJson, isNumbered, leafOf, recordOf } from './commitment.js';
+import { observeComplete, observeOrganization, readComplete, readMonths, readNamed } from './complete.js';
+import { openNote, type SigningKey } from './note.js';
 import {
   ALL,
   type Observation,
@@ -14,8 +16,9 @@ import {
 import { readSigners } from './renew.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
+import { hashPlaces, NOTHING_ERASED } from './write.js';
 
-/** What does not fit, and where. */
+/** A difference between the log and the mirror, or within the log. */
 interface Unfit {
   readonly where: string;
   readonly fault: string;
@@ -39,12 +42,15 @@ export interface VerifiedLog {
 /** A clock may be set back by so much. */
 const CLOCK_LEEWAY_MS = 86_400_000;
 const NOT_AS_SEALED = 'it is not as it was sealed';
-/** What the log tells of a leaf, beside its salt and commitment. */
+const NOT_WRITTEN = 'it is not as this program wrote it';
+const NOT_OURS =
+  'this program did not write it, so nothing is signed until "carbon-mirror evidence discard" removes it';
+/** Columns of a leaf that must agree with its record. */
 const TOLD = [...PLAIN_COLUMNS, 'number', 'record'] as const;
 
-/** Holds the mirror against the log, and the log against every checkpoint. */
+/** Compares the mirror with the log, and the log with every checkpoint and with its own totals. */
 export async function verifyEvidence(
-  verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: Verifier },
+  verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: SigningKey },
 ): Promise<VerifiedLog> {
   const { port, key, lastSigned } = verifying;
   const faults: Unfit[] = [];
@@ -59,31 +65,106 @@ export async function verifyEvidence(
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tree = growTree(EMPTY);
+  /** Places of leaves that have a fault. */
+  const faulty = new Set<number>();
+  /** Leaves that this program did not write with this key. */
+  const foreign: Unfit[] = [];
+  let isKeyKnown = false;
+  const checkpointSizes = new Set<number>();
+  const previousSizes = new Set<number>();
+  /** The instant of the newest checkpoint so far. */
+  let sealedAt = '';
+  let erasedDigest = NOTHING_ERASED;
   let syncsKeptSince: string | null = null;
   /** When the newest sync so far that is still there began: those with higher numbers ended later. */
   let syncStart = -Infinity;
   const ends = await port.ends();
   const { size } = ends;
-  for await (const leaves of port.walk(0, size)) {
-    for (const kind of NUMBERED) await compareRows(kind, leaves);
+  for await (const leaves of port.walk(Number.MIN_SAFE_INTEGER, size)) {
+    const sealedBefore = findSealedBefore(leaves);
+    for (const kind of NUMBERED) await compareRows(kind, leaves, sealedBefore);
     for (const leaf of leaves) countLeaf(leaf);
-    await compareTrees(leaves);
+    await compareTrees(leaves.filter(({ place }) => place >= 0));
+    for (const leaf of leaves) checkCodes(leaf);
   }
-  if (erased > accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
+  if (erased !== accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
+  else if (faults.length + foreign.length === 0 && (await hashPlaces(port)) !== erasedDigest)
+    tell(`${erased} leaves without salt`, 'forget and purge erased other leaves');
+  if (foreign.length > 0 && !isKeyKnown)
+    tell(`${foreign.length} leaves`, 'their authentication codes were made with another key');
+  else faults.push(...foreign);
+  for (const each of previousSizes)
+    if (!checkpointSizes.has(each)) tellTree(each, 'a later one follows it, and it is not there');
+  if (faults.length === 0) await compareTotals();
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
   const { changes: waiting } = await findWaiting(port, ends);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
-  function countLeaf(leaf: Leaf): void {
-    if (leaf.salt === null) erased += 1;
-    else if (isNumbered(leaf.kind)) return;
-    else if (isOf(leaf, factOfLeaf(leaf))) accounted += Number(recordOf(leaf)['leaves'] ?? 0);
-    else tell(`${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
+  /** Returns the instant of the newest checkpoint before each change. */
+  function findSealedBefore(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
+    const found = new Map<number, string>();
+    for (const leaf of leaves) {
+      if (leaf.kind === 'complete') sealedAt = String(recordOf(leaf)['sealed_at'] ?? '');
+      else found.set(leaf.place, sealedAt);
+    }
+    return found;
   }
 
-  async function compareRows(kind: Numbered, all: readonly Leaf[]): Promise<void> {
+  function countLeaf(leaf: Leaf): void {
+    const record = recordOf(leaf);
+    if (leaf.salt === null) erased += 1;
+    else if (isNumbered(leaf.kind)) return;
+    else if (!isOf(leaf, factOfLeaf(leaf))) tellLeaf(leaf, `${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
+    else if (leaf.kind === 'complete') {
+      const previous = Number(record['previous_size'] ?? 0);
+      if (previous > 0) previousSizes.add(previous);
+    } else {
+      accounted += Number(record['leaves'] ?? 0);
+      erasedDigest = String(record['erased_sha256'] ?? erasedDigest);
+    }
+  }
+
+  function checkCodes(leaf: Leaf): void {
+    if (faulty.has(leaf.place)) return;
+    if (isAuthentic(leaf, key.codeKeys)) {
+      isKeyKnown = true;
+      return;
+    }
+    const isSigned = leaf.place >= 0 && leaf.place < Math.max(last?.size ?? 0, newest?.size ?? 0);
+    const where = `leaf ${leaf.place} (${leaf.kind} ${leaf.number})`;
+    foreign.push({ where, fault: isSigned ? NOT_WRITTEN : NOT_OURS });
+  }
+
+  /** Counts the rows and reads of each organization again, and compares the list of leaves that a folder must not omit. */
+  async function compareTotals(): Promise<void> {
+    const { leaf: complete, place, fields } = await readComplete(port, size);
+    if (complete === undefined) return;
+    const listed = await readNamed(port, place);
+    for (const leaf of listed.organizations) {
+      const organizationId = String(leaf.subject);
+      const { totals } = await readMonths(port, organizationId, fields.up_to);
+      const fact = await observeOrganization(port, organizationId, leaf.place, totals);
+      if (canonicalJson(fact.record) !== leaf.record && !(await wasErasedAfter(place)))
+        tell(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
+    }
+    const { record } = observeComplete(listed, fields);
+    if (canonicalJson(record) !== complete.record && !(await wasErasedAfter(place)))
+      tell(`complete ${place}`, 'it lists other leaves than are there');
+  }
+
+  /** Whether rows were erased after a checkpoint, so that its totals can no longer be counted. */
+  async function wasErasedAfter(place: number): Promise<boolean> {
+    const told = await port.leaves({ told: ALL });
+    return told.some(leaf => leaf.place > place && (leaf.kind === 'forget' || leaf.kind === 'purge'));
+  }
+
+  async function compareRows(
+    kind: Numbered,
+    all: readonly Leaf[],
+    sealedBefore: ReadonlyMap<number, string>,
+  ): Promise<void> {
     const leaves = all.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
     const facts = await port.facts(kind, compared[kind], to);
@@ -97,14 +178,25 @@ export async function verifyEvidence(
       const where = `${kind} ${leaf.number}`;
       if (leaf.salt === null) {
         if (fact !== undefined)
-          tell(where, 'its salt is erased, and it is there still: forget or purge again');
+          tellLeaf(leaf, where, 'its salt is erased, and it is there still: forget or purge again');
       } else if (fact === undefined && kind === 'sync' && mayBeOld()) removed += 1;
-      else if (fact === undefined) tell(where, `it was sealed${listOf(leaf)}, and is not there`);
-      else if (!isOf(leaf, fact)) tell(where, `${NOT_AS_SEALED}${rowOf(fact)}`);
+      else if (fact === undefined) tellLeaf(leaf, where, `it was sealed${listOf(leaf)}, and is not there`);
+      else if (!isOf(leaf, fact)) tellLeaf(leaf, where, `${NOT_AS_SEALED}${rowOf(fact)}`);
+      else if (kind === 'change') compareInstants(where, fact, sealedBefore.get(leaf.place) ?? '');
       else if (kind === 'sync') syncStart = Date.parse(String(fact.record['started_at']));
     }
     for (const [number, fact] of byNumber)
       tell(`${kind} ${number}`, `it is older than what is sealed, and was never sealed${rowOf(fact)}`);
+  }
+
+  /** A row is sealed within a minute of its observation. One that appears much later may have been made up. */
+  function compareInstants(where: string, fact: Observation, checkpointAt: string): void {
+    const observedAt = String(fact.record['valid_from'] ?? fact.record['ended_at']);
+    if (Date.parse(observedAt) < Date.parse(checkpointAt) - CLOCK_LEEWAY_MS)
+      tell(
+        where,
+        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${rowOf(fact)}`,
+      );
   }
 
   /** Whether a sync that is missing here may have been removed because it was old. */
@@ -120,6 +212,7 @@ export async function verifyEvidence(
       tree.add(commitment);
       next = place + 1;
       const note = notes.get(next);
+      if (note !== undefined) checkpointSizes.add(next);
       if (note !== undefined) compareNote(next, note, tree.root());
       if (note !== undefined) covered = next;
       if (last?.size === next && last.root !== tree.root())
@@ -138,6 +231,11 @@ export async function verifyEvidence(
     tell(`checkpoint of ${at} leaves`, fault);
   }
 
+  function tellLeaf({ place }: Leaf, where: string, fault: string): void {
+    faulty.add(place);
+    tell(where, fault);
+  }
+
   function tell(where: string, fault: string): void {
     faults.push({ where, fault });
   }
@@ -154,7 +252,7 @@ function rowOf({ kind, resource, record }: Observation): string {
   return kind === 'change' ? `: ${resource} ${id}` : '';
 }
 
-/** What the log tells openly is counted, so all of it must be what a leaf of this would tell. */
+/** Whether a leaf is as it is written for an observation, with the columns that the sealer counts. */
 function isOf(leaf: Leaf, fact: Observation): boolean {
   const { salt, place, commitment } = leaf;
   const made = leafOf(salt ?? Buffer.of(), fact, place);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import { DATED, VERSION, wasIn } from '../../migrations/schema.js';
+import { createCurrentFilter } from '../evidence/complete.js';
 import {
   ALL,
   type Cells,
@@ -18,7 +19,7 @@ import { kindsOf } from './copy-tables.js';
 import type { Bound, Dialect, Value } from './dialect.js';
 import { relationsOf } from './migrations.js';
 
-type Given = readonly (string | number)[];
+export type Given = readonly (string | number)[];
 /** Runs a statement whose values are `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: Given) => Promise<Row[]>;
 
@@ -27,8 +28,11 @@ export interface EvidenceStore {
   readonly dialect: Dialect;
   readonly mirror: Ask;
   readonly log: Ask;
-  /** Inserts rows into a table of the log in one transaction. */
-  readonly insert: (insertion: Bound) => Promise<void>;
+  /** Inserts rows into a table of the log, and runs another statement in the same transaction. */
+  readonly insert: (
+    insertion: Bound,
+    then?: { readonly sql: string; readonly given: Given },
+  ) => Promise<void>;
   readonly close: EvidencePort['close'];
 }
 
@@ -46,6 +50,7 @@ const ERASED_COLUMNS = [
   'is_complete',
   'record',
   'salt',
+  'plain_code',
 ] as const;
 /** Columns of an open span of unchanged reads. */
 const SPAN = [
@@ -62,6 +67,7 @@ const SPAN = [
 /** Resources that are read for an organization, in the order of the lines that are sealed about reads. */
 const READ_RESOURCES = RESOURCES.map(({ resource }) => resource).toSorted();
 const AT_ONCE = 1000;
+const HOUR_MS = 3_600_000;
 const KINDS = new Map(relationsOf('sqlite', 'evidence').map(each => [each.name, kindsOf(each)]));
 
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
@@ -75,11 +81,11 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const isBetween = (column: string) => `${column} > $1 AND ${column} <= $2`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
 
-  const insert = (table: string, given: readonly Readonly<Record<string, Value>>[]) => {
+  const bindInsertion = (table: string, given: readonly Readonly<Record<string, Value>>[]): Bound => {
     const columns = KINDS.get(`evidence.${table}`) ?? {};
     const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
     const rows = given.map(row => Object.keys(columns).map(name => row[name] ?? null));
-    return store.insert({ text, ...dialect.bindRows({ columns, rows }) });
+    return { text, ...dialect.bindRows({ columns, rows }) };
   };
   /** Found by its number: of its list there may be a million, and an index of that is not to be used. */
   const pastOf = (entry: Entry, names: readonly string[]) => {
@@ -101,7 +107,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const told = toldOf(entry);
     return Array.from(numbers, each => changeOf(entry, told, each, begun.get(each), ended.get(each)));
   };
-  const changes = async (after: number, to: number) => {
+  const changesBetween = async (after: number, to: number) => {
     const all: Observation[] = [];
     for (const entry of RESOURCES) all.push(...(await changesOf(entry, isBetween, [after, to])));
     return all.toSorted((one, other) => Number(one.number) - Number(other.number));
@@ -140,7 +146,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     );
     return rows.map(row => createObservation('open_span', row, readOf(row, row['last_started_at'], true)));
   };
-  const factsOf = { change: changes, sync: syncs, unchanged: unchangedSpans };
+  const factsOf = { change: changesBetween, sync: syncs, unchanged: unchangedSpans };
   const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
   const walk = async function* (columns: string, from: number, to: number) {
     const some = `SELECT ${columns} FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
@@ -156,6 +162,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     if ('resource' in which) return ["kind = 'change' AND resource = $1", [which.resource]];
     if ('numbers' in which)
       return [`kind = '${which.kind}' AND ${isListed('number')}`, [jsonOf(which.numbers)]];
+    if ('places' in which) return [isListed('place'), [jsonOf(which.places)]];
     if ('told' in which)
       return ["kind IN ('forget', 'purge', 'restore', 'key') AND place < $1", [which.told]];
     const [of, each] =
@@ -163,13 +170,23 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const newest = `SELECT max(${of}) FROM ${LEAVES} WHERE kind = '${which.newest}' AND ${of} < $1${each}`;
     return [`place IN (${newest})`, [which.before]];
   };
+  const changes = async function* (organizationId: string, upTo: number) {
+    const which = `kind = 'change' AND subject = $1 AND resource = $2 AND number < $3 ORDER BY number DESC LIMIT ${AT_ONCE}`;
+    for (const { resource } of RESOURCES.filter(isCounted))
+      for (let [below, read] = [upTo + 1, AT_ONCE]; read === AT_ONCE; ) {
+        const page = await leaves(which, [organizationId, resource, below]);
+        yield page;
+        [below, read] = [page.at(-1)?.number ?? 0, page.length];
+      }
+  };
   return {
     claim: async (holder, now, until) => {
       const claimed = await log(
         `INSERT INTO ${dialect.evidence}sealer AS s VALUES (1, $1, $2)
          ON CONFLICT (only_row) DO UPDATE SET holder = excluded.holder, until_at = excluded.until_at
-         WHERE s.holder = excluded.holder OR s.until_at < $3 RETURNING 1 AS one`,
-        [holder, new Date(until).toISOString(), new Date(now).toISOString()],
+         WHERE s.holder = excluded.holder OR s.until_at < $3 OR s.until_at > $4 RETURNING 1 AS one`,
+        /** No process claims the log for an hour: such a claim is not genuine, or from before the clock was set back. */
+        [holder, ...[until, now, now + HOUR_MS].map(each => new Date(each).toISOString())],
       );
       return claimed.length > 0;
     },
@@ -205,20 +222,10 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       if (entry === undefined) return [];
       return await changesOf(entry, isListed, [jsonOf(numbers)]);
     },
+    changes,
     standing: async function* (organizationId, upTo) {
-      const which = `kind = 'change' AND subject = $1 AND resource = $2 AND number < $3 ORDER BY number DESC LIMIT ${AT_ONCE}`;
-      for (const { resource } of RESOURCES.filter(isCounted)) {
-        /** What ended a version is newer than that, and seen before. */
-        const ended = new Set<number | null>();
-        for (let [below, read] = [upTo + 1, AT_ONCE]; read === AT_ONCE; ) {
-          const page = await leaves(which, [organizationId, resource, below]);
-          yield page.filter(leaf => {
-            ended.add(leaf.ended);
-            return leaf.observed !== null && !ended.delete(leaf.number);
-          });
-          [below, read] = [page.at(-1)?.number ?? 0, page.length];
-        }
-      }
+      const isCurrent = createCurrentFilter();
+      for await (const page of changes(organizationId, upTo)) yield page.filter(isCurrent);
     },
     leaves: which => {
       const [where, given] = whichOf(which);
@@ -255,20 +262,41 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return rows.map(({ subject, failed }) => ({ subject, failed: Number(failed) }));
     },
-    append: appended => insert('leaves', appended),
+    append: appended => store.insert(bindInsertion('leaves', appended)),
     checkpoint: async atMost =>
       (await checkpoints('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
     checkpoints: (after, to, atMost = ALL) =>
       checkpoints(`${isBetween('size')} ORDER BY size LIMIT $3`, [after, to, atMost]),
-    keep: checkpoint => insert('checkpoints', [checkpoint]),
+    keep: checkpoint => store.insert(bindInsertion('checkpoints', [checkpoint])),
     salted: what => {
       const [where, given] = whichOf(what);
-      return whole(log(`SELECT count(*) AS n FROM ${LEAVES} WHERE salt IS NOT NULL AND ${where}`, given));
+      return leaves(`salt IS NOT NULL AND ${where} ORDER BY place`, given);
     },
-    unsalt: async what => {
+    erase: (appended, what) => {
       const [where, given] = whichOf(what);
       const emptied = ERASED_COLUMNS.map(name => `${name} = NULL`).join(', ');
-      await log(`UPDATE ${LEAVES} SET ${emptied} WHERE ${where}`, given);
+      const sql = `UPDATE ${LEAVES} SET ${emptied} WHERE ${where}`;
+      return store.insert(bindInsertion('leaves', [appended]), { sql, given });
+    },
+    erasedPlaces: async function* () {
+      const some = `SELECT place FROM ${LEAVES} WHERE salt IS NULL AND place > $1 ORDER BY place LIMIT ${AT_ONCE}`;
+      for (let [after, read] = [Number.MIN_SAFE_INTEGER, AT_ONCE]; read === AT_ONCE; ) {
+        const places = (await log<{ place: number }>(some, [after])).map(({ place }) => place);
+        yield places;
+        [after, read] = [places.at(-1) ?? after, places.length];
+      }
+    },
+    recode: async codes => {
+      const columns = { place: 'int', code: 'text', plain_code: 'text' } as const;
+      const rows = codes.map(({ place, code, plain_code }) => [place, code, plain_code]);
+      await log(
+        `UPDATE ${LEAVES} AS l SET code = given.code, plain_code = given.plain_code
+         FROM ${dialect.rows('$1', 'given', columns)} WHERE l.place = given.place`,
+        [dialect.json({ columns, rows })],
+      );
+    },
+    removeFrom: async place => {
+      await log(`DELETE FROM ${LEAVES} WHERE place >= $1 OR place < 0`, [place]);
     },
     close: store.close,
   };

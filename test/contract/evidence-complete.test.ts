@@ -22,8 +22,8 @@ async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
   const { leaf: complete, fields } = await readComplete(port, ALL);
   const { up_to: upTo } = fields;
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
-  const { text } = await readMonths(port, 'organization-1', upTo);
-  const fact = await observeOrganization(port, 'organization-1', { upTo, before: leaf?.place ?? 0 });
+  const { text, totals } = await readMonths(port, 'organization-1', upTo);
+  const fact = await observeOrganization(port, 'organization-1', leaf?.place ?? 0, totals);
   return { complete, upTo, leaf, text, record: canonicalJson(fact.record) };
 }
 

@@ -251,8 +251,12 @@ describe.each(ENGINES)('$name', engine => {
     expect(openNote(note, next)).toBeNull();
     const other = signingKey(next.name, randomBytes(32));
     const { faults } = await verifyEvidence({ port, key: other, lastSigned });
-    expect(faults.every(({ fault }) => fault === 'it is not signed by the key of that time')).toBe(true);
-    expect(faults.length).toBeGreaterThan(1);
+    expect(new Set(faults.map(({ fault }) => fault))).toEqual(
+      new Set([
+        'it is not signed by the key of that time',
+        'their authentication codes were made with another key',
+      ]),
+    );
 
     const { size } = await port.ends();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];

@@ -378,16 +378,19 @@ describe.each(ENGINES)('$name', engine => {
       );
     const other = 'it is the checkpoint of another log';
     const { faults } = await verified();
-    expect(faults.map(({ fault }) => fault)).toEqual(
-      ['what was signed last is of another log', other].toSorted(),
-    );
+    expect(faults.map(({ fault }) => fault)).toEqual([
+      other,
+      'what was signed last is of another log',
+      'it is not as this program wrote it',
+    ]);
     await forge("UPDATE CHECKPOINTS SET note = replace(note, '— ', '— x')");
     expect((await verified()).faults).toContainEqual(
       expect.objectContaining({ fault: 'it is not signed by the key of that time' }),
     );
     await forge('DELETE FROM CHECKPOINTS');
-    expect((await verified()).faults).toEqual([
-      expect.objectContaining({ fault: 'what was signed last is of another log' }),
+    expect((await verified()).faults.map(({ fault }) => fault)).toEqual([
+      'what was signed last is of another log',
+      'it is not as this program wrote it',
     ]);
   });
 
@@ -399,6 +402,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.db.change('DELETE FROM retirements WHERE version = ?', change);
     expect((await verified()).faults).toEqual([
       { where: '1 leaves without salt', fault: 'forget and purge erased 0' },
+      expect.objectContaining({ fault: 'it is not as this program wrote it' }),
     ]);
     for (const away of [size, 2 ** 50]) {
       await forge('UPDATE LEAVES SET place = ? WHERE place = ?', away, size - 1);
@@ -437,6 +441,9 @@ describe.each(ENGINES)('$name', engine => {
       kind: 'purge',
       leaves: before.length - 1,
       at: expect.any(String),
+      erased_changes: 0,
+      erased_sha256: expect.any(String),
+      unlisted_places: expect.any(Number),
     });
     await round();
     expect((await verified()).faults).toEqual([]);
@@ -472,7 +479,7 @@ describe.each(ENGINES)('$name', engine => {
       async () => stage.db.change("DELETE FROM members WHERE id = 'a'"),
     );
     expect(await verified()).toMatchObject({ erased: 1, faults: [] });
-    expect(await port.salted({ resource: 'members' })).toBe(1);
+    expect(await port.salted({ resource: 'members' })).toHaveLength(1);
   });
 
   test('T44 T95 a worker that lost its claim changes nothing that was sealed meanwhile', async () => {

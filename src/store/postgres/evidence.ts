@@ -1,6 +1,6 @@
 import type { EvidencePort } from '../../evidence/port.js';
-import { type Bound, POSTGRES } from '../dialect.js';
-import { type Ask, createEvidencePort } from '../evidence.js';
+import { POSTGRES } from '../dialect.js';
+import { type Ask, createEvidencePort, type EvidenceStore } from '../evidence.js';
 import type { PoolOptions } from './driver.js';
 import { demandSchema } from './migrate.js';
 import { openMigrated } from './prepare.js';
@@ -13,8 +13,13 @@ export async function openEvidence(pool: PoolOptions): Promise<EvidencePort> {
     await postgres.close();
     throw error;
   }
-  const { query, close } = postgres;
+  const { query, transact, close } = postgres;
   const ask: Ask = (sql, given) => query(sql, given);
-  const insert = async ({ text, values }: Bound) => void (await query(text, [...values]));
+  const insert: EvidenceStore['insert'] = async ({ text, values }, then) => {
+    await transact(async send => {
+      await send(text, [...values]);
+      if (then !== undefined) await send(then.sql, then.given);
+    });
+  };
   return createEvidencePort({ dialect: POSTGRES, mirror: ask, log: ask, insert, close });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
 import { SQLITE } from '../dialect.js';
-import { type Ask, createEvidencePort } from '../evidence.js';
+import { type Ask, createEvidencePort, type Given } from '../evidence.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
@@ -28,10 +28,11 @@ function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
     dialect: SQLITE,
     mirror: askOf(mirror, true),
     log: askOf(evidence, false),
-    insert: async ({ text, rows = [] }) => {
+    insert: async ({ text, rows = [] }, then) => {
       const insertion = evidence.prepare(text);
       write(evidence, () => {
         for (const row of rows) insertion.run(row);
+        if (then !== undefined) evidence.prepare(then.sql).run(numberValues(then.given));
       });
     },
     close: async () => {
@@ -49,9 +50,14 @@ function askOf(db: Sqlite, hasLarge: boolean): Ask {
   return async (sql, given = []) => {
     const statement = known.get(sql) ?? prepare(sql);
     known.set(sql, statement);
-    const values = Object.fromEntries(given.map((value, place) => [place + 1, value]));
+    const values = numberValues(given);
     if (statement.reader) return statement.safeIntegers(hasLarge).all(values);
     write(db, () => void statement.run(values));
     return [];
   };
+}
+
+/** Names values by their numbers, as `$1` and `$2` refer to them. */
+function numberValues(given: Given) {
+  return Object.fromEntries(given.map((value, index) => [index + 1, value]));
 }

@@ -49,11 +49,12 @@ const RENEW = defineCommand({
   examples: ['carbon-mirror evidence renew'],
   run: async context => {
     const file = requireKeyFile(context);
+    const { readKeyFile } = await import('../../../evidence/key-file.js');
     const { renewKey } = await import('../../../evidence/renew.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const { now } = context.io;
     const key = await withEvidenceLog(context.requireMirror(), port =>
-      renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
+      renewKey({ port, key: () => readKeyFile(file), now, randomBytes, holder: randomUUID() }, file),
     );
     if (key === null) throw createEmptyEvidenceLogError();
     await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
@@ -74,6 +75,35 @@ const RESTORED = defineCommand({
     const restored = await beginNewOrigin(context.requireMirror(), file, context.io.now);
     if (restored === null) throw createEmptyEvidenceLogError();
     context.printNotice(describeRestoredLog(restored));
+  },
+});
+
+const DISCARD = defineCommand({
+  summary: 'Remove unsigned leaves that this program did not write',
+  details:
+    'Nothing is signed while such leaves are there; "verify" names them. Signed leaves are never removed. The worker may keep running.',
+  examples: ['carbon-mirror evidence discard'],
+  run: async context => {
+    const file = requireKeyFile(context);
+    const { lastSignedBeside, readKeyFile } = await import('../../../evidence/key-file.js');
+    const { discardForeignLeaves } = await import('../../../evidence/discard.js');
+    const writing = {
+      key: () => readKeyFile(file),
+      lastSigned: lastSignedBeside(file),
+      now: context.io.now,
+      randomBytes,
+      holder: randomUUID(),
+    };
+    const discarded = await withEvidenceLog(context.requireMirror(), port =>
+      discardForeignLeaves({ ...writing, port }),
+    );
+    if (discarded === null) throw createEmptyEvidenceLogError();
+    const { foreign, own } = discarded;
+    context.printNotice(
+      foreign === 0
+        ? 'There were no unsigned leaves of another origin.'
+        : `Removed ${formatCount(foreign, 'leaf', 'leaves')} that this program did not write, and ${own} of its own behind them, which the worker seals again. Find out who can write to the database.`,
+    );
   },
 });
 
@@ -134,7 +164,14 @@ const EXPORT = defineCommand({
 export const EVIDENCE: CommandGroup = {
   summary: 'Create proofs that outsiders can verify',
   details: '`verify --evidence` checks an exported folder.',
-  commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
+  commands: {
+    init: INIT,
+    renew: RENEW,
+    restored: RESTORED,
+    discard: DISCARD,
+    checkpoint: CHECKPOINT,
+    export: EXPORT,
+  },
 };
 
 /** Creates the error that the evidence log is still empty, with advice on how to start it. */

@@ -1,0 +1,75 @@
+import { isAuthentic } from './authentication.js';
+import { recordOf } from './commitment.js';
+import { readComplete, readNamed, sumOfPlaces } from './complete.js';
+import type { LastSigned } from './key-file.js';
+import { ALL, createObservation, type EvidencePort, type Leaf } from './port.js';
+import { appendOne, withClaim, type Writing } from './write.js';
+
+export interface DiscardedLeaves {
+  /** Leaves that this program did not write. */
+  readonly foreign: number;
+  /** The program's own leaves behind them. The next round seals their content again. */
+  readonly own: number;
+}
+
+/**
+ * Removes unsigned leaves that this program did not write, for example because somebody with write access to the database
+ * inserted them. The sealer signs nothing before that. Signed leaves are never removed.
+ */
+export async function discardForeignLeaves(
+  discarding: Writing & { readonly lastSigned: LastSigned },
+): Promise<DiscardedLeaves> {
+  const { port, key, lastSigned } = discarding;
+  return await withClaim(discarding, async () => {
+    const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.checkpoint(ALL))?.size ?? 0);
+    const { codeKeys } = key();
+    const isForeign = (leaf: Leaf): boolean => leaf.place < 0 || !isAuthentic(leaf, codeKeys);
+    const start = await findFirstForeign(port, signed, isForeign);
+    const removed: Leaf[] = [];
+    for await (const leaves of port.walk(Number.MIN_SAFE_INTEGER, ALL))
+      removed.push(...leaves.filter(({ place }) => place < 0 || place >= start));
+    await port.removeFrom(start);
+    const foreign = removed.filter(isForeign).length;
+    await appendAgain(
+      discarding,
+      removed.filter(leaf => !isForeign(leaf)),
+    );
+    return { foreign, own: removed.length - foreign };
+  });
+}
+
+/** Returns the place from which on leaves must be removed: of the first unsigned leaf that is foreign, or is missing. */
+async function findFirstForeign(
+  port: EvidencePort,
+  signed: number,
+  isForeign: (leaf: Leaf) => boolean,
+): Promise<number> {
+  let next = signed;
+  for await (const leaves of port.walk(signed, ALL))
+    for (const leaf of leaves) {
+      if (leaf.place !== next || isForeign(leaf)) return next;
+      next += 1;
+    }
+  return next;
+}
+
+/** Appends the leaves about erasures, restores and new keys again. Nothing else could write them anew. */
+async function appendAgain(writing: Omit<Writing, 'holder'>, removed: readonly Leaf[]): Promise<void> {
+  const { port } = writing;
+  const kinds = ['forget', 'purge', 'restore', 'key'];
+  const { place, listedPlaces } = await readComplete(port, ALL);
+  const { organizations, coverage, told } = await readNamed(port, Math.max(0, place));
+  /** What earlier erasures after that checkpoint account for is accounted for by their own leaves. */
+  const earlier = (await port.leaves({ told: ALL })).filter(leaf => leaf.place > place);
+  const accounted = earlier.reduce((sum, leaf) => sum + Number(recordOf(leaf)['unlisted_places'] ?? 0), 0);
+  let unlisted = listedPlaces - sumOfPlaces([...organizations, ...coverage, ...told]) - accounted;
+  for (const leaf of removed.filter(({ kind }) => kinds.includes(kind))) {
+    const record = recordOf(leaf);
+    const isErasure = leaf.kind === 'forget' || leaf.kind === 'purge';
+    await appendOne(
+      writing,
+      createObservation(leaf.kind, isErasure ? { ...record, unlisted_places: unlisted } : record),
+    );
+    if (isErasure) unlisted = 0;
+  }
+}

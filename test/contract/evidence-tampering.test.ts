@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { discardForeignLeaves } from '../../src/evidence/discard.js';
+import { KINDS, type Leaf, NUMBERED } from '../../src/evidence/port.js';
+import { renewKey } from '../../src/evidence/renew.js';
+import { beginOrigin } from '../../src/evidence/restore.js';
+import { sealForExport } from '../../src/evidence/seal.js';
+import { erase } from '../../src/evidence/write.js';
+import { relationsOf } from '../../src/store/migrations.js';
+import { readKeyFile } from '../../src/evidence/key-file.js';
+import { verifyEvidence } from '../../src/evidence/verify.js';
+import {
+  beginRead,
+  ENGINES,
+  fillOrganizations,
+  MINUTE,
+  TRAFFIC,
+  type TestEngine,
+} from '../support/mirror/open.js';
+import { credit, retirement, retirements } from '../support/mirror/rows.js';
+import { openSealedMirror, readLeaves } from '../support/sealed-mirror.js';
+import type { Value } from '../support/tables.js';
+
+const DAY = 24 * 60 * MINUTE;
+const person = (name: string) => ({
+  id: name,
+  fullName: name,
+  email: `${name}@x.example`,
+  document: `{"id":"${name}"}`,
+});
+
+/** Opens a log with every kind of leaf, erased ones too. */
+async function openVariedLog(engine: TestEngine) {
+  const log = await openSealedMirror(engine);
+  const { stage, round, sealer, lastSigned, keyFile } = log;
+  await stage.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
+  await fillOrganizations(stage, 2);
+  await stage.read('inventory', [credit('c-1'), credit('c-2')]);
+  await stage.read('members', [person('ada'), person('bob')]);
+  await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(4).slice(1)]);
+  const failed = await beginRead(stage, 'inventory_requests');
+  await failed.abandon({ code: 'http', message: 'the registry answered 503' }, TRAFFIC);
+  await round();
+  for (let day = 0; day < 2; day += 1) {
+    await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(4).slice(1)], {
+      trigger: 'schedule',
+    });
+    stage.clock.at += DAY;
+  }
+  await sealForExport(sealer, null);
+  const numbers = await stage.db.column<number>("SELECT version FROM members WHERE id = 'ada'");
+  await erase(
+    sealer,
+    'forget',
+    async () => ({ kind: 'change', numbers }),
+    async () => await stage.db.change("DELETE FROM members WHERE id = 'ada'"),
+  );
+  const what = async () => ({ organizationId: 'organization-2' });
+  await erase(sealer, 'purge', what, async () => {
+    for (const table of ['warehouse_credits', 'installations', 'past', 'syncs', 'unchanged_spans'])
+      await stage.db.change(`DELETE FROM ${table} WHERE organization_id = 'organization-2'`);
+    await stage.db.change("DELETE FROM organizations WHERE id = 'organization-2'");
+  });
+  lastSigned.write({
+    origin: 'mirror.example/log',
+    size: 4711,
+    root: 'A'.repeat(43).concat('='),
+    signedAt: '',
+  });
+  await beginOrigin(sealer);
+  await renewKey(sealer, keyFile);
+  await round();
+  const verified = () => verifyEvidence({ port: log.port, lastSigned, key: readKeyFile(keyFile) });
+  expect((await verified()).faults).toEqual([]);
+  let edits = 0;
+  /** Changes a row and seals it. Returns the message of the sealer if it refuses. */
+  const sealMore = async (): Promise<string | null> => {
+    edits += 1;
+    stage.clock.at += 2 * MINUTE;
+    await stage.read('retirements', [
+      retirement('r-00000', { comment: `${edits}` }),
+      ...retirements(4).slice(1),
+    ]);
+    stage.clock.at += 2 * MINUTE;
+    try {
+      await round();
+      return null;
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'EvidenceError' });
+      return String(error);
+    }
+  };
+  return { ...log, verified, sealMore };
+}
+
+const TABLES = relationsOf('sqlite', 'evidence');
+const columnsOf = (name: string) =>
+  Object.entries(TABLES.find(table => table.name === name)?.columns ?? {}).map(([column, [kind]]) => ({
+    column,
+    kind,
+  }));
+
+/** Returns a stored value of a row. */
+function valueIn(row: object | undefined, column: string): Value {
+  const found = new Map<string, Value>(Object.entries(row ?? {}));
+  return found.get(column) ?? null;
+}
+
+/** Returns a value of a column that differs from the stored one. */
+function otherValue(kind: string, value: Value, column: string): Value {
+  if (kind === 'bytes') return randomBytes(32);
+  if (kind === 'instant') return '2040-01-01T00:00:00.000Z';
+  if (kind === 'json' || kind === 'cells') return '{"other":1}';
+  if (kind === 'text') return column === 'kind' ? 'other' : `${typeof value === 'string' ? value : ''}x`;
+  return Number(value ?? 0) + 1_000_003;
+}
+
+/** `TAMPERING=all` edits every column of every kind of leaf. */
+const IS_ALL = process.env['TAMPERING'] === 'all';
+
+/**
+ * Picks leaves in which a column is edited: two kinds with a value, one without, and an erased leaf. The kinds differ from
+ * column to column.
+ */
+function pickLeaves(leaves: readonly Leaf[], column: string, index: number): readonly Leaf[] {
+  const kinds = KINDS.map((_, at) => KINDS[(at + index) % KINDS.length]);
+  const whole = kinds.flatMap(kind => {
+    const all = leaves.filter(leaf => leaf.kind === kind && leaf.salt !== null);
+    return [...new Set([all[0], all.at(-1)])].filter(leaf => leaf !== undefined);
+  });
+  const erased = leaves.filter(({ salt }) => salt === null);
+  if (IS_ALL) return [...whole, ...erased];
+  const hasValue = (leaf: Leaf) => valueIn(leaf, column) !== null;
+  return [
+    ...whole.filter(hasValue).slice(0, 2),
+    ...whole.filter(leaf => !hasValue(leaf)).slice(0, 1),
+    ...erased.slice(index % erased.length, (index % erased.length) + 1),
+  ];
+}
+
+describe.each(ENGINES)('$name', engine => {
+  test('T90 an edit of any column of any kind of leaf is named by verify, and nothing false is signed while it lasts', async () => {
+    const { port, forge, verified, sealMore } = await openVariedLog(engine);
+    const leaves = await readLeaves(port);
+    expect(new Set(leaves.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+    const columns = columnsOf('evidence.leaves');
+    const samples = columns.flatMap(({ column, kind }, index) =>
+      pickLeaves(leaves, column, index).map(leaf => ({ leaf, column, kind })),
+    );
+    const unnamed: string[] = [];
+    let refusals = 0;
+    for (const { leaf, column, kind } of samples) {
+      const stored = valueIn(leaf, column);
+      const edited = otherValue(kind, stored, column);
+      const place = column === 'place' ? Number(edited) : leaf.place;
+      await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, edited, leaf.place);
+      if ((await verified()).faults.length === 0) unnamed.push(`${leaf.kind} ${leaf.place} ${column}`);
+      const refused = await sealMore();
+      if (refused !== null) refusals += 1;
+      await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, stored, place);
+      if (refused !== null) expect(await sealMore()).toBeNull();
+      const { faults } = await verified();
+      if (faults.length > 0)
+        throw new Error(`${leaf.kind} ${leaf.place} ${column}: ${JSON.stringify(faults)}`);
+    }
+    expect(unnamed).toEqual([]);
+    expect(refusals).toBeGreaterThan(samples.length / 4);
+  });
+
+  test('T90 an edit of a checkpoint is named, except of its stored hashes, which are computed again', async () => {
+    const { port, forge, verified, sealMore } = await openVariedLog(engine);
+    await sealMore();
+    const [previous, newest] = (await port.checkpoints(0, Number.MAX_SAFE_INTEGER)).slice(-2);
+    for (const checkpoint of [previous, newest])
+      for (const { column, kind } of columnsOf('evidence.checkpoints')) {
+        const stored = valueIn(checkpoint, column);
+        const edited = otherValue(kind, stored, column);
+        const size = checkpoint?.size ?? 0;
+        await forge(`UPDATE CHECKPOINTS SET ${column} = ? WHERE size = ?`, edited, size);
+        expect((await verified()).faults.length > 0, column).toBe(column !== 'peaks');
+        await sealMore();
+        if (column === 'size') await forge('DELETE FROM CHECKPOINTS WHERE size = ?', Number(edited));
+        const columns = [checkpoint?.size ?? 0, checkpoint?.peaks ?? null, checkpoint?.note ?? null];
+        await forge('DELETE FROM CHECKPOINTS WHERE size = ?', size);
+        await forge('INSERT INTO CHECKPOINTS VALUES (?, ?, ?)', ...columns);
+        expect(await sealMore()).toBeNull();
+        expect((await verified()).faults).toEqual([]);
+      }
+  });
+
+  test('a lock of the sealer that somebody made up does not stop it', async () => {
+    const { stage, env, sealMore, verified } = await openVariedLog(engine);
+    const table = env.MIRROR_DATABASE_URL === undefined ? null : 'evidence.sealer';
+    if (table !== null)
+      await stage.db.change(`UPDATE ${table} SET holder = 'x', until_at = '2099-01-01T00:00:00Z'`);
+    expect(await sealMore()).toBeNull();
+    expect((await verified()).faults).toEqual([]);
+  });
+
+  test.each(KINDS)(
+    'T90 an inserted leaf of kind %s is named, is not signed, and can be removed',
+    async kind => {
+      const { port, forge, verified, sealMore, sealer } = await openVariedLog(engine);
+      const columns = columnsOf('evidence.leaves').map(({ column }) => column);
+      const insert = async (place: number) => {
+        const model = (await readLeaves(port)).findLast(leaf => leaf.kind === kind && leaf.salt !== null);
+        const salt = randomBytes(32);
+        const record = model?.record ?? canonicalJson({ kind, id: 4711 });
+        const isNumbered = NUMBERED.some(each => each === kind);
+        const leaf: Record<string, unknown> = {
+          ...model,
+          place,
+          number: isNumbered ? 4711 : place,
+          salt,
+          record: isNumbered ? null : record,
+          commitment: commit(salt, record),
+        } satisfies Partial<Leaf>;
+        const values = columns.map(column => valueIn(leaf, column));
+        await forge(`INSERT INTO LEAVES VALUES (${columns.map(() => '?').join(', ')})`, ...values);
+      };
+      for (const ahead of [0, 5, null]) {
+        const { size } = await port.ends();
+        const place = ahead === null ? -1 : size + ahead;
+        await insert(place);
+        expect((await verified()).faults).not.toEqual([]);
+        if (place >= 0) expect(await sealMore()).toMatch(/evidence discard|are there|is not there/);
+        expect((await discardForeignLeaves(sealer)).foreign).toBe(1);
+        expect(await sealMore()).toBeNull();
+        expect((await verified()).faults).toEqual([]);
+      }
+    },
+  );
+});
