@@ -22,7 +22,7 @@ import { runCommand } from '../support/command.js';
 import { checkFolder, listPaths } from '../support/evidence-folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
-import { retirement } from '../support/mirror/rows.js';
+import { amount, retirement } from '../support/mirror/rows.js';
 import { installOrganization, openExportableLog, RETIREMENTS } from '../support/exported-evidence.js';
 import { readLeaves } from '../support/sealed-mirror.js';
 
@@ -108,6 +108,43 @@ describe.each(ENGINES)('$name', engine => {
     expect((await checkFolder(folder, hex, older)).output).toContain(
       'ask for an export with --since and that checkpoint',
     );
+  });
+
+  test('T93 rows with strange but honest content are verified', async () => {
+    const { write, hex, older, stage, round } = await openExportableLog(engine);
+    const texts = [
+      '\u2028 \u2029',
+      '\u202egnorw',
+      '\u0000\u001b[2J',
+      '\ufeff',
+      'a\u0301\u{1f333}',
+      '\\u0041 "\\',
+    ];
+    const documents = [
+      '{"comment":"\\ud800 \\udfff","amount":1e400}',
+      '{}',
+      '\u2028',
+      '[123456789012345678901234567890]',
+    ];
+    const amounts = ['9007199254740.993001', '9000000000000.0000001', '-12.5', '0', '0.0000001'];
+    const odd = [
+      ...texts.map(text => ({ comment: text, beneficiary: text })),
+      ...documents.map(document => ({ document })),
+      ...amounts.map(exact => ({ amount: amount(exact) })),
+      { createdAt: null, beneficiary: null, vintage: null, serialization: null },
+    ].map((fields, index) =>
+      retirement(`odd-${index}`, { createdAt: '2025-01-01T00:00:00.000Z', ...fields }),
+    );
+    await stage.read('retirements', [...RETIREMENTS, ...odd]);
+    await stage.read('reservations', []);
+    await round();
+    for (const what of ['organization-1', '2025', 'odd-0']) {
+      const { folder, stderr } = await write(what, '--since', older);
+      const checked = await checkFolder(folder, hex, older);
+      expect(checked, stderr).toMatchObject(VERIFIED);
+      // oxlint-disable-next-line no-control-regex
+      expect(checked.output).not.toMatch(/[\u0000\u001b\u2028\u202e\ufeff]/);
+    }
   });
 
   test('T97 an export counts the known organizations that it leaves out, and names them only on request', async () => {
