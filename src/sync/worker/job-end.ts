@@ -3,6 +3,7 @@ import type { InboxPort } from '../../inbox/port.js';
 import { describeFailure } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
 import type { WorkerLog } from './log.js';
+import type { SettleJob } from './settlement-batches.js';
 
 /** A job after its run, as metrics count it. */
 export interface EndedJob {
@@ -14,7 +15,7 @@ export interface EndedJob {
 
 /** The dependencies of `recordJobEnd`. */
 export interface JobEndOptions {
-  readonly inbox: Pick<InboxPort, 'settle'>;
+  readonly settleJob: SettleJob;
   readonly log: WorkerLog;
   readonly onEnded: ((ended: EndedJob) => void) | undefined;
 }
@@ -24,12 +25,12 @@ export async function recordJobEnd(
   job: ClaimedJob,
   { outcome, failure, end }: JobResult,
   durationMs: number,
-  { inbox, log, onEnded }: JobEndOptions,
+  { settleJob, log, onEnded }: JobEndOptions,
 ): Promise<void> {
   const { id, kind, installationId } = job;
   const fields = { job: id, kind, installation: installationId, outcome, ms: durationMs };
   try {
-    const [held = false] = await inbox.settle([{ claim: job, end }]);
+    const held = await settleJob({ claim: job, end });
     onEnded?.({ kind, outcome, code: failure?.code ?? null, ms: durationMs });
     if (failure === null) log.info({ ...fields, held }, 'job done');
     else log.warn({ ...fields, held, error: failure }, 'job failed');
@@ -42,7 +43,7 @@ export async function recordJobEnd(
 /** Returns claimed jobs to the inbox without counting an attempt. */
 export async function releaseJobs(
   jobs: readonly ClaimedJob[],
-  { inbox, log }: Pick<JobEndOptions, 'inbox' | 'log'>,
+  { inbox, log }: { readonly inbox: Pick<InboxPort, 'settle'>; readonly log: WorkerLog },
 ): Promise<void> {
   if (jobs.length === 0) return;
   try {

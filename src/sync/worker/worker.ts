@@ -2,7 +2,8 @@
  * The worker claims due jobs from the inbox, runs each in a slot of its part, and writes to the inbox how it ended.
  * It wakes when the inbox changes, when the next job becomes due and when a run ends.
  * - leases.ts keeps the claims of running jobs; part-pool.ts and slots.ts limit how many run at once.
- * - execute-job.ts turns what a handler returns or throws into the end of its job; job-end.ts writes that end.
+ * - execute-job.ts turns what a handler returns or throws into the end of its job; job-end.ts writes that end,
+ *   with the ends of other jobs in one transaction (settlement-batches.ts).
  * - outage-tracker.ts has failed jobs retried first after an outage of the registry.
  * - pause-monitor.ts pauses reads while the disk is nearly full.
  * The worker must never run a job without a valid claim, because another worker may be running the job.
@@ -19,6 +20,7 @@ import { createOutageTracker } from './outage-tracker.js';
 import { createPartPool, type JobRun, type PartPool } from './part-pool.js';
 import { createPauseMonitor } from './pause-monitor.js';
 import { type EndedJob, releaseJobs, recordJobEnd } from './job-end.js';
+import { batchSettlements } from './settlement-batches.js';
 import { acquireSlot } from './slots.js';
 
 /** Settings and dependencies of the worker. */
@@ -63,6 +65,7 @@ export function createWorker(options: WorkerOptions) {
     onLost: jobId => pools.forEach(pool => pool.stop(jobId, 'claim_lost')),
     onRenewalFailed: error => log.warn({ error: describeFailure(error) }, 'lease renewal failed'),
   });
+  const settleJob = batchSettlements(inbox.settle);
   const outages = createOutageTracker({ inbox, now, log });
   const pause = createPauseMonitor({
     findPauseReason: options.findPauseReason,
@@ -145,7 +148,7 @@ export function createWorker(options: WorkerOptions) {
     const startedAt = now();
     try {
       const result = await executeJob({ job, signal, yieldTurn }, { handleJob, now, random });
-      await recordJobEnd(job, result, now() - startedAt, { inbox, log, onEnded });
+      await recordJobEnd(job, result, now() - startedAt, { settleJob, log, onEnded });
       await outages.recordResult(job, result);
     } finally {
       if (pool.remove(run)) leases.remove(job.id);
