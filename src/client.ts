@@ -16,9 +16,7 @@ import type { HttpOptions } from './registry/http/http-types.js';
 import { RegistryError } from './registry/errors.js';
 import { createHttpClient } from './registry/http/http-client.js';
 import type { AppJwt, TokenSource } from './registry/http/credential.js';
-import type { Installation } from './registry/object-models.js';
 import { createOrganizationClient } from './registry/organization-client.js';
-import type { ListPage } from './registry/read-types.js';
 import { createTokenClient } from './registry/token-client.js';
 import { type AccessTokens, createAccessTokens } from './registry/auth/access-tokens.js';
 import { createAppJwtSource } from './registry/auth/app-jwt.js';
@@ -44,7 +42,15 @@ export type {
   Retirement,
 } from './registry/object-models.js';
 export { getReservationState } from './registry/reservation-state.js';
-export type { Download, ListOptions, ListPage, ReadOptions } from './registry/read-types.js';
+export type {
+  Download,
+  DownloadOptions,
+  ListOptions,
+  Page,
+  PagedList,
+  ReadOptions,
+  UnreadableRow,
+} from './registry/read-types.js';
 export type {
   CreateUserAndOrganizationRequest,
   FinishRequest,
@@ -91,12 +97,16 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   const jwt = createAppJwtSource({ appId, privateKey, now: clock.now });
-  const app = createAppClient({ http, token: jwt });
+  const app = createAppClient({
+    http,
+    token: jwt,
+    onInstallation: ({ id, permissions }) => tokens.setGrantedPermissions(id, permissions),
+  });
   const tokens = createAccessTokens({ issuer: app, now: clock.now });
 
   return {
     http,
-    app: trackPermissions(app, tokens),
+    app,
     token: createTokenClient({ http, token: tokens.app() }),
     installation: installationId => createTokenClient({ http, token: tokens.installation(installationId) }),
     organization: (installationId, organizationId) =>
@@ -130,29 +140,4 @@ function toPrivateKey(key: unknown): KeyObject {
 
 function exportPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-/** Wraps an app client so that each installation it reads updates the permissions in the token cache. */
-function trackPermissions(app: AppClient, tokens: AccessTokens): AppClient {
-  /** Passes the permissions of an installation to the token cache. */
-  function recordPermissions(installation: Installation): Installation {
-    tokens.setGrantedPermissions(installation.id, installation.permissions);
-    return installation;
-  }
-
-  async function* recordPermissionsOfPages(
-    pages: AsyncIterable<ListPage<Installation>>,
-  ): AsyncGenerator<ListPage<Installation>> {
-    for await (const page of pages) {
-      page.items.forEach(recordPermissions);
-      yield page;
-    }
-  }
-
-  return {
-    ...app,
-    listInstallations: options => recordPermissionsOfPages(app.listInstallations(options)),
-    readInstallation: async (id, options) => recordPermissions(await app.readInstallation(id, options)),
-    readInstallationOf: async (id, options) => recordPermissions(await app.readInstallationOf(id, options)),
-  };
 }

@@ -40,22 +40,15 @@ await pipeline(certificate.body, createWriteStream(file));
 process.stdout.write(`retired ${retirement.amount.exact} t for ${retirement.beneficiary}: ${file}\n`);
 
 async function findCredit() {
-  for await (const { items } of client.app.listInstallations()) {
-    for (const installation of items) {
-      const seller = client.organization(installation.id, installation.organizationId);
-      for await (const credits of seller.readWarehouse()) {
-        const match = credits.find(({ amount, type }) => type === 'exPost' && amount.value >= 1);
-        if (match !== undefined) return { organization: seller, credit: match };
-      }
-    }
+  for await (const installation of client.app.listInstallations()) {
+    const seller = client.organization(installation.id, installation.organizationId);
+    for await (const match of seller.listWarehouse())
+      if (match.type === 'exPost' && match.amount.value >= 1) return { organization: seller, credit: match };
   }
   throw new Error('no warehouse has a tonne of exPost credits');
 }
 
 async function findRetirement() {
-  for await (const { items } of organization.listRetirements()) {
-    const match = items.find(({ comment }) => comment === reference);
-    if (match !== undefined) return match;
-  }
+  for await (const match of organization.listRetirements()) if (match.comment === reference) return match;
   throw new Error('the registry does not show the retirement yet');
 }

@@ -13,17 +13,14 @@ const client = createClient({
   random: Math.random,
 });
 
-for await (const { items } of client.app.listInstallations()) {
-  for (const { id, organizationId } of items) {
-    if (organizationId === null) continue;
-    const organization = client.organization(id, organizationId);
-    try {
-      for await (const credits of organization.readWarehouse()) {
-        for (const credit of credits) console.log(credit.serialization, credit.amount.exact);
-      }
-    } catch (error) {
-      if (!(error instanceof RegistryError) || error.code !== 'forbidden') throw error;
-      console.log(organizationId, 'does not let this app see its warehouse');
-    }
+for await (const { id, organizationId } of client.app.listInstallations()) {
+  if (organizationId === null) continue;
+  const organization = client.organization(id, organizationId);
+  try {
+    for await (const credit of organization.listWarehouse())
+      console.log(credit.serialization, credit.amount.exact);
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.code !== 'forbidden') throw error;
+    console.log(organizationId, 'does not let this app see its warehouse');
   }
 }

@@ -11,4 +11,4 @@ const client = createClientWithToken({
 
 const organization = client.organization(process.env['ORGANIZATION_ID'] ?? '');
 console.log((await organization.readOrganization()).fullName);
-for await (const { items } of client.token.listProjects()) console.log(items.length, 'projects');
+for await (const project of client.token.listProjects()) console.log(project.fullName);

@@ -1,11 +1,12 @@
 import type { HttpClient, HttpRequest, RouteParams } from './http/http-types.js';
 import type { AppClient, CreatedOrganization } from './clients.js';
 import type { AppJwt, TokenSource } from './http/credential.js';
-import { createBadAnswerError, getObjectField, parseObject } from './json/json-object.js';
+import { createBadAnswerError, getObjectField, parseObject, type SourceObject } from './json/json-object.js';
 import type { Installation } from './object-models.js';
 import { parseInstallation, parseOrganization, parseUser } from './json/parse-objects.js';
 import { findMatches } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';
+import { createPagedList, observePages } from './pages/lists.js';
 import { readPages } from './pages/read-pages.js';
 import { parseAccessToken } from './json/parse-access-token.js';
 import { type ListOptions, pickRequestOptions, type ReadOptions } from './read-types.js';
@@ -16,12 +17,21 @@ import { decodeBody, readObject } from './pages/single-response.js';
 export interface AppClientOptions {
   readonly http: HttpClient;
   readonly token: TokenSource<AppJwt>;
+  /** Called for each installation in a response, including those of pages that are read ahead. */
+  readonly onInstallation?: (installation: Installation) => void;
 }
 
-const INSTALLATION_FORMAT = { name: 'installation', parse: parseInstallation };
-
 /** Creates the client for the calls that authenticate with the app's JWT. */
-export function createAppClient({ http, token }: AppClientOptions): AppClient {
+export function createAppClient({ http, token, onInstallation }: AppClientOptions): AppClient {
+  const installationFormat = { name: 'installation', parse: parseAndReport };
+
+  /** Parses an installation and passes it to `onInstallation`. */
+  function parseAndReport(object: SourceObject): Installation {
+    const installation = parseInstallation(object);
+    onInstallation?.(installation);
+    return installation;
+  }
+
   function createGetRequest(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
   }
@@ -29,7 +39,8 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   /** Lists the installations of the app: one for each organization that has installed it. */
   function listInstallations(options?: ListOptions) {
     const request = createGetRequest('/app/installations');
-    return readPages({ http, request, key: 'installations', parse: parseInstallation }, options);
+    const source = { http, request, key: 'installations', parse: parseAndReport };
+    return createPagedList(observation => readPages(source, { ...options, ...observation }));
   }
 
   /** Requests a new access token and returns the text of the response body. */
@@ -49,7 +60,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     isCreatedSinceWrite: (instant: string | null) => boolean,
     options: ReadOptions,
   ) {
-    return findMatches(listInstallations(options), ({ organization, createdAt }) =>
+    return findMatches(observePages(listInstallations(options)), ({ organization, createdAt }) =>
       organization?.fullName === fullName && isCreatedSinceWrite(createdAt) ? 'certain' : 'none',
     );
   }
@@ -83,7 +94,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   /** Reads the app's installation on an organization. Throws if the response names a different organization. */
   async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
     const request = createGetRequest('/app/organizations/:organizationId/installation', { organizationId });
-    const installation = await readObject(http, request, INSTALLATION_FORMAT, options);
+    const installation = await readObject(http, request, installationFormat, options);
     const ownerId = installation.organizationId ?? organizationId;
     if (isSameId(ownerId, organizationId)) return installation;
     throw createBadAnswerError(
@@ -104,7 +115,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     listInstallations,
     readInstallation: (installationId, options) => {
       const request = createGetRequest('/app/installations/:installationId', { installationId });
-      return readObject(http, request, { ...INSTALLATION_FORMAT, id: installationId }, options);
+      return readObject(http, request, { ...installationFormat, id: installationId }, options);
     },
     readInstallationOf,
   };

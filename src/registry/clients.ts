@@ -13,7 +13,7 @@ import type {
   Retirement,
   User,
 } from './object-models.js';
-import type { Download, DownloadOptions, ListOptions, ListPage, ReadOptions } from './read-types.js';
+import type { Download, DownloadOptions, ListOptions, PagedList, ReadOptions } from './read-types.js';
 import type {
   CreateUserAndOrganizationRequest,
   FinishRequest,
@@ -56,7 +56,7 @@ export interface AppClient {
     request: CreateUserAndOrganizationRequest,
     options?: ReadOptions,
   ): Promise<CreatedOrganization>;
-  listInstallations(options?: ListOptions): AsyncIterable<ListPage<Installation>>;
+  listInstallations(options?: ListOptions): PagedList<Installation>;
   readInstallation(installationId: string, options?: ReadOptions): Promise<Installation>;
   /** Reads the app's installation on an organization. */
   readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation>;
@@ -65,18 +65,13 @@ export interface AppClient {
 /** Acts for one organization, with the token of its installation. */
 export interface OrganizationClient {
   readOrganization(options?: ReadOptions): Promise<Organization>;
-  readAddresses(options?: ReadOptions): Promise<readonly Address[]>;
-  readMembers(options?: ReadOptions): Promise<readonly Member[]>;
+  listAddresses(options?: ReadOptions): AsyncIterable<Address>;
+  listMembers(options?: ReadOptions): AsyncIterable<Member>;
 
-  /**
-   * Yields the credits in batches while the response arrives. The list is complete only if the iteration ends without an
-   * error.
-   */
-  readWarehouse(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
-  /** Yields the credits in batches, like `readWarehouse`. */
-  readInventory(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
+  listWarehouse(options?: ReadOptions): AsyncIterable<Credit>;
+  listInventory(options?: ReadOptions): AsyncIterable<Credit>;
 
-  listReservations(options?: ListOptions): AsyncIterable<ListPage<Reservation>>;
+  listReservations(options?: ListOptions): PagedList<Reservation>;
   readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
   /** Sends the request once. If the response is lost, searches for the new reservation in the list. */
   reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
@@ -89,7 +84,7 @@ export interface OrganizationClient {
     options?: ReadOptions,
   ): Promise<Reservation | null>;
 
-  listInventoryRequests(options?: ListOptions): AsyncIterable<ListPage<InventoryRequest>>;
+  listInventoryRequests(options?: ListOptions): PagedList<InventoryRequest>;
   readInventoryRequest(requestId: string, options?: ReadOptions): Promise<InventoryRequest>;
   requestInventoryAction(
     action: CreditAction,
@@ -97,7 +92,7 @@ export interface OrganizationClient {
     options?: ReadOptions,
   ): Promise<InventoryRequest>;
 
-  listRetirements(options?: ListOptions): AsyncIterable<ListPage<Retirement>>;
+  listRetirements(options?: ListOptions): PagedList<Retirement>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
@@ -110,7 +105,7 @@ export interface ProjectQuery {
 
 /** Makes the calls that any access token allows, whether it is the app's or an installation's. */
 export interface TokenClient {
-  listProjects(options?: ListOptions): AsyncIterable<ListPage<Project>>;
+  listProjects(options?: ListOptions): PagedList<Project>;
   findProject(query: ProjectQuery, options?: ReadOptions): Promise<Project>;
   readProject(projectId: string, options?: ReadOptions): Promise<Project>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;

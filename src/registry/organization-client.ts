@@ -21,7 +21,8 @@ import {
   parseReservation,
   parseRetirement,
 } from './json/parse-objects.js';
-import type { ListOptions, ListPage, ReadOptions } from './read-types.js';
+import type { ListOptions, PagedList, ReadOptions } from './read-types.js';
+import { createBatchedList, createPagedList, observePages } from './pages/lists.js';
 import {
   formatFinishBody,
   formatInventoryActionBody,
@@ -60,7 +61,7 @@ interface CreditWrite<T> {
   readonly request: HttpRequest;
   readonly creditAmount: ReserveRequest;
   readonly format: ObjectFormat<T>;
-  readonly listPages: (options: ListOptions) => AsyncIterable<ListPage<T>>;
+  readonly list: (options: ListOptions) => PagedList<T>;
   readonly match: WriteMatcher<T>;
 }
 
@@ -85,21 +86,18 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
   /** Creates a client method that reads a paged list. */
   function createListReader<T>(route: string, arrayName: string, parse: ObjectParser<T>) {
+    const source = { http, request: createGetRequest(route), key: arrayName, parse, organizationId };
     return (listOptions?: ListOptions) =>
-      readPages(
-        { http, request: createGetRequest(route), key: arrayName, parse, organizationId },
-        listOptions,
-      );
+      createPagedList(observation => readPages(source, { ...listOptions, ...observation }));
   }
 
   /** Creates a client method that reads a list which the registry sends whole, without pages. */
   function createShortListReader<T>(arrayName: string, parse: ObjectParser<T>) {
+    const request = createGetRequest(`${ORGANIZATION}/${arrayName}`);
+    const format = { key: arrayName, parse, organizationId };
     return (readOptions?: ReadOptions) =>
-      readShortList(
-        http,
-        createGetRequest(`${ORGANIZATION}/${arrayName}`),
-        { key: arrayName, parse, organizationId },
-        readOptions,
+      createBatchedList(observation =>
+        readShortList(http, request, format, { ...readOptions, ...observation }),
       );
   }
 
@@ -112,7 +110,8 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       parse: parseCredit,
       organizationId,
     };
-    return (readOptions?: ReadOptions) => readBatches(list, readOptions);
+    return (readOptions?: ReadOptions) =>
+      createBatchedList(observation => readBatches(list, { ...readOptions, ...observation }));
   }
 
   /** Creates a client method that reads one object by its id. */
@@ -125,13 +124,13 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   /** Sends a write once and returns the created object. If the response is lost, searches for the object in its list. */
   function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
-    { request, creditAmount, format, listPages, match }: CreditWrite<T>,
+    { request, creditAmount, format, list, match }: CreditWrite<T>,
   ): Promise<T> {
     return writeOnce(http, readOptions, {
       request,
       parseResponse: response => parseResponseObject(response, format),
       lookUp: isCreatedSinceWrite =>
-        findMatches(listPages(readOptions), object => match(object, { appId, isCreatedSinceWrite })),
+        findMatches(observePages(list(readOptions)), object => match(object, { appId, isCreatedSinceWrite })),
       getCreatedId: ({ id }) => id,
       duplicateKey: getDuplicateKey(creditAmount),
     });
@@ -144,11 +143,11 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
   return {
     readOrganization: readOptions => readOrganization(organizationId, readOptions),
-    readAddresses: createShortListReader('addresses', parseAddress),
-    readMembers: createShortListReader('members', parseMember),
+    listAddresses: createShortListReader('addresses', parseAddress),
+    listMembers: createShortListReader('members', parseMember),
 
-    readWarehouse: createCreditsReader(`${ORGANIZATION}/warehouse/inventory`),
-    readInventory: createCreditsReader(`${ORGANIZATION}/inventory`),
+    listWarehouse: createCreditsReader(`${ORGANIZATION}/warehouse/inventory`),
+    listInventory: createCreditsReader(`${ORGANIZATION}/inventory`),
 
     listReservations,
     readReservation,
@@ -157,7 +156,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(reserveRequest)),
         creditAmount: reserveRequest,
         format: RESERVATION_FORMAT,
-        listPages: listReservations,
+        list: listReservations,
         match: createReservationMatcher(reserveRequest),
       }),
     cancelReservation: (reservationId, readOptions = {}) =>
@@ -190,7 +189,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         ),
         creditAmount: actionRequest,
         format: REQUEST_FORMAT,
-        listPages: listInventoryRequests,
+        list: listInventoryRequests,
         match: createInventoryRequestMatcher(action, actionRequest),
       }),
 

@@ -9,6 +9,7 @@ import { parseCredit, parseProject, parseRetirement } from './json/parse-objects
 import { writeOnce } from './writes/write-once.js';
 import { readPages } from './pages/read-pages.js';
 import type { ReadOptions } from './read-types.js';
+import { createPagedList } from './pages/lists.js';
 import { decodeBody, openDownload, parseShortList, readObject } from './pages/single-response.js';
 
 export interface TokenClientOptions {
@@ -27,8 +28,10 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
   }
 
   return {
-    listProjects: options =>
-      readPages({ http, request: createGetRequest('/projects'), ...PROJECT_LIST }, options),
+    listProjects: options => {
+      const source = { http, request: createGetRequest('/projects'), ...PROJECT_LIST };
+      return createPagedList(observation => readPages(source, { ...options, ...observation }));
+    },
     findProject: async (query, options) => {
       const request = { ...createGetRequest(http.findPath), query: createProjectQuery(query) };
       return readObject(http, request, PROJECT_FORMAT, options);

@@ -24,7 +24,9 @@ import {
   RETIREMENT,
 } from '../registry/object-models.js';
 import { hasReservationEnded } from '../registry/reservation-state.js';
-import type { ListOptions, ListPage, ReadOptions } from '../registry/read-types.js';
+import { observeBatches, observePages } from '../registry/pages/lists.js';
+import type { ObservationOptions, ObservedPage } from '../registry/pages/observed-page.js';
+import type { ListOptions, PagedList, ReadOptions } from '../registry/read-types.js';
 import { splitWords } from '../resources/entry.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
 import { findNextReservationEnd } from './installation/reservation-end.js';
@@ -32,8 +34,11 @@ import { findNextReservationEnd } from './installation/reservation-end.js';
 /** Rows of a list that arrived together. `page` is null for lists without pages. */
 export interface ListChunk<Item> {
   readonly items: readonly Item[];
-  readonly page: ListPage<Item> | null;
+  readonly page: ObservedPage<Item> | null;
 }
+
+/** How to read a list: the options of its client method, and those of its observation. */
+export type ListReadOptions = ListOptions & ObservationOptions;
 
 /** How one list is read from the registry. */
 export interface ListSource<Item> {
@@ -42,7 +47,10 @@ export interface ListSource<Item> {
   readonly parse: (document: SourceObject) => Item;
   /** Returns the key of a row that cannot be parsed. Returns null if its key cannot be read either. */
   readonly readUnreadableKey: (document: SourceObject) => RowKey | null;
-  readonly readChunks: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListChunk<Item>>;
+  readonly readChunks: (
+    owner: OrganizationClient,
+    options: ListReadOptions,
+  ) => AsyncIterable<ListChunk<Item>>;
   /** Returns when the first of these items will end without a webhook, by the registry's clock. Returns null if none will. */
   readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
   /** Whether an item may still change without a webhook. A list with open items is read in every scheduled round. */
@@ -56,7 +64,7 @@ const readCreditKey = createKeyParser(CREDIT, ['creditId', 'inventoryId']);
 
 export const SOURCES: { readonly [Name in ListResource]: ListSource<ListItems[Name]> } = {
   warehouse: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
-    owner.readWarehouse(options),
+    owner.listWarehouse(options),
   ),
   reservations: {
     ...createPagedSource(parseReservation, createKeyParser(RESERVATION, ID), (owner, options) =>
@@ -66,7 +74,7 @@ export const SOURCES: { readonly [Name in ListResource]: ListSource<ListItems[Na
     isOpen: reservation => !hasReservationEnded(reservation),
   },
   inventory: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
-    owner.readInventory(options),
+    owner.listInventory(options),
   ),
   inventory_requests: {
     ...createPagedSource(parseInventoryRequest, createKeyParser(INVENTORY_REQUEST, ID), (owner, options) =>
@@ -76,10 +84,10 @@ export const SOURCES: { readonly [Name in ListResource]: ListSource<ListItems[Na
   },
   organization: createSingleSource(parseOrganization, (owner, options) => owner.readOrganization(options)),
   addresses: createWholeSource(parseAddress, createKeyParser(ADDRESS, ID), (owner, options) =>
-    owner.readAddresses(options),
+    owner.listAddresses(options),
   ),
   members: createWholeSource(parseMember, createKeyParser(MEMBER, ID), (owner, options) =>
-    owner.readMembers(options),
+    owner.listMembers(options),
   ),
   retirements: {
     ...createPagedSource(parseRetirement, createKeyParser(RETIREMENT, ID), (owner, options) =>
@@ -104,39 +112,38 @@ function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
 ): ListSource<Item> {
-  /** Reads the object and returns a list of one item. */
-  async function readAsList(owner: OrganizationClient, options: ReadOptions): Promise<readonly Item[]> {
-    return [await readObject(owner, options)];
+  async function* readChunks(
+    owner: OrganizationClient,
+    options: ReadOptions,
+  ): AsyncIterable<ListChunk<Item>> {
+    yield { items: [await readObject(owner, options)], page: null };
   }
-  return { ...createWholeSource(parse, () => null, readAsList), kind: 'one' };
+  return { kind: 'one', parse, readUnreadableKey: () => null, readChunks };
 }
+
+/** Returns the list of an organization whose rows the registry sends in one answer. */
+type GetBatchedList<Item> = (owner: OrganizationClient, options: ReadOptions) => AsyncIterable<Item>;
 
 /** Creates the source of a list that the registry sends whole, in one short answer. */
 function createWholeSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
-  readAll: (owner: OrganizationClient, options: ReadOptions) => Promise<readonly Item[]>,
+  getList: GetBatchedList<Item>,
 ): ListSource<Item> {
-  async function* readChunks(
-    owner: OrganizationClient,
-    options: ReadOptions,
-  ): AsyncIterable<ListChunk<Item>> {
-    yield { items: await readAll(owner, options), page: null };
-  }
-  return { kind: 'whole', parse, readUnreadableKey, readChunks };
+  return { ...createStreamedSource(parse, readUnreadableKey, getList), kind: 'whole' };
 }
 
 /** Creates the source of a list that the registry sends in one long answer, without pages. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
-  readBatches: (owner: OrganizationClient, options: ReadOptions) => AsyncIterable<readonly Item[]>,
+  getList: GetBatchedList<Item>,
 ): ListSource<Item> {
   async function* readChunks(
     owner: OrganizationClient,
-    options: ReadOptions,
+    options: ListReadOptions,
   ): AsyncIterable<ListChunk<Item>> {
-    for await (const items of readBatches(owner, options)) yield { items, page: null };
+    for await (const items of observeBatches(getList(owner, options), options)) yield { items, page: null };
   }
   return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
@@ -145,13 +152,14 @@ function createStreamedSource<Item>(
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
-  readPages: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListPage<Item>>,
+  getList: (owner: OrganizationClient, options: ListOptions) => PagedList<Item>,
 ): ListSource<Item> {
   async function* readChunks(
     owner: OrganizationClient,
-    options: ListOptions,
+    options: ListReadOptions,
   ): AsyncIterable<ListChunk<Item>> {
-    for await (const page of readPages(owner, options)) yield { items: page.items, page };
+    for await (const page of observePages(getList(owner, options), options))
+      yield { items: page.items, page };
   }
   return { kind: 'paged', parse, readUnreadableKey, readChunks };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
+import { observePages } from '../../src/registry/pages/lists.js';
 import { findDifferences } from '../support/compare.js';
 import { startInstalled, openSyncContext } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
@@ -45,7 +46,7 @@ test('a page and its groups of rows are stored as digest prefixes', async () => 
   await ask();
   await program.rest();
   const { client } = await openSyncContext(program, {});
-  const [page] = await collect(client.organization(...owner).listRetirements());
+  const [page] = await collect(observePages(client.organization(...owner).listRetirements()));
   const begins = ({ digest }: { readonly digest: string }) => digest.slice(0, 16);
   const groups = page?.unknownGroups.map(begins).toSorted().join();
   const [digests] = await program.column(

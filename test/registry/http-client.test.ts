@@ -82,7 +82,7 @@ describe('the address of a request', () => {
         client.friendbot(id),
         organization.readOrganization(),
         organization.reserve({ creditId: id, amount: 1 }),
-        collect(organization.readWarehouse()),
+        collect(organization.listWarehouse()),
         collect(organization.listRetirements()),
       ];
       for (const call of calls) expect((await getFailure(call)).code).toBe('bad_request');
@@ -279,8 +279,8 @@ describe('slow and broken answers', () => {
       appId: 'app-1',
       token: createInstallationTokenSource(),
     });
-    const [batch = []] = await collect(client.readWarehouse());
-    expect(batch).toMatchObject([{ creditId: 'c-1', amount: { exact: '2.5' } }]);
+    const credits = await collect(client.listWarehouse());
+    expect(credits).toMatchObject([{ creditId: 'c-1', amount: { exact: '2.5' } }]);
   });
 
   test.each([
@@ -305,7 +305,7 @@ describe('slow and broken answers', () => {
       expect(error.code).toBe('bad_answer');
       expect(error.message).not.toContain('Fj');
       expect((await getFailure(collect(client.listRetirements()))).code).toBe(ofList);
-      expect((await getFailure(collect(client.readWarehouse()))).code).toBe(ofBare);
+      expect((await getFailure(collect(client.listWarehouse()))).code).toBe(ofBare);
     },
   );
 });

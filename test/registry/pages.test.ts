@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import { observeBatches, observePages } from '../../src/registry/pages/lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
+import type { ObservationOptions } from '../../src/registry/pages/observed-page.js';
 import {
   collect,
   createInstallationTokenSource,
@@ -43,7 +45,7 @@ function createOrganizationClientFor(url: string) {
 }
 
 /** Reads a list from a registry that answers with these pages. */
-async function readList(answer: CreatePage, options?: ListOptions) {
+async function readList(answer: CreatePage, options: ListOptions & ObservationOptions = {}) {
   const requestedPages: RequestedPage[] = [];
   await using registry = await startLoopbackServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x');
@@ -56,7 +58,8 @@ async function readList(answer: CreatePage, options?: ListOptions) {
     response.statusCode = Number(Object(body)['statusCode'] ?? 200);
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  const pages = await collect(createOrganizationClientFor(registry.url).listRetirements(options));
+  const list = createOrganizationClientFor(registry.url).listRetirements(options);
+  const pages = await collect(observePages(list, options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   return { pages, ids, asked: requestedPages, end: pages.at(-1)?.end };
 }
@@ -116,7 +119,8 @@ test('T47 long rows of a streamed list are yielded in smaller batches', async ()
   await using registry = await startLoopbackServer((_request, response) => {
     response.end(JSON.stringify({ credits }));
   });
-  const batches = await collect(createOrganizationClientFor(registry.url).readWarehouse());
+  const warehouse = createOrganizationClientFor(registry.url).listWarehouse();
+  const batches = await collect(observeBatches(warehouse));
   expect(batches.flat()).toHaveLength(30);
   for (const batch of batches) expect(batch.length).toBeLessThan(13);
 });
@@ -177,7 +181,7 @@ describe('a list', () => {
       appId: 'app-1',
       token: createInstallationTokenSource(),
     });
-    const pages = await collect(client.listRetirements({ readAhead: 3 }));
+    const pages = await collect(client.listRetirements({ readAhead: 3 }).pages());
     expect(pages).toHaveLength(20);
     expect(most).toBe(3);
   });
@@ -298,8 +302,96 @@ describe('a list', () => {
       appId: 'app-1',
       token: createInstallationTokenSource(),
     });
-    for await (const page of client.listRetirements({ readAhead: 2 })) if (page.number === 1) break;
+    for await (const page of observePages(client.listRetirements({ readAhead: 2 })))
+      if (page.number === 1) break;
     expect(Math.max(...asked)).toBeLessThanOrEqual(6);
+  });
+});
+
+/** Starts a registry that answers with these pages, and counts its requests. */
+async function startListRegistry(answer: CreatePage) {
+  const asked: RequestedPage[] = [];
+  const registry = await startLoopbackServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const requested = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
+    asked.push(requested);
+    const body = answer(requested);
+    response.statusCode = Number(Object(body)['statusCode'] ?? 200);
+    response.end(JSON.stringify(body));
+  });
+  onTestFinished(() => registry[Symbol.asyncDispose]());
+  return { client: createOrganizationClientFor(registry.url), asked };
+}
+
+describe('the list of a client', () => {
+  test('yields items, or pages of items with a cursor and the total', async () => {
+    const { client } = await startListRegistry(createHonestRegistry(250));
+    const list = client.listRetirements();
+    const ids = (await collect(list)).map(({ id }) => id);
+    expect(ids).toEqual(createIds(250));
+    const pages = await collect(list.pages());
+    expect(pages.map(({ items, ...page }) => [items.length, page])).toEqual([
+      [100, { total: 250, cursor: '1-100-100' }],
+      [100, { total: 250, cursor: '2-100-200' }],
+      [50, { total: 250, cursor: null }],
+    ]);
+  });
+
+  test.each([
+    ['full pages', createHonestRegistry(250), 100],
+    ['pages that the registry makes smaller', createHonestRegistry(250, 30), 30],
+  ])('goes on after the page whose cursor is given: %s', async (_name, answer, pageSize) => {
+    const { client, asked } = await startListRegistry(answer);
+    let cursor: string | undefined;
+    for await (const page of client.listRetirements({ limit: 100 }).pages()) {
+      cursor = page.cursor ?? undefined;
+      break;
+    }
+    asked.length = 0;
+    const rest = await collect(client.listRetirements({ cursor, limit: 7 }));
+    expect(rest.map(({ id }) => id)).toEqual(createIds(250).slice(pageSize));
+    expect(asked[0]).toEqual({ limit: 100, page: 1 });
+  });
+
+  test('reads no row twice and skips none if the registry refuses the page size of a cursor', async () => {
+    let maxPageSize = 100;
+    const { client } = await startListRegistry(requested =>
+      requested.limit > maxPageSize
+        ? { statusCode: 400, message: `limit must not exceed ${maxPageSize}` }
+        : createHonestRegistry(250)(requested),
+    );
+    const [first] = await collect(client.listRetirements().pages());
+    maxPageSize = 50;
+    const rest = await collect(client.listRetirements({ cursor: first?.cursor ?? undefined }));
+    expect(rest.map(({ id }) => id)).toEqual(createIds(250).slice(100));
+  });
+
+  test.each(['', 'x', '1-0-0', '1-100', '-1-100-0', '1-100-0-0'])('refuses the cursor %j', async cursor => {
+    const { client, asked } = await startListRegistry(createHonestRegistry(1));
+    await expect(collect(client.listRetirements({ cursor }))).rejects.toMatchObject({ code: 'bad_request' });
+    expect(asked).toEqual([]);
+  });
+
+  test('fails after its last page if it has no proper end', async () => {
+    const { client } = await startListRegistry(loop);
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { id } of client.listRetirements()) seen.push(id);
+    };
+    await expect(read()).rejects.toMatchObject({
+      code: 'bad_answer',
+      message: 'the list has no proper end: its last page is repeated',
+    });
+    expect(new Set(seen)).toEqual(new Set(createIds(100)));
+  });
+
+  test('is complete if a repeated page follows as many rows as the registry states', async () => {
+    const { client } = await startListRegistry(({ page }) => ({
+      pagination: { total: 100, nextPage: page + 1 },
+      retirements: createRows(0, 100),
+    }));
+    const pages = await collect(client.listRetirements().pages());
+    expect(pages.length).toBeGreaterThan(0);
   });
 });
 
@@ -492,7 +584,7 @@ test('a page states when its answer arrived, even if it was read ahead and is co
     token: createInstallationTokenSource(),
   });
   const arrivals: number[] = [];
-  for await (const { number, arrivedAt } of client.listRetirements()) {
+  for await (const { number, arrivedAt } of observePages(client.listRetirements())) {
     if (number === 0) {
       await expect.poll(() => came).toBe(3);
       clock = 1000;

@@ -119,7 +119,7 @@ const cases: EndpointCase[] = [
     path: '/organizations/org-1/warehouse/inventory',
     authorization: installed,
     answer: { credits: [], organizationId: 'org-1' },
-    call: clients => collect(clients.organization.readWarehouse()),
+    call: clients => collect(clients.organization.listWarehouse()),
   },
   {
     method: 'GET',
@@ -176,14 +176,14 @@ const cases: EndpointCase[] = [
     path: '/organizations/org-1/addresses',
     authorization: installed,
     answer: { addresses: [] },
-    call: clients => clients.organization.readAddresses(),
+    call: clients => collect(clients.organization.listAddresses()),
   },
   {
     method: 'GET',
     path: '/organizations/org-1/members',
     authorization: installed,
     answer: { members: [] },
-    call: clients => clients.organization.readMembers(),
+    call: clients => collect(clients.organization.listMembers()),
   },
   {
     method: 'GET',
@@ -212,7 +212,7 @@ const cases: EndpointCase[] = [
     path: '/organizations/org-1/inventory',
     authorization: installed,
     answer: { credits: [], organizationId: 'org-1' },
-    call: clients => collect(clients.organization.readInventory()),
+    call: clients => collect(clients.organization.listInventory()),
   },
   {
     method: 'GET',

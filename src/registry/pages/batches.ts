@@ -4,6 +4,7 @@ import { createArraySplitter } from '../json/array-splitter.js';
 import { type ObjectParser, parseCheckedJson, toSourceObject } from '../json/json-object.js';
 import { checkListOwner } from '../list-owner.js';
 import { pickRequestOptions, type ReadOptions } from '../read-types.js';
+import type { ObservationOptions } from './observed-page.js';
 import { parseRow } from './parse-row.js';
 
 const MAX_BATCH_ROWS = 500;
@@ -27,7 +28,7 @@ export interface BatchedList<T> {
 /** Yields the rows of one long response in batches. After an error, the list is incomplete. */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,
-  options: ReadOptions = {},
+  options: ReadOptions & ObservationOptions = {},
 ): AsyncGenerator<readonly T[]> {
   const { body } = await http.stream({ ...request, ...pickRequestOptions(options) });
   const splitter = createArraySplitter(key, { allowBareArray: true });

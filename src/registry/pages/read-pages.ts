@@ -13,13 +13,9 @@ import { type Pagination, predictNextPage, getPagination } from './pagination.js
 import { checkListOwner } from '../list-owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { chooseSmallerPageSize } from './page-size.js';
-import {
-  DEFAULT_PAGE_SIZE,
-  type ListOptions,
-  type ListPage,
-  type PageRowGroup,
-  type UnreadableRow,
-} from '../read-types.js';
+import { DEFAULT_PAGE_SIZE, type ListOptions, type UnreadableRow } from '../read-types.js';
+import { formatCursor, parseCursor } from './cursor.js';
+import type { ObservationOptions, ObservedPage, PageRowGroup } from './observed-page.js';
 import { parseRow } from './parse-row.js';
 import { createIdSet, hashId, type IdSet } from './id-set.js';
 
@@ -28,7 +24,7 @@ const MAX_PAGES = 100_000;
 const DEFAULT_READ_AHEAD = 4;
 
 /** A list that the registry sends in pages, and how to request and parse it. */
-export interface PagedList<T> {
+export interface PageSource<T> {
   readonly http: HttpClient;
   readonly request: HttpRequest;
   /** The name of the array in the response. */
@@ -43,7 +39,7 @@ export interface PagedList<T> {
 /** A page as received, before its position in the list is known. */
 interface RawPage<T>
   extends Pick<
-    ListPage<T>,
+    ObservedPage<T>,
     'rows' | 'isKnown' | 'items' | 'knownGroups' | 'unknownGroups' | 'bytes' | 'digest' | 'arrivedAt'
   > {
   /** The ids of all rows; empty for a known page. */
@@ -61,35 +57,41 @@ interface ListProgress {
 }
 
 /** The options of a list, with all defaults filled in. */
-type PageOptions = ListOptions & { readonly limit: number; readonly readAhead: number };
+type PageOptions = Omit<ListOptions, 'cursor'> &
+  ObservationOptions & { readonly limit: number; readonly readAhead: number };
 
 /** Yields the pages of a list in order. Uses smaller pages if the registry refuses the page size. */
 export async function* readPages<T>(
-  list: PagedList<T>,
-  options: ListOptions = {},
-): AsyncGenerator<ListPage<T>> {
-  let limit = requirePositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
+  list: PageSource<T>,
+  { cursor, ...options }: ListOptions & ObservationOptions = {},
+): AsyncGenerator<ObservedPage<T>> {
+  const start = cursor === undefined ? null : parseCursor(cursor);
+  // Page numbers depend on the page size, so a read that goes on keeps the size of the earlier read.
+  let limit = start?.limit ?? requirePositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
   const readAhead = requirePositiveInteger('readAhead', options.readAhead ?? DEFAULT_READ_AHEAD);
-  const progress = { seenIds: createIdSet(), seenPageDigests: new Set<string>(), rows: 0, pages: 0 };
+  const seen = { seenIds: createIdSet(), seenPageDigests: new Set<string>() };
+  const progress = { ...seen, rows: start?.rows ?? 0, pages: 0 };
+  let firstPage = start?.page ?? 0;
   for (;;) {
     try {
-      yield* readRemainingPages(list, { ...options, limit, readAhead }, progress);
+      yield* readRemainingPages(list, { ...options, limit, readAhead }, progress, firstPage);
       return;
     } catch (error) {
       limit = chooseSmallerPageSize(error, limit);
+      firstPage = Math.floor(progress.rows / limit);
     }
   }
 }
 
 /** Yields the unread pages of a list. The first page may contain rows that were already read. */
 async function* readRemainingPages<T>(
-  list: PagedList<T>,
+  list: PageSource<T>,
   options: PageOptions,
   progress: ListProgress,
-): AsyncGenerator<ListPage<T>> {
+  firstPage: number,
+): AsyncGenerator<ObservedPage<T>> {
   const { limit } = options;
   const abort = createLinkedAbortSignal(options.signal);
-  const firstPage = Math.floor(progress.rows / limit);
   const readAhead = createReadAhead(options.readAhead, firstPage, pageNumber =>
     readPage(list, pageNumber, { ...options, signal: abort.signal }),
   );
@@ -129,7 +131,18 @@ async function* readRemainingPages<T>(
       progress.rows += newRows;
       progress.pages += 1;
       for (const row of unreadable) options.onUnreadable?.(row);
-      yield { ...answer, number, total: pagination.total, limit, pageSize, isLast: end !== null, end };
+      const { total } = pagination;
+      yield {
+        ...answer,
+        number,
+        total,
+        limit,
+        pageSize,
+        cursor: end === null ? formatCursor({ page: pageNumber + 1, limit, rows: progress.rows }) : null,
+        isLast: end !== null,
+        end,
+        isListComplete: end === 'complete' || (end !== null && total === progress.rows),
+      };
       if (end !== null) return;
     }
   } finally {
@@ -164,7 +177,7 @@ interface EndConditions {
 }
 
 /** Returns why this page is the last one, such as `repeated`, or null if more pages follow. */
-function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): ListPage<unknown>['end'] {
+function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): ObservedPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
   return isPastLimit ? 'endless' : null;
@@ -172,7 +185,7 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): L
 
 /** Requests one page and parses the rows that no earlier read of the list has parsed. */
 async function readPage<T>(
-  list: PagedList<T>,
+  list: PageSource<T>,
   pageNumber: number,
   { limit, signal, onCall, onOwner, onUnreadable, knownRows }: PageOptions,
 ): Promise<RawPage<T>> {
@@ -206,7 +219,7 @@ interface RowParsingOptions {
 
 /** Parses the row groups of a page that no earlier read has parsed. Returns other groups without items. */
 function parseNewRows<T>(
-  { key, parse, idNames = ['id'] }: PagedList<T>,
+  { key, parse, idNames = ['id'] }: PageSource<T>,
   rows: readonly PageRow[],
   { hasGroup, reportsUnreadable }: RowParsingOptions,
 ): Pick<RawPage<T>, 'ids' | 'items' | 'unreadable' | 'knownGroups' | 'unknownGroups'> {

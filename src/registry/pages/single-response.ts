@@ -10,6 +10,7 @@ import {
 } from '../json/json-object.js';
 import { checkListOwner, isSameId } from '../list-owner.js';
 import { type Download, type DownloadOptions, pickRequestOptions, type ReadOptions } from '../read-types.js';
+import type { ObservationOptions } from './observed-page.js';
 import { parseRow } from './parse-row.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
@@ -50,18 +51,18 @@ export interface ShortList<T> {
   readonly organizationId: string;
 }
 
-/** Requests a list without pagination and returns all its items. */
-export async function readShortList<T>(
+/** Requests a list without pagination and yields all its items in one batch. */
+export async function* readShortList<T>(
   http: HttpClient,
   request: HttpRequest,
   { key, parse, organizationId }: ShortList<T>,
-  options: ReadOptions = {},
-): Promise<readonly T[]> {
+  options: ReadOptions & ObservationOptions = {},
+): AsyncGenerator<readonly T[]> {
   const response = await http.send({ ...request, ...pickRequestOptions(options) });
   const { items, envelope } = parseShortList(response, key, parse, options.onUnreadable);
   const ownerId = checkListOwner(envelope, organizationId);
   options.onOwner?.(ownerId);
-  return items;
+  yield items;
 }
 
 /** Parses a response that is an array, or an object with the array in the field `arrayName`. */

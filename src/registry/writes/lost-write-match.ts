@@ -3,7 +3,7 @@ import type { CreditAction, InventoryRequest, Reservation } from '../object-mode
 import { isObject } from '../../text/checks.js';
 import { parseObject } from '../json/json-object.js';
 import type { CreatedSinceCheck, LookUpResult } from './write-once.js';
-import type { ListPage } from '../read-types.js';
+import type { ObservedPage } from '../pages/observed-page.js';
 import type { InventoryActionRequest, ReserveRequest } from './requests.js';
 
 /** Whether an object is the result of a write whose response was lost. */
@@ -46,7 +46,7 @@ export function createInventoryRequestMatcher(
 
 /** Searches a list for objects that a write may have created. */
 export async function findMatches<T extends { readonly id: string }>(
-  pages: AsyncIterable<ListPage<T>>,
+  pages: AsyncIterable<Pick<ObservedPage<T>, 'items' | 'end'>>,
   match: (object: T) => WriteMatch,
 ): Promise<LookUpResult<T>> {
   const candidates = new Map<string, T>();

@@ -1,7 +1,8 @@
 import type { ReadFault, RowKey } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import { hashObjectText } from '../../registry/json/json-object.js';
-import type { ListPage, UnreadableRow } from '../../registry/read-types.js';
+import type { ObservedPage } from '../../registry/pages/observed-page.js';
+import type { UnreadableRow } from '../../registry/read-types.js';
 import type { MirrorColumn } from '../../resources/mirror-columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ReadContext } from '../installation/read-context.js';
@@ -34,12 +35,12 @@ export function createListSummary<Item extends object>(
   const { key, readInterval } = entry;
   const foreignRows = createForeignRowFilter(organizationId, key);
   const unreadableRows = createUnreadableRows(readUnreadableKey);
-  let lastPage: ListPage<Item> | null = null;
+  let lastPage: ObservedPage<Item> | null = null;
   let hasOpenItems = false;
 
   return {
     /** Updates the summary with the items and the page of one chunk. */
-    addChunk(items: readonly Item[], page: ListPage<Item> | null): void {
+    addChunk(items: readonly Item[], page: ObservedPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
         observations.nextReservationEnd = Math.min(observations.nextReservationEnd ?? nextEnd, nextEnd);
@@ -66,7 +67,7 @@ export function createListSummary<Item extends object>(
 }
 
 /** Throws unless the whole list was read. */
-function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
+function assertComplete(lastPage: ObservedPage<unknown> | null, seenRows: number): void {
   // A list without an end mark is complete if as many rows as the registry's total were seen.
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';

@@ -1,6 +1,7 @@
 import { createInstallationJob, type NewJob } from '../../inbox/job.js';
 import type { KnownInstallation } from '../../mirror/port.js';
 import type { Installation } from '../../registry/object-models.js';
+import { observePages } from '../../registry/pages/lists.js';
 import type { UnreadableRow } from '../../registry/read-types.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { SyncContext } from '../context.js';
@@ -22,7 +23,8 @@ export async function discoverInstallations(
   let foundCount = 0;
   let allShowPermissions = true;
   const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
-  for await (const page of client.app.listInstallations({ signal: running.signal, onUnreadable })) {
+  const installations = client.app.listInstallations({ signal: running.signal, onUnreadable });
+  for await (const page of observePages(installations)) {
     // An uninstalled installation that is listed again counts as new.
     const found = page.items.filter(({ id }) => !isInstalled(known.get(id)));
     const changed = page.items.filter(installation =>

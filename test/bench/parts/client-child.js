@@ -91,9 +91,10 @@ async function clientPages() {
   if (client === null) return 0;
   let count = 0;
   for (let pass = 0; pass < passes; pass++) {
-    for await (const page of client.listRetirements({ limit, readAhead: concurrency })) {
+    let pageCount = 0;
+    for await (const page of client.listRetirements({ limit, readAhead: concurrency }).pages()) {
       count += page.items.length;
-      if (page.number + 1 >= pages) break;
+      if (++pageCount >= pages) break;
     }
   }
   return count;
@@ -102,6 +103,6 @@ async function clientPages() {
 async function clientWarehouse() {
   if (client === null) return 0;
   let count = 0;
-  for await (const credits of client.readWarehouse()) count += credits.length;
+  for await (const _ of client.listWarehouse()) count += 1;
   return count;
 }

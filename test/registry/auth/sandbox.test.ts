@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client.js';
 import type { CallRecord } from '../../../src/registry/http/http-types.js';
+import { collect } from '../../support/registry-client.js';
 import {
   createOrganization,
   installApp,
@@ -44,7 +45,7 @@ describe('the client against the sandbox', () => {
     const app = registerApp(sandbox);
     const pkcs1 = createPrivateKey(app.privateKey).export({ type: 'pkcs1', format: 'pem' }).toString();
     const { client } = createRecordingClient(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
-    for await (const { items } of client.token.listProjects()) expect(items).toEqual([]);
+    expect(await collect(client.token.listProjects())).toEqual([]);
   });
 
   it('a JWT signed with a key of another app is unauthorized', async () => {
@@ -132,13 +133,13 @@ describe('the client against the sandbox', () => {
     const { installationId } = installApp(sandbox, { app, organization });
     const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
-    await expect(ours.readMembers()).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(collect(ours.listMembers())).rejects.toMatchObject({ code: 'forbidden' });
     const permissions = { organization_info: 'VIEW', organization_members: 'VIEW' };
     sandbox.registry.apps.change(app.id, { permissions });
     sandbox.registry.installations.acceptPermissions(installationId);
     await client.app.readInstallation(installationId);
     const before = countTokenRequests();
-    await expect(ours.readMembers()).resolves.toHaveLength(1);
+    await expect(collect(ours.listMembers())).resolves.toHaveLength(1);
     expect(countTokenRequests()).toBe(before + 1);
   });
 

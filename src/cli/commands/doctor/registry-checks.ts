@@ -38,14 +38,12 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   let unknownCount = 0;
   const unreadable: string[] = [];
   const onUnreadable = ({ error }: UnreadableRow) => void unreadable.push(error.message);
-  for await (const { items } of app.listInstallations({ onUnreadable })) {
-    for (const { id, organization, permissions } of items) {
-      const known = permissions ?? (await readTokenPermissions(app, id));
-      installationCount += 1;
-      if (known === null) unknownCount += 1;
-      const missing = mirrored.filter(resource => !isPermitted(known, resource));
-      if (missing.length > 0) warnings.push(createPermissionWarning(organization?.fullName ?? id, missing));
-    }
+  for await (const { id, organization, permissions } of app.listInstallations({ onUnreadable })) {
+    const known = permissions ?? (await readTokenPermissions(app, id));
+    installationCount += 1;
+    if (known === null) unknownCount += 1;
+    const missing = mirrored.filter(resource => !isPermitted(known, resource));
+    if (missing.length > 0) warnings.push(createPermissionWarning(organization?.fullName ?? id, missing));
   }
   if (unreadable.length > 0) {
     const found = `${unreadable.length} rows of the installation list cannot be read: ${unreadable[0]}`;
