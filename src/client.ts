@@ -84,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
   const appId = checkAppId(options.appId);
   const privateKey = toPrivateKey(options.privateKey);
   const clock = createRegistryClock({
-    now: options.now,
+    now: () => http.localNow(),
     ...(onClockCorrection === undefined ? {} : { onCorrection: onClockCorrection }),
     ...(onClockRefusal === undefined ? {} : { onRefusal: onClockRefusal }),
   });

@@ -15,8 +15,6 @@ const client = createClient({
   appId: process.env['REGISTRY_APP_ID'],
   privateKey:
     process.env['REGISTRY_PRIVATE_KEY'] ?? readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'], 'utf8'),
-  now: Date.now,
-  random: Math.random,
 });
 
 const { organization, credit } = await findCredit();

@@ -9,8 +9,6 @@ const client = createClient({
   privateKey:
     process.env['REGISTRY_PRIVATE_KEY'] ??
     readFileSync(process.env['REGISTRY_PRIVATE_KEY_FILE'] ?? 'key.pem', 'utf8'),
-  now: Date.now,
-  random: Math.random,
 });
 
 for await (const { id, organizationId } of client.app.listInstallations()) {

@@ -5,8 +5,6 @@ const client = createClientWithToken({
   baseUrl: process.env['REGISTRY_BASE_URL'] ?? 'http://127.0.0.1:8090',
   headerPrefix: process.env['REGISTRY_HEADER_PREFIX'] ?? 'registry',
   token: process.env['ORGANIZATION_TOKEN'] ?? '',
-  now: Date.now,
-  random: Math.random,
 });
 
 const organization = client.organization(process.env['ORGANIZATION_ID'] ?? '');

@@ -54,7 +54,7 @@ export class RegistryError extends Error {
   readonly retryAfterMs: number | null;
   /** The message of the registry, masked, or null if there was none. */
   readonly registryMessage: string | null;
-  /** Whether the request was sent and not clearly refused: a write may have taken effect despite this error. */
+  /** Whether the failed request is a write that may have taken effect despite this error. False for every read. */
   readonly mayHaveHappened: boolean;
   /** For `outcome_unknown`: the objects that the lost write may have created. */
   readonly candidates: readonly unknown[];

@@ -8,6 +8,7 @@ import { startRawServer, formatRawResponse, waitUntil } from '../support/raw-ser
 const secret = `crs_${'ab12'.repeat(12)}`;
 const token = { get: async () => ({ token: secret, fresh: true }), discard: () => undefined };
 const call: HttpRequest = { method: 'GET', route: '/things', token };
+const write: HttpRequest = { ...call, method: 'POST', body: '{}' };
 const noon = Date.parse('2026-06-01T12:00:00.000Z');
 
 function createClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
@@ -44,7 +45,7 @@ describe('T33 a request with a faulty answer', () => {
 
   it('times out and closes the connection if nothing is sent', async () => {
     const server = await startRawServer(() => undefined);
-    const error = await getFailure(createClient(server.url, short).send(call));
+    const error = await getFailure(createClient(server.url, short).send(write));
     expect(error).toMatchObject({ code: 'timeout', mayHaveHappened: true });
     await waitUntil(() => server.countClosed() >= 1);
   });
@@ -87,10 +88,25 @@ describe('T33 a request with a faulty answer', () => {
   ] as const) {
     it(`is unavailable if it is ${name}`, async () => {
       const server = await startRawServer(socket => socket.end(bytes));
-      const error = await getFailure(createClient(server.url).send(call));
+      const error = await getFailure(createClient(server.url).send(write));
       expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
     });
   }
+
+  it.each([
+    ['a read that times out', call, '', false],
+    ['a read that is cut', call, 'HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\nabc', false],
+    ['a read that is answered 503', call, formatRawResponse(503, '{}'), false],
+    ['a write that is answered 503', write, formatRawResponse(503, '{}'), true],
+    ['a write that is answered 400', write, formatRawResponse(400, '{}'), false],
+    ['a GET that writes and is cut', { ...call, repeatable: false }, 'HTTP/1.1 200 X\r\n', true],
+  ])('mayHaveHappened of %s', async (_name, request, answer, mayHaveHappened) => {
+    const server = await startRawServer(socket => {
+      if (answer !== '') socket.end(answer);
+    });
+    const error = await getFailure(createClient(server.url, short).send(request));
+    expect(error.mayHaveHappened).toBe(mayHaveHappened);
+  });
 
   it('fails at the size limit if the answer never ends', async () => {
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;

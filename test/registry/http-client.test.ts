@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
@@ -551,7 +552,9 @@ describe('retrying', () => {
   test('a refused connection is unavailable, and nothing can have happened', async () => {
     const closed = await startLoopbackServer(() => undefined);
     await closed[Symbol.asyncDispose]();
-    const error = await getFailure(createTestHttpClient(closed.url, { attempts: 2 }).send(createGet()));
+    const error = await getFailure(
+      createTestHttpClient(closed.url, { attempts: 2 }).send(createGet({ method: 'POST' })),
+    );
     expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
     expect(error.message).toMatch(/: the connection was refused \(ECONNREFUSED\)$/);
   });
@@ -584,10 +587,53 @@ describe('observing requests', () => {
     await http.send(createGet({ onCall: record => own.push(record) }));
     const common = { method: 'GET', route: '/organizations/:organizationId', ms: 0 };
     expect(records).toEqual([
-      { ...common, status: 503, code: 'unavailable', bytes: 0 },
-      { ...common, status: 200, code: null, bytes: 14 },
+      { ...common, attempt: 1, status: 503, code: 'unavailable', bytes: 0 },
+      { ...common, attempt: 2, status: 200, code: null, bytes: 14 },
     ]);
     expect(own).toEqual(records);
+  });
+
+  test('the User-Agent is that of this package, or of the caller', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    for (const [options, expected] of [
+      [{}, `carbon-mirror/${version}`],
+      [{ userAgent: 'shop/2' }, 'shop/2'],
+    ] as const) {
+      nock(ORIGIN, { reqheaders: { 'user-agent': expected } })
+        .get(/.*/)
+        .reply(200, '{"id":"org-1"}');
+      await createTestHttpClient(ORIGIN, options).send(createGet());
+    }
+    expect(() => createTestHttpClient(ORIGIN, { userAgent: 'a\nb' })).toThrow('userAgent: expected');
+  });
+
+  test('requests are sent with the fetch of the options, which is told not to follow redirects', async () => {
+    const sent: unknown[] = [];
+    const http = createTestHttpClient(ORIGIN, {
+      fetch: async (url, { method, redirect }) => {
+        sent.push([url.href, method, redirect]);
+        return new Response('{"id":"org-1"}');
+      },
+    });
+    const { body } = await http.send(createGet());
+    expect(body.toString()).toBe('{"id":"org-1"}');
+    expect(sent).toEqual([[`${ORIGIN}/organizations/org-1`, 'GET', 'manual']]);
+  });
+
+  test('an error names the headerPrefix if the registry asks for the version header of another one', async () => {
+    const message = 'The header x-icr-api-version is missing';
+    nock(ORIGIN).get(/.*/).twice().reply(400, { statusCode: 400, message });
+    const error = await getFailure(createTestHttpClient(ORIGIN).send(createGet()));
+    expect(error.message).toMatch(/missing\. Set headerPrefix to "icr": it is "registry"$/);
+    const other = await getFailure(createTestHttpClient(ORIGIN, { headerPrefix: 'ICR' }).send(createGet()));
+    expect(other.message).toMatch(/is missing$/);
+  });
+
+  test('the public registry is refused with another headerPrefix than its own', () => {
+    const baseUrl = 'https://sandbox-api.carbonregistry.com';
+    expect(() => createTestHttpClient(baseUrl)).toThrow('headerPrefix: expected "icr" for this registry');
+    expect(() => createTestHttpClient(baseUrl, { headerPrefix: 'icr' })).not.toThrow();
+    expect(() => createTestHttpClient('https://carbonregistry.com.example')).not.toThrow();
   });
 
   test('T42 the registry’s clock is read from the Date header, of refusals too', async () => {

@@ -8,8 +8,6 @@ const OPTIONS = {
   baseUrl: 'http://127.0.0.1:9',
   appId: 'a1',
   privateKey: KEY,
-  now: Date.now,
-  random: Math.random,
 };
 
 /** Creates a client without type checks, as a JavaScript program does. */
@@ -23,7 +21,8 @@ test.each([
   ['appId', '', 'appId: expected the id of the app'],
   ['privateKey', undefined, 'privateKey: expected PEM text'],
   ['privateKey', createPublicKey(KEY), 'privateKey: expected PEM text'],
-  ['now', undefined, 'now: expected a function'],
+  ['now', 4, 'now: expected a function'],
+  ['fetch', 'x', 'fetch: expected a function'],
   ['random', 4, 'random: expected a function'],
 ])('createClient refuses an unusable %s and states what it expects: %s', (name, value, expectation) => {
   expect(() => createWith({ ...OPTIONS, [name]: value })).toThrow(
@@ -31,6 +30,6 @@ test.each([
   );
 });
 
-test('a client with all options is created', () => {
+test('a client needs only a base URL, an app id and a private key', () => {
   expect(createWith(OPTIONS)).toMatchObject({ http: expect.anything() });
 });

@@ -90,8 +90,11 @@ export interface DependencyHome {
 /** Dependencies that only some places may use. A home is an area, a folder, a file, or a file name prefix with a star. */
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/read-settings.ts'], sandbox: 'one' },
-  'the global fetch': { homes: ['registry/http/http-client.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
-  'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
+  'the global fetch': {
+    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts'],
+    sandbox: 'one',
+  },
+  'the wall clock': { homes: ['main.ts', 'cli', 'registry/http/http-settings.ts'], sandbox: 'one' },
   'node:fs': {
     homes: [
       'app/config/read-settings.ts',

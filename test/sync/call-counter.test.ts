@@ -3,7 +3,15 @@ import { RegistryError } from '../../src/registry/errors.js';
 import type { CallRecord } from '../../src/registry/http/http-types.js';
 import { createCallCounter } from '../../src/sync/read/call-counter.js';
 
-const CALL: CallRecord = { method: 'GET', route: '/x', status: 200, code: null, ms: 1, bytes: 10 };
+const CALL: CallRecord = {
+  method: 'GET',
+  route: '/x',
+  attempt: 1,
+  status: 200,
+  code: null,
+  ms: 1,
+  bytes: 10,
+};
 const UNANSWERED: CallRecord = { ...CALL, status: null, bytes: 0 };
 const keepText = (text: string) => text;
 

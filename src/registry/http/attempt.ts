@@ -21,6 +21,8 @@ export interface RequestAttempt {
 /** How to time and report an attempt. */
 export interface RequestAttemptOptions {
   readonly deadlineMs: number;
+  /** Counted from 1. */
+  readonly attemptNumber: number;
   readonly now: () => number;
   readonly releaseSlot: () => void;
   readonly onCall: ((call: CallRecord) => void) | undefined;
@@ -49,7 +51,9 @@ export function startAttempt(
     clearTimeout(timer);
     signal?.removeEventListener('abort', onCancel);
     releaseSlot();
-    const record = { method, route, status, code: error?.code ?? null, ms: now() - startedMs, bytes };
+    const { attemptNumber: attempt } = options;
+    const code = error?.code ?? null;
+    const record = { method, route, attempt, status, code, ms: now() - startedMs, bytes };
     options.onCall?.(record);
     request.onCall?.(record);
   }

@@ -1,5 +1,5 @@
 /**
- * The HTTP client of the registry, and the only place that calls `fetch`. It limits the rate and the number of requests,
+ * The HTTP client of the registry, and the only place that sends requests. It limits the rate and the number of requests,
  * sets deadlines, retries what is safe to retry, and converts every failure to a `RegistryError`. It never follows a
  * redirect, never sends a token anywhere but below the base URL, and never lets a credential into an error.
  *
@@ -17,10 +17,10 @@ import { createLearningMask } from '../../text/mask.js';
 import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive.js';
 import { createRefusalError } from './refusal.js';
 import { createRequestLimiter } from './request-limiter.js';
-import { type RetryableRequest, sendWithRetries } from './retry.js';
+import { type AttemptInput, type RetryableRequest, sendWithRetries } from './retry.js';
 import { parseRetryAfter } from './retry-after.js';
 import { resolveHttpSettings } from './http-settings.js';
-import { createCancelledError } from './transport-errors.js';
+import { createCancelledError, isWrite } from './transport-errors.js';
 import { appendQuery, fillRoute, resolveUrl } from './url.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -39,14 +39,17 @@ interface PreparedRequest {
 /** Creates the HTTP client of one registry. All API clients of the registry share this client and its rate limit. */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const settings = resolveHttpSettings(options);
-  const { now, random } = options;
+  const { now, random } = settings;
   const sleep = options.sleep ?? defaultSleep;
   const limiter = createRequestLimiter({ ...settings, now });
   const retryRules = { ...settings, random, sleep };
   const mask = createLearningMask(options.secrets ?? []);
   const clockSkew = createClockSkewMeter({ now, onDate: options.onDate });
   // Created here because the first use of `Headers` loads all of fetch, which would delay the first request.
-  const commonHeaders = new Headers({ [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion });
+  const commonHeaders = new Headers({
+    [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion,
+    'user-agent': settings.userAgent,
+  });
 
   /** Builds the URL of a request and sets the limits for its response. Throws if an id or the path is malformed. */
   function prepareRequest(
@@ -59,11 +62,14 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   }
 
   /** Sends a request once and returns after the response headers have arrived. Throws for an error status. */
-  async function openResponse(prepared: PreparedRequest, token: string): Promise<OpenResponse> {
+  async function openResponse(
+    prepared: PreparedRequest,
+    { token, attemptNumber }: AttemptInput,
+  ): Promise<OpenResponse> {
     const { request, bodyDeadlineMs } = prepared;
-    const attempt = await beginAttempt(request, token);
+    const attempt = await beginAttempt(request, token, attemptNumber);
     try {
-      const response = await fetch(prepared.url, {
+      const response = await settings.fetch(prepared.url, {
         method: request.method,
         headers: createHeaders(commonHeaders, request, token),
         body: request.body ?? null,
@@ -81,7 +87,11 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   }
 
   /** Waits for a slot of the rate limiter, then starts an attempt. */
-  async function beginAttempt(request: UrlRequest, token: string): Promise<RequestAttempt> {
+  async function beginAttempt(
+    request: UrlRequest,
+    token: string,
+    attemptNumber: number,
+  ): Promise<RequestAttempt> {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
     mask.addSecret(token);
@@ -93,6 +103,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       throw createCancelledError(request, request.signal.reason);
     }
     return startAttempt(request, {
+      attemptNumber,
       deadlineMs: settings.deadlineMs,
       now,
       releaseSlot,
@@ -107,7 +118,9 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return createRefusalError({
       status: response.status,
       call: `${request.method} ${request.route}`,
+      isWrite: isWrite(request),
       bodyText: body.toString('utf8'),
+      headerPrefix: settings.headerPrefix,
       retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), now() + (clockSkew.getMs() ?? 0)),
       mask: mask.text,
     });
@@ -132,15 +145,18 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     findPath: settings.findPath,
     send: request => {
       const prepared = prepareRequest(request, request.maxBytes ?? settings.maxBytes, null);
-      return sendWithRetries(toRetryableRequest(request), retryRules, async token =>
-        receiveWholeBody(await openResponse(prepared, token), createResponseBodyOptions(prepared, token)),
+      return sendWithRetries(toRetryableRequest(request), retryRules, async input =>
+        receiveWholeBody(
+          await openResponse(prepared, input),
+          createResponseBodyOptions(prepared, input.token),
+        ),
       );
     },
     stream: request => {
       const maxBytes = request.maxBytes ?? settings.maxStreamBytes;
       const prepared = prepareRequest(request, maxBytes, settings.streamDeadlineMs);
-      return sendWithRetries(toRetryableRequest(request), retryRules, async token =>
-        receiveStream(await openResponse(prepared, token), createResponseBodyOptions(prepared, token)),
+      return sendWithRetries(toRetryableRequest(request), retryRules, async input =>
+        receiveStream(await openResponse(prepared, input), createResponseBodyOptions(prepared, input.token)),
       );
     },
     clockSkewMs: clockSkew.getMs,

@@ -7,11 +7,20 @@ export interface CallRecord {
   readonly method: string;
   /** The template of the path, such as `/organizations/:organizationId/retirements`. */
   readonly route: string;
+  /** Which attempt of its request this was. The first one is 1. */
+  readonly attempt: number;
+  /** The status of the response, or null if none arrived. */
   readonly status: number | null;
+  /** Why the attempt failed, or null if it succeeded. */
   readonly code: RegistryErrorCode | null;
+  /** How long the attempt took. */
   readonly ms: number;
+  /** How many bytes of the response's body were read. */
   readonly bytes: number;
 }
+
+/** Sends one request, as the global `fetch` does. */
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
 export interface HttpOptions {
   /** The URL of the registry: https, or http on a loopback address. It may have a path. */
@@ -45,10 +54,15 @@ export interface HttpOptions {
   readonly maxRetryWaitMs?: number;
   /** Texts to mask in every error, in addition to the credentials that are sent. */
   readonly secrets?: readonly string[];
-  /** Returns the time in epoch milliseconds, such as `Date.now`. */
-  readonly now: () => number;
-  /** Returns a number from 0 to below 1, such as `Math.random`. */
-  readonly random: () => number;
+  /** Sends the requests, for example through a proxy. It must not follow redirects. Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** The header User-Agent. Default: `carbon-mirror/` and the version of this package. */
+  readonly userAgent?: string;
+  /** Returns the time in epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Returns a number from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Waits before a retry. Rejects if the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Called after each attempt of each request. */
   readonly onCall?: (call: CallRecord) => void;

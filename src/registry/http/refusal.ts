@@ -6,7 +6,11 @@ export interface RefusalResponse {
   readonly status: number;
   /** Method and route of the request. */
   readonly call: string;
+  /** Whether the request changes something at the registry. */
+  readonly isWrite: boolean;
   readonly bodyText: string;
+  /** The prefix of our headers, such as `registry`. */
+  readonly headerPrefix: string;
   readonly retryAfterMs: number | null;
   /** Masks secrets in the registry's message. */
   readonly mask: (text: string) => string;
@@ -14,18 +18,26 @@ export interface RefusalResponse {
 
 /** Converts a response with an error status to the matching `RegistryError`. */
 export function createRefusalError(response: RefusalResponse): RegistryError {
-  const { status, call, bodyText, retryAfterMs, mask } = response;
+  const { status, call, isWrite, bodyText, headerPrefix, retryAfterMs, mask } = response;
   const message = parseErrorMessage(status, bodyText);
   const code = getErrorCode(status, message !== null);
   const registryMessage = message === null ? null : toPrintable(mask(message));
   const detail = registryMessage === null ? '' : `: ${registryMessage}`;
-  return new RegistryError(code, `${call} answered ${status}${detail}`, {
+  const advice = status === 400 ? adviseOnPrefix(registryMessage ?? '', headerPrefix) : '';
+  return new RegistryError(code, `${call} answered ${status}${detail}${advice}`, {
     call,
     status,
     retryAfterMs,
     registryMessage,
-    mayHaveHappened: status < 400 || status === 408 || status >= 500,
+    mayHaveHappened: isWrite && (status < 400 || status === 408 || status >= 500),
   });
+}
+
+/** Returns advice if the registry's message names a version header with another prefix than ours. Otherwise returns ''. */
+function adviseOnPrefix(message: string, headerPrefix: string): string {
+  const [, named] = /\bx-([a-z][a-z0-9-]*)-api-version\b/i.exec(message) ?? [];
+  if (named === undefined || named.toLowerCase() === headerPrefix.toLowerCase()) return '';
+  return `. Set headerPrefix to "${named}": it is "${headerPrefix}"`;
 }
 
 /** Returns the error code for an HTTP status. A 404 from a proxy is `bad_answer`, not `not_found`. */

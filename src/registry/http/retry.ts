@@ -24,21 +24,28 @@ interface RefusedToken {
   readonly error: RegistryError;
 }
 
+/** What one attempt of a request is sent with. */
+export interface AttemptInput {
+  readonly token: string;
+  /** Counted from 1. Attempts with a refused token count too. */
+  readonly attemptNumber: number;
+}
+
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
 /** Sends a request. Retries repeatable requests after temporary errors, and renews a refused token once. */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
   rules: RetryRules,
-  sendAttempt: (token: string) => Promise<T>,
+  sendAttempt: (input: AttemptInput) => Promise<T>,
 ): Promise<T> {
   let refusedToken: RefusedToken | undefined;
   let attempt = 1;
-  for (;;) {
+  for (let attemptNumber = 1; ; attemptNumber += 1) {
     const { token, fresh } = await request.token.get().catch(rethrowTokenError);
     if (refusedToken?.token === token) throw refusedToken.error;
     try {
-      return await sendAttempt(token);
+      return await sendAttempt({ token, attemptNumber });
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       const isFirstRefusal = refusedToken === undefined;

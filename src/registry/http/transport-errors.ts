@@ -1,9 +1,15 @@
 import { RegistryError } from '../errors.js';
 
-/** The method and route of a request. */
+/** The method and route of a request, and whether it may be sent twice. */
 interface RequestLine {
   readonly method: string;
   readonly route: string;
+  readonly repeatable?: boolean;
+}
+
+/** Whether a request changes something at the registry. A GET that must not be repeated does. */
+export function isWrite({ method, repeatable }: RequestLine): boolean {
+  return method !== 'GET' || repeatable === false;
 }
 
 /** Descriptions of errors that occur before the first byte is sent. After such an error no write can have happened. */
@@ -19,7 +25,10 @@ const BROKEN_CONNECTION_CODES = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 export function createTimeoutError(request: RequestLine): RegistryError {
   const call = formatCall(request);
-  return new RegistryError('timeout', `${call}: no complete answer in time`, { call, mayHaveHappened: true });
+  return new RegistryError('timeout', `${call}: no complete answer in time`, {
+    call,
+    mayHaveHappened: isWrite(request),
+  });
 }
 
 export function createCancelledError(request: RequestLine, cause: unknown): RegistryError {
@@ -34,12 +43,17 @@ export function toRegistryError(request: RequestLine, error: unknown, signal: Ab
   const call = formatCall(request);
   if (cause instanceof RegistryError) {
     const message = cause.call === call ? cause.message : `${call}: ${cause.message}`;
-    return new RegistryError(cause.code, message, { call, mayHaveHappened: true, cause: cause.cause });
+    return new RegistryError(cause.code, message, {
+      call,
+      mayHaveHappened: isWrite(request),
+      cause: cause.cause,
+    });
   }
   const systemCode = findSystemCode(cause);
   return new RegistryError('unavailable', `${call}: ${describeSystemCode(systemCode)}`, {
     call,
-    mayHaveHappened: systemCode === null || MESSAGES_OF_UNSENT[systemCode] === undefined,
+    mayHaveHappened:
+      isWrite(request) && (systemCode === null || MESSAGES_OF_UNSENT[systemCode] === undefined),
     cause,
   });
 }
