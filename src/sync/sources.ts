@@ -38,7 +38,7 @@ export interface ListChunk<Item> {
 }
 
 /** How to read a list: the options of its client method, and those of its observation. */
-export type ListReadOptions = ListOptions & ObservationOptions;
+type ListReadOptions = ListOptions & ObservationOptions;
 
 /** How one list is read from the registry. */
 export interface ListSource<Item> {

@@ -103,6 +103,6 @@ async function clientPages() {
 async function clientWarehouse() {
   if (client === null) return 0;
   let count = 0;
-  for await (const _ of client.listWarehouse()) count += 1;
+  for await (const { creditId } of client.listWarehouse()) if (creditId !== '') count += 1;
   return count;
 }
