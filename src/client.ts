@@ -29,16 +29,22 @@ export {
   createClientWithToken,
 } from './registry/access-token-client.js';
 export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
-export type { Amount, CreditAction, Permissions } from './registry/object-models.js';
 export type {
   Address,
+  Amount,
   Credit,
+  CreditAction,
+  CreditType,
   Installation,
   InventoryRequest,
+  InventoryRequestState,
   Member,
   Organization,
+  OrganizationType,
+  Permissions,
   Project,
   Reservation,
+  ReservationState,
   Retirement,
 } from './registry/object-models.js';
 export { getReservationState } from './registry/reservation-state.js';
@@ -58,6 +64,8 @@ export type {
   ReserveRequest,
   RetirementData,
 } from './registry/writes/requests.js';
+export type { RetirementQuery } from './registry/writes/find-retirement.js';
+export type { CallRecord, Fetch } from './registry/http/http-types.js';
 export { PrivateKeyError } from './registry/auth/private-key.js';
 export type { AppClient, CreatedOrganization, OrganizationClient, TokenClient };
 

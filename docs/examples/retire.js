@@ -21,17 +21,14 @@ const { organization, credit } = await findCredit();
 const reservation = await organization.reserve({ creditId: credit.creditId, amount: '1' });
 process.stdout.write(`${credit.serialization}: reserved until ${reservation.reservedToDate}\n`);
 
-// The answer contains the reservation, not the retirement. We find the retirement by the reference in its comment.
-const reference = `order ${randomUUID()}`;
-await organization.finishReservation(reservation.id, 'retire', {
-  retirementData: {
-    reason: 'Voluntary purposes',
-    beneficiaryName: 'Harbour Bakery ehf.',
-    comment: reference,
-  },
-});
-
-const retirement = await findRetirement();
+// The comment distinguishes this retirement from all others, so that findRetirement can find it.
+const retirementData = {
+  reason: 'Voluntary purposes',
+  beneficiaryName: 'Harbour Bakery ehf.',
+  comment: `order ${randomUUID()}`,
+};
+await organization.finishReservation(reservation.id, 'retire', { retirementData });
+const retirement = await organization.findRetirement({ reservation, retirementData });
 const certificate = await organization.downloadCertificate(retirement.id);
 const file = fileOption ?? certificate.fileName ?? 'certificate.pdf';
 await pipeline(certificate.body, createWriteStream(file));
@@ -44,9 +41,4 @@ async function findCredit() {
       if (match.type === 'exPost' && match.amount.value >= 1) return { organization: seller, credit: match };
   }
   throw new Error('no warehouse has a tonne of exPost credits');
-}
-
-async function findRetirement() {
-  for await (const match of organization.listRetirements()) if (match.comment === reference) return match;
-  throw new Error('the registry does not show the retirement yet');
 }

@@ -18,7 +18,7 @@ export const REGISTRY_ERROR_CODES = [
   /** Complete, valid JSON, but not the list that was requested. */
   'other_form',
   'too_large',
-  /** The response to a write was lost, and reading the registry did not show clearly whether the write happened. */
+  /** The result of a write is unclear: its response was lost, or several objects may be its result. See `candidates`. */
   'outcome_unknown',
   'cancelled',
 ] as const;
@@ -56,7 +56,7 @@ export class RegistryError extends Error {
   readonly registryMessage: string | null;
   /** Whether the failed request is a write that may have taken effect despite this error. False for every read. */
   readonly mayHaveHappened: boolean;
-  /** For `outcome_unknown`: the objects that the lost write may have created. */
+  /** For `outcome_unknown`: the objects that the write may have created. */
   readonly candidates: readonly unknown[];
   /** For `other_form`: what the registry sent instead. */
   readonly answer: UnexpectedAnswer | null;

@@ -3,6 +3,9 @@
  * This file imports nothing, so that every module may import it.
  */
 
+/** One of the known words, or any other text: the registry may add words at any time. */
+export type OpenWord<Known extends string> = Known | (string & Record<never, never>);
+
 /** The levels of a permission in ascending order. Each level includes the levels before it. */
 export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
@@ -15,7 +18,7 @@ export type PermissionName =
   | 'organization_inventory';
 
 /** The level of each permission by its name. Unknown names and levels are kept as sent. */
-export type Permissions = Readonly<Record<string, string>>;
+export type Permissions = Readonly<Record<string, OpenWord<PermissionLevel>>>;
 
 export const WEBHOOK_EVENTS = [
   'installed',
@@ -27,8 +30,20 @@ export const WEBHOOK_EVENTS = [
   'organizationTransaction',
 ] as const;
 
+export type WebhookEvent = OpenWord<(typeof WEBHOOK_EVENTS)[number]>;
+
 export const CREDIT_ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 export type CreditAction = (typeof CREDIT_ACTIONS)[number];
+
+/** Whether a credit is issued (`exPost`) or expected (`exAnte`). */
+export type CreditType = OpenWord<'exPost' | 'exAnte'>;
+export type ReservationState = OpenWord<'outstanding' | 'finished' | 'cancelled' | 'expired'>;
+/** The state of an inventory request. The registry does not document its upper and lower case. */
+export type InventoryRequestState = OpenWord<'Pending' | 'Accepted' | 'Rejected'>;
+export type TransactionStatus = OpenWord<'processed' | 'failed' | 'pending_queue'>;
+export type OrganizationType = OpenWord<
+  'projectProponent' | 'projectDeveloper' | 'marketParticipant' | 'validationBody' | 'other'
+>;
 
 /**
  * An amount of credits in tonnes. A value that is no usable amount has a `fault`, and all other fields are null.
@@ -64,6 +79,12 @@ interface FieldTypes {
   /** The id of the organization that owns the object. */
   readonly owner: string | null;
   readonly text: string | null;
+  readonly action: OpenWord<CreditAction> | null;
+  readonly 'credit type': CreditType | null;
+  readonly 'reservation state': ReservationState | null;
+  readonly 'request state': InventoryRequestState | null;
+  readonly 'transaction status': TransactionStatus | null;
+  readonly 'organization type': OrganizationType | null;
   readonly flag: boolean | null;
   readonly instant: string | null;
   readonly amount: Amount;
@@ -89,7 +110,7 @@ export type ParsedObject<T extends ObjectModel> = { readonly document: string } 
 export const ORGANIZATION = {
   id: 'id',
   fullName: ['text', 'fullName', 'name'],
-  type: 'text',
+  type: 'organization type',
   countryCode: 'text',
   city: 'text',
   zip: 'text',
@@ -123,7 +144,7 @@ export const CREDIT = {
   project: 'project',
   serialization: 'text',
   vintage: 'text',
-  type: 'text',
+  type: 'credit type',
   tokenId: 'text',
   tokenAddress: 'text',
   unit: 'text',
@@ -137,13 +158,13 @@ export const RESERVATION = {
   id: 'id',
   creditId: 'printable',
   serialization: 'text',
-  type: 'text',
+  type: 'credit type',
   amount: 'amount',
   project: 'project',
   reserverId: ['text', 'reserver.id'],
   reserverName: ['text', 'reserver.name'],
   /** As sent, or null if the registry sends none. `getReservationState` derives it then. */
-  state: 'text',
+  state: 'reservation state',
   isComplete: 'flag',
   reservedToDate: 'instant',
   createdAt: 'instant',
@@ -154,9 +175,9 @@ export type Reservation = ParsedObject<typeof RESERVATION>;
 export const INVENTORY_REQUEST = {
   id: 'id',
   creditId: 'printable',
-  action: 'text',
-  state: 'text',
-  type: 'text',
+  action: 'action',
+  state: 'request state',
+  type: 'credit type',
   serialization: 'text',
   vintage: 'text',
   amount: 'amount',
@@ -238,8 +259,8 @@ export type User = ParsedObject<typeof USER>;
 export const TRANSACTION = {
   id: 'printable',
   creditId: 'printable?',
-  type: 'text',
-  status: 'text',
+  type: 'action',
+  status: 'transaction status',
   amount: 'amount',
   createdAt: 'instant',
   updatedAt: 'instant',

@@ -29,6 +29,7 @@ import {
   formatReserveBody,
   type ReserveRequest,
 } from './writes/requests.js';
+import { findRetirement } from './writes/find-retirement.js';
 import { endReservation } from './writes/end-reservation.js';
 import {
   type ObjectFormat,
@@ -139,6 +140,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   const listReservations = createListReader(RESERVATIONS, 'reservations', parseReservation);
   const readReservation = createObjectReader(RESERVATION, RESERVATION_FORMAT);
   const listInventoryRequests = createListReader(REQUESTS, 'creditRequests', parseInventoryRequest);
+  const listRetirements = createListReader(RETIREMENTS, 'retirements', parseRetirement);
   const readOrganization = createObjectReader(ORGANIZATION, ORGANIZATION_FORMAT);
 
   return {
@@ -193,8 +195,9 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         match: createInventoryRequestMatcher(action, actionRequest),
       }),
 
-    listRetirements: createListReader(RETIREMENTS, 'retirements', parseRetirement),
+    listRetirements,
     readRetirement: createObjectReader(`${RETIREMENTS}/:retirementId`, RETIREMENT_FORMAT),
+    findRetirement: (query, readOptions) => findRetirement(http, listRetirements, query, readOptions),
     downloadCertificate: (retirementId, readOptions) =>
       openDownload(http, createGetRequest(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), readOptions),
   };

@@ -1,4 +1,4 @@
-import type { Reservation } from './object-models.js';
+import type { Reservation, ReservationState } from './object-models.js';
 
 const OUTSTANDING = 'outstanding';
 
@@ -14,7 +14,7 @@ export function hasReservationEnded({
 export function getReservationState(
   { state, isComplete, reservedToDate }: Pick<Reservation, 'state' | 'isComplete' | 'reservedToDate'>,
   registryNowMs: number,
-): string | null {
+): ReservationState | null {
   const sentState = state?.toLowerCase() ?? null;
   if (hasReservationEnded({ state, isComplete }))
     return sentState === null || sentState === OUTSTANDING ? 'finished' : sentState;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client.js';
+import type { RetirementData } from '../../src/registry/writes/requests.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { collect, collectBytes } from '../support/registry-client.js';
 import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
@@ -14,7 +15,7 @@ interface Scene {
 }
 
 /** Starts a strict sandbox with an app that is installed on an organization with credits in warehouse and inventory. */
-async function createScene(): Promise<Scene> {
+async function createScene(sleep?: () => Promise<void>): Promise<Scene> {
   const sandbox = await startTemporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const client = createClient({
@@ -23,7 +24,7 @@ async function createScene(): Promise<Scene> {
     privateKey: app.privateKey,
     requestsPerSecond: Infinity,
     now: () => sandbox.registry.store.clock.now(),
-    random: Math.random,
+    ...(sleep && { sleep }),
   });
   return {
     sandbox,
@@ -153,6 +154,51 @@ test('the client uses POST reservations/:id/:action, GET retirements, one of the
   expect(first.subarray(0, 5).toString()).toBe('%PDF-');
   expect(own.contentLength === null || own.contentLength === first.length).toBe(true);
   expect(first.equals(second)).toBe(true);
+});
+
+test('findRetirement finds the retirement of a finished reservation', async () => {
+  const { client, installationId, organizationId, warehouseCredit } = await createScene();
+  const organization = client.organization(installationId, organizationId);
+  const retire = async (data: RetirementData) => {
+    const reservation = await organization.reserve({ creditId: warehouseCredit, amount: '2.50' });
+    await organization.finishReservation(reservation.id, 'retire', { retirementData: data });
+    return reservation;
+  };
+  const first = await retire(retirementData);
+  const found = await organization.findRetirement({ reservation: first, retirementData });
+  expect(found).toMatchObject({ serialization: first.serialization, comment: 'thanks' });
+
+  const data = { ...retirementData, comment: 'order 2' };
+  const second = await retire(data);
+  const other = await organization.findRetirement({ reservation: second, retirementData: data });
+  expect(other).toMatchObject({ comment: 'order 2', amount: { exact: '2.5' } });
+  const { comment: _, ...withoutComment } = data;
+  await expect(
+    organization.findRetirement({ reservation: first, retirementData: withoutComment }),
+  ).rejects.toMatchObject({ code: 'outcome_unknown', candidates: [{ id: other.id }, { id: found.id }] });
+});
+
+test('findRetirement waits for a queued retirement, and says if it does not appear', async () => {
+  let waits = 0;
+  let onWait = (): unknown => undefined;
+  const { client, sandbox, installationId, organizationId, warehouseCredit } = await createScene(async () => {
+    waits += 1;
+    onWait();
+  });
+  const organization = client.organization(installationId, organizationId);
+  sandbox.registry.faults.add({ kind: 'transactionQueues', count: 1 });
+  const reservation = await organization.reserve({ creditId: warehouseCredit, amount: 1 });
+  await organization.finishReservation(reservation.id, 'retire', { retirementData });
+  const [queued] = sandbox.registry.store.tables.transactions.list();
+  onWait = () => waits === 2 && sandbox.registry.transactions.complete(queued?.id ?? '', 'processed');
+  const found = await organization.findRetirement({ reservation });
+  expect([found.comment, waits]).toEqual(['thanks', 2]);
+  await expect(
+    organization.findRetirement({ retirementData: { comment: 'never sent' } }),
+  ).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('not show the retirement yet'),
+  });
 });
 
 test('the client uses POST and GET inventory/requests', async () => {

@@ -60,7 +60,13 @@ const FIELD_PARSERS: { readonly [T in FieldType]: (aliases: FieldAliases) => Fie
   owner: () => object =>
     getOptionalPrintable(object, 'organizationId') ??
     nullUnlessId(getObjectMembers(object, 'organizationOwner')?.['id']),
-  text: aliases => object => getOptionalText(object, aliases),
+  text: parseText,
+  action: parseText,
+  'credit type': parseText,
+  'reservation state': parseText,
+  'request state': parseText,
+  'transaction status': parseText,
+  'organization type': parseText,
   flag:
     ([name]) =>
     object =>
@@ -86,6 +92,11 @@ const FIELD_PARSERS: { readonly [T in FieldType]: (aliases: FieldAliases) => Fie
       return organization && parseOrganization(organization);
     },
 };
+
+/** Creates the parser of a text. A word is kept as it was sent, even if it is unknown. */
+function parseText(aliases: FieldAliases): FieldParser<string | null> {
+  return object => getOptionalText(object, aliases);
+}
 
 /** The type of a field, and all names under which it may be sent. */
 interface ResolvedField {

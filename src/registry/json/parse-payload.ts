@@ -1,11 +1,11 @@
-import type { CreditTransaction, Installation, User } from '../object-models.js';
+import type { CreditTransaction, Installation, User, WebhookEvent } from '../object-models.js';
 import { parseInstallation, parseTransaction, parseUser } from './parse-objects.js';
 import { getObjectField, getOptionalText, parseObject } from './json-object.js';
 
 /** The signed content of a webhook. It only hints that something changed; the current state is read from the registry. */
 export interface Payload {
   /** The event's name, kept even if it is unknown here, or null if there is none. */
-  readonly event: string | null;
+  readonly event: WebhookEvent | null;
   readonly installation: Installation | null;
   readonly transaction: CreditTransaction | null;
   readonly sender: User | null;

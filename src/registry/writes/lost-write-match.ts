@@ -85,7 +85,10 @@ function isPossibleResult(
 }
 
 /** Whether both values are known and different. */
-function areKnownToDiffer(actual: string | null | undefined, expected: string | null | undefined): boolean {
+export function areKnownToDiffer(
+  actual: string | null | undefined,
+  expected: string | null | undefined,
+): boolean {
   return typeof actual === 'string' && typeof expected === 'string' && actual !== expected;
 }
 

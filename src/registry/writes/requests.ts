@@ -1,5 +1,6 @@
 import { type AmountInput, formatAmount } from '../json/amount.js';
 import { RegistryError } from '../errors.js';
+import type { OrganizationType } from '../object-models.js';
 import { isId, isPrintable } from '../../text/checks.js';
 
 /** The details of a retirement, as its certificate shows them. */
@@ -41,7 +42,7 @@ export interface CreateUserAndOrganizationRequest {
   };
   readonly organization: {
     readonly fullName: string;
-    readonly type: string;
+    readonly type: OrganizationType;
     readonly countryCode?: string | undefined;
   };
 }
