@@ -25,6 +25,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     appId,
   });
   response.writeHead(opened.verdict === 'rejected' ? opened.status : 202).end();
+  if (opened.verdict === 'rejected') console.error(opened.detail);
   if (opened.verdict !== 'accepted') return;
   const { event, installation, transaction } = readPayload(opened.delivery);
   console.log(event, installation?.organization?.fullName, transaction?.amount.exact ?? '');

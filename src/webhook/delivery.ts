@@ -31,9 +31,10 @@ export type OpenedDelivery =
   | { readonly verdict: 'accepted' | 'ignored'; readonly delivery: Delivery };
 
 export interface OpenDeliveryOptions {
+  /** The bytes of the post, exactly as they arrived. */
   readonly body: Uint8Array;
-  /** The signature header as it was sent; null if there was none. */
-  readonly signature: string | null;
+  /** The signature header as it was sent. Without one, the webhook is rejected. */
+  readonly signature: string | null | undefined;
   /** The secrets that may have signed, newest first; all are tried. */
   readonly secrets: readonly string[];
   /** The id of this app. Deliveries for other apps are ignored. */
@@ -44,21 +45,41 @@ const MAX_EVENT_LENGTH = 100;
 const MAX_CONTRADICTED_LENGTH = 200;
 
 /** Verifies and parses the body of a webhook. Returns the delivery, or why the webhook is rejected. */
-export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): OpenedDelivery {
+export function openDelivery(options: OpenDeliveryOptions): OpenedDelivery {
+  assertUsable(options);
+  const { body, signature, secrets, appId } = options;
   if (!isUtf8(body)) return rejectBody('expected the body to be UTF-8');
   const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
   if (!isObject(outer)) return rejectBody('expected the body to be a JSON object');
   const signedData = getMember(outer, 'signedData');
   if (typeof signedData !== 'string') return rejectBody('expected signedData to be a string');
+  // Frameworks return undefined for a header of another name. Null is the answer of our receiver, whose answers are all alike.
+  if (signature === undefined) return rejectSignature('there is no signature header with this name');
   const secretIndex = verifySignature(signedData, signature, secrets);
-  if (secretIndex === -1) {
-    const detail = 'the signature is not valid';
-    return { verdict: 'rejected', reason: 'signature_not_valid', status: 401, detail };
-  }
+  if (secretIndex === -1) return rejectSignature('the signature is not valid');
   const fields = readSignedFields(signedData, outer, appId);
   const verdict = fields.reason === null ? 'accepted' : 'ignored';
   const sha256 = hash('sha256', signedData);
   return { verdict, delivery: { ...fields, verdict, signedData, sha256, secretIndex } };
+}
+
+/** Throws a `TypeError` if a caller without type checks passes something that can never work. */
+function assertUsable({ body, secrets, appId }: Readonly<Record<keyof OpenDeliveryOptions, unknown>>): void {
+  if (!(body instanceof Uint8Array))
+    throw new TypeError(
+      'body: expected the bytes of the post as they arrived, not a text or parsed JSON. Read the body without a JSON parser.',
+    );
+  if (!Array.isArray(secrets))
+    throw new TypeError('secrets: expected a list of texts. Pass one secret as [secret].');
+  if (typeof appId !== 'string' || appId === '')
+    throw new TypeError(
+      'appId: expected the id of the app. Without it, no delivery can be told from those of other apps.',
+    );
+}
+
+/** Creates the rejection of a post that no secret has signed. */
+function rejectSignature(detail: string): OpenedDelivery {
+  return { verdict: 'rejected', reason: 'signature_not_valid', status: 401, detail };
 }
 
 /** Creates the rejection of a body that contains no signed text. */

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,15 +89,19 @@ test('docs/examples/own-test.js passes', async () => {
   expect(stdout).toMatch(/pass 1\n/);
 });
 
-test('docs/examples/express.js accepts a signed post and refuses one without a body', async () => {
+test('docs/examples/express.js acts on a signed post, and refuses one without a body and one without a signature', async () => {
   const port = await findFreePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
   const child = spawn(process.execPath, [join(EXAMPLES, 'express.js')], { env });
   onTestFinished(() => void child.kill());
-  const post = async (given: object) =>
-    (await fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', ...given })).status;
+  const post = async (init: object) =>
+    (await fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', ...init })).status;
   await until(async () => await post({}).then(Boolean, () => false), 'the program');
-  expect([await post({}), await post(signedPost(payloadOf()))]).toEqual([400, 202]);
+  const { body, headers } = signedPost(payloadOf());
+  const printed = once(child.stdout, 'data');
+  const statuses = [await post({}), await post({ body }), await post({ body, headers })];
+  expect(statuses).toEqual([400, 401, 202]);
+  expect(String((await printed)[0])).toMatch(/^warehouseTransaction .* must be read again\n$/);
 });
 
 test('docs/examples/sell.js cancels the reservation if the customer cannot be created', async () => {

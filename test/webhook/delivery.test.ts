@@ -38,6 +38,39 @@ test('T03 an empty secret, or no secret at all, verifies no signature', () => {
   }
 });
 
+/** Opens a signed post with other options, as a program without type checks may. */
+function openWith(options: object): unknown {
+  const { body, headers } = signedPost(payloadOf());
+  const signature = headers['x-registry-signature-256'];
+  const usable = { body: Buffer.from(body), signature, secrets: [SECRET], appId: APP_ID };
+  const open: Function = openDelivery;
+  return Reflect.apply(open, undefined, [{ ...usable, ...options }]);
+}
+
+test.each([
+  ['an empty appId', { appId: '' }, /^appId: expected the id of the app/],
+  ['no appId', { appId: undefined }, /^appId: expected the id of the app/],
+  [
+    'a parsed body',
+    { body: { signedData: 'e30=' } },
+    /^body: expected the bytes of the post as they arrived/,
+  ],
+  ['a body as text', { body: '{}' }, /^body: expected the bytes of the post as they arrived/],
+  ['secrets as text', { secrets: SECRET }, /^secrets: expected a list of texts/],
+  ['no secrets', { secrets: undefined }, /^secrets: expected a list of texts/],
+])('openDelivery refuses %s with a sentence', (_name, options, message) => {
+  expect(openWith({})).toMatchObject({ verdict: 'accepted' });
+  expect(() => openWith(options)).toThrow(expect.objectContaining({ name: 'TypeError' }));
+  expect(() => openWith(options)).toThrow(message);
+});
+
+test.each([
+  [null, 'the signature is not valid'],
+  [undefined, 'there is no signature header with this name'],
+])('a webhook with the signature %s is rejected', (signature, detail) => {
+  expect(openWith({ signature })).toMatchObject({ verdict: 'rejected', status: 401, detail });
+});
+
 test('a body that is not UTF-8 is rejected, even with a valid signature', () => {
   const { body, headers } = signedPost(payloadOf());
   const damaged = Buffer.concat([Buffer.from(body.slice(0, -1)), Buffer.from(',"note":"\xff"}', 'latin1')]);
