@@ -39,6 +39,7 @@ export type {
   InventoryRequest,
   InventoryRequestState,
   Member,
+  OpenWord,
   Organization,
   OrganizationType,
   Permissions,
@@ -46,6 +47,7 @@ export type {
   Reservation,
   ReservationState,
   Retirement,
+  TransactionStatus,
 } from './registry/object-models.js';
 export { getReservationState } from './registry/reservation-state.js';
 export type {

@@ -12,7 +12,8 @@ app.post('/webhooks', express.raw({ type: () => true, limit: '64kb' }), (request
   const opened = openDelivery({ body, signature: request.get(header), secrets, appId });
   if (opened.verdict === 'rejected') {
     console.error(opened.detail);
-    return response.sendStatus(opened.status);
+    response.sendStatus(opened.status);
+    return;
   }
   response.sendStatus(202);
   if (opened.verdict === 'accepted') handle(readPayload(opened.delivery));

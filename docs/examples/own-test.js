@@ -7,18 +7,13 @@ import { startSandbox } from 'carbon-mirror/sandbox';
 
 await test('reads the warehouse of the first organization', async () => {
   const sandbox = await startSandbox({ port: 0, seed: 1 });
-  // Calls the control API, which acts for the users of the registry: GET without a body, POST with one.
-  const control = async (path, body) => {
-    const headers = { 'content-type': 'application/json' };
-    const post = { method: 'POST', headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${sandbox.url}/_sandbox${path}`, body && post);
-    return await answer.json();
-  };
+  // The control API acts for the users of the registry.
+  const { control } = sandbox;
   const permissions = { organization_info: 'VIEW', organization_warehouse: 'VIEW' };
-  const app = await control('/apps', { name: 'mine', permissions, generateKey: true });
-  const { organizations } = await control('/organizations');
+  const app = await control('POST', '/apps', { name: 'mine', permissions, generateKey: true });
+  const { organizations } = await control('GET', '/organizations');
   const organizationId = organizations[0].id;
-  const installation = await control('/installations', { appId: app.id, organizationId });
+  const installation = await control('POST', '/installations', { appId: app.id, organizationId });
   const client = createClient({
     baseUrl: sandbox.url,
     appId: app.id,

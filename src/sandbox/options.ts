@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { ControlClient } from './control/client.js';
 import type { WorldSpec } from './world/world-size.js';
 
 /** How many objects of each kind to generate. A number that is left out is the same as in the demo. */
@@ -46,6 +47,8 @@ export interface RunningSandbox {
   readonly port: number;
   /** The folder of the journal. */
   readonly folder: string;
+  /** Calls the control API, which acts for the people who use the registry. */
+  readonly control: ControlClient;
   /** Stops the sandbox, and removes its folder if that is temporary. */
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
+import { createControlClient } from './control/client.js';
 import { createSandboxApp } from './app.js';
 import { CALL_OPERATION, MAX_LOGGED_CALLS } from './http/call-log.js';
 import { createSandboxRegistry } from './registry/registry.js';
@@ -70,10 +71,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
   }
 
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
+    url,
     port: listener.port,
     folder,
+    control: createControlClient(url),
     registry,
     /** Stops the server, waits for webhooks that are being sent, and closes the journal. */
     async close() {

@@ -67,6 +67,22 @@ test('sandbox app registers the given webhook URL, secret and permissions and pr
   });
 });
 
+test('sandbox app registers callback URLs, by default at the host of the webhook URL', async () => {
+  const register = async (...options: string[]) => {
+    const argv = ['sandbox', 'app', `Callback ${options.length}`, '--url', sandbox.url, ...options];
+    const { REGISTRY_APP_ID: id } = parseEnv((await runCommand(argv, { env: {} })).stdout);
+    return await answerOf('GET', `/apps/${id}`);
+  };
+  const webhook = ['--webhook-url', 'https://shop.example:8443/hooks'];
+  expect((await register(...webhook)).callbackUrls).toEqual(['https://shop.example:8443/installed']);
+  const callbacks = ['https://shop.example/back', 'http://127.0.0.1:3000/back'];
+  expect(await register(...webhook, '--callback-url', ...callbacks)).toMatchObject({
+    callbackUrls: callbacks,
+    permissions: { organization_info: 'VIEW' },
+  });
+  expect((await register('--without-organization-info')).permissions).toEqual({});
+});
+
 test('sandbox app prints the header prefix of the sandbox, not of the environment', async () => {
   const icr = await startTemporarySandbox({ headerPrefix: 'icr', profile: 'as-documented' });
   const argv = ['sandbox', 'app', 'Asked', '--url', icr.url];

@@ -128,6 +128,16 @@ describe('a reservation', () => {
     expect(reservations).toEqual([ended.body]);
   });
 
+  test('that ends because the clock is moved ended at the instant of that move', async () => {
+    const { body } = await reserve();
+    const before = sandbox.registry.store.now();
+    await callSandbox(sandbox, 'POST /_sandbox/clock', { body: { moveMs: 3_600_000 } });
+    const ended = (await readReservation(body.id)).body;
+    expect(ended.state).toBe('expired');
+    expect(ended.reservedToDate).toBe(ended.updatedAt);
+    expect(ended.reservedToDate >= before && ended.reservedToDate < body.reservedToDate).toBe(true);
+  });
+
   test('that ended before its time limit states when it ended', async () => {
     const { organization, token } = installed;
     const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;

@@ -65,6 +65,19 @@ describe('versioning', () => {
       (await fetchWithHeaders(url, { authorization, 'x-registry-api-version': '2023-06-16' })).status,
     ).toBe(400);
   });
+
+  test('a version header with another prefix is refused, even if the sandbox is not strict', async () => {
+    const forgiving = await startTemporarySandbox({ headerPrefix: 'icr', strict: false });
+    const { organization, token } = installApp(forgiving);
+    const answer = await fetchWithHeaders(`${forgiving.url}/organizations/${organization.id}`, {
+      authorization: `Bearer ${token}`,
+      'x-registry-api-version': '2023-06-16',
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      message: 'The header x-icr-api-version is missing: got x-registry-api-version instead',
+    });
+  });
 });
 
 describe('every call needs Authorization: Bearer and a token', () => {

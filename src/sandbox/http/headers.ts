@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import { badRequest, ApiError } from './errors.js';
 
@@ -37,6 +38,8 @@ export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): 
   return (req, _res, next) => {
     const version = req.get(name);
     if (version === undefined && strict) throw badRequest(`The header ${name} is missing`);
+    const misnamed = version === undefined ? findVersionHeader(req.headers) : undefined;
+    if (misnamed !== undefined) throw badRequest(`The header ${name} is missing: got ${misnamed} instead`);
     if (version !== undefined && version !== API_VERSION) {
       throw badRequest(`The header ${name} must be ${API_VERSION}`);
     }
@@ -44,4 +47,9 @@ export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): 
     if (strict && req.accepts(type) === false) throw new ApiError(406, `The accept header must be ${type}`);
     next();
   };
+}
+
+/** Returns the name of a version header with any prefix, or undefined if there is none. */
+function findVersionHeader(headers: IncomingHttpHeaders): string | undefined {
+  return Object.keys(headers).find(name => /^x-[a-z0-9-]+-api-version$/.test(name));
 }

@@ -60,11 +60,15 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
     return listDueReservations(now).length > 0;
   }
 
-  /** Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. */
-  function expireDueReservations(now: string): void {
+  /**
+   * Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. If the clock was
+   * moved, `movedAt` is its time before that, and the reservations ended then.
+   */
+  function expireDueReservations(now: string, movedAt?: string): void {
     for (const reservation of listDueReservations(now)) {
       addCredits(reservation.organizationId, 'warehouse', reservation.creditId, reservation.amountMicro);
-      reservations.put({ ...reservation, state: 'expired', updatedAt: reservation.reservedToDate });
+      const reservedToDate = movedAt ?? reservation.reservedToDate;
+      reservations.put({ ...reservation, state: 'expired', reservedToDate, updatedAt: reservedToDate });
     }
   }
 

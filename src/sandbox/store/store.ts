@@ -82,8 +82,9 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   const accounts = createCreditAccounts(tables);
   const wallClock = () => running?.startedAt ?? realWallClock();
   const setClock = defineOperation('clock', (value: object) => {
+    const movedAt = now();
     tables.settings.put({ name: 'clock', value });
-    accounts.expireDueReservations(now());
+    accounts.expireDueReservations(now(), movedAt);
   });
   const clock = createSandboxClock(
     { read: () => tables.settings.get('clock')?.value, write: setClock },

@@ -9,7 +9,14 @@ import { LANDING_PATH } from '../../../webhook/visitor-pages.js';
 import { type CommandGroup, defineCommand } from '../../command.js';
 import { createUsageError } from '../../exit.js';
 import { writeStdout } from '../../io.js';
-import { defineChoice, makeRequired, defineText, defineTextList, defineParsedText } from '../../options.js';
+import {
+  defineChoice,
+  defineFlag,
+  makeRequired,
+  defineText,
+  defineTextList,
+  defineParsedText,
+} from '../../options.js';
 import { toJson } from '../../output/formats.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { formatSetting } from '../demo/demo-settings.js';
@@ -25,11 +32,18 @@ const app = defineCommand({
   options: {
     permission: defineTextList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
     webhookUrl: defineText('url', `URL for its webhooks (default: ${RECEIVER_URL}/webhooks)`),
+    callbackUrl: defineTextList(
+      'url',
+      `URLs to return to after an installation (default: ${LANDING_PATH} at the host of --webhook-url)`,
+    ),
+    withoutOrganizationInfo: defineFlag('do not request organization_info, which is requested otherwise'),
     webhookSecret: defineText('text', 'secret that signs its webhooks (default: random)'),
     url: SANDBOX_URL_OPTION,
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
-  run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: urlOption }) => {
+  run: async (context, options) => {
+    const { name, permission: permissions, webhookSecret, withoutOrganizationInfo, url: urlOption } = options;
+    const webhookUrl = options.webhookUrl ?? `${RECEIVER_URL}/webhooks`;
     const { url, control } = await connectToSandbox(context, urlOption);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
     const status = await control('GET', '/status');
@@ -37,8 +51,9 @@ const app = defineCommand({
     const createdApp = await control('POST', '/apps', {
       name,
       permissions,
-      webhookUrl: webhookUrl ?? `${RECEIVER_URL}/webhooks`,
-      callbackUrls: [`${RECEIVER_URL}${LANDING_PATH}`],
+      organizationInfo: !withoutOrganizationInfo,
+      webhookUrl,
+      callbackUrls: options.callbackUrl ?? getDefaultCallbackUrls(webhookUrl),
       webhookSecret: secret,
       generateKey: true,
     });
@@ -57,6 +72,11 @@ const app = defineCommand({
     );
   },
 });
+
+/** Returns the landing page at the host of the webhook URL. The sandbox refuses an invalid webhook URL itself. */
+function getDefaultCallbackUrls(webhookUrl: string): readonly string[] {
+  return URL.canParse(webhookUrl) ? [new URL(LANDING_PATH, webhookUrl).href] : [];
+}
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 

@@ -24,7 +24,10 @@ const DEFAULT_SEED = 1;
 
 export const START = defineCommand({
   summary: 'Start the sandbox registry',
-  details: 'Runs until it is stopped. The next start resumes with the same data.',
+  details: [
+    'Runs until it is stopped. The next start resumes with the same data.',
+    'Set REGISTRY_HEADER_PREFIX=icr to use the header names of the public registry.',
+  ].join(' '),
   options: {
     port: defineText(
       'n',
