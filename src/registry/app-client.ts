@@ -54,7 +54,7 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** Finds the installations of this organization name that were created since the write was sent. */
+  /** Finds the installations on the organization with this name. Skips installations older than the request. */
   function findCreatedInstallations(
     fullName: string,
     isCreatedSinceWrite: (instant: string | null) => boolean,
@@ -65,7 +65,7 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     );
   }
 
-  /** Creates a user and an organization. After a lost response, looks the result up instead of retrying. */
+  /** Creates a user and an organization. If the response is lost, searches for the result and does not retry. */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
     options: ReadOptions = {},

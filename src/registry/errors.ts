@@ -87,7 +87,7 @@ export function getRegistryAccessAdvice(errorCode: string): string {
     : 'Check REGISTRY_BASE_URL, and that this machine can reach it.';
 }
 
-/** Shortens an unexpected value for an error message. A value that is not a string is replaced by its type. */
+/** Formats an unexpected value for an error message: up to 40 characters of a string, or the value's type. */
 export function formatExcerpt(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);

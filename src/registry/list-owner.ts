@@ -1,6 +1,6 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/** Throws if a list belongs to another organization. Otherwise returns the id that the response names. */
+/** Returns the owner of a list, or null if the response names none. Throws for an unexpected owner. */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,

@@ -92,7 +92,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       createPagedList(observation => readPages(source, { ...listOptions, ...observation }));
   }
 
-  /** Creates a client method that reads a list which the registry sends whole, without pages. */
+  /** Creates a client method that reads a list without pagination. */
   function createShortListReader<T>(arrayName: string, parse: ObjectParser<T>) {
     const request = createGetRequest(`${ORGANIZATION}/${arrayName}`);
     const format = { key: arrayName, parse, organizationId };
@@ -122,7 +122,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       readObject(http, createGetRequest(route, { [idName]: id }), { ...format, id }, readOptions);
   }
 
-  /** Sends a write once and returns the created object. If the response is lost, searches for the object in its list. */
+  /** Creates an object with one request. If the response is lost, searches a list for the object. */
   function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
     { request, creditAmount, format, list, match }: CreditWrite<T>,

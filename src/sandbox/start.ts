@@ -92,7 +92,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
-/** Generates example data if the registry is empty. Throws if it holds data of another seed or size. */
+/** Generates example data if the registry is empty. Throws if the registry has data of another seed or size. */
 function ensureWorld(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,

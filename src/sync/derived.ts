@@ -29,7 +29,7 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 /** The tables whose rows can be checked against their documents. */
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
-/** Returns the columns of a row that contradict its JSON document. */
+/** Returns the names of the columns whose values differ from the row's JSON document. */
 export function findContradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,

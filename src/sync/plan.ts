@@ -115,7 +115,7 @@ function isDue(input: PlanInput, resource: SyncedResource): boolean {
   return announced.has(resource) || isDueBySchedule(previous, input);
 }
 
-/** Whether the read interval of a resource is over. Each organization has its own offset, which spreads the reads. */
+/** Whether a resource is due for its regular read. Offsets spread the reads of organizations over time. */
 function isDueBySchedule(
   { dataAsOf, attemptedAt, everyMs }: PreviousRead,
   { now, organizationId }: PlanInput,
@@ -144,7 +144,7 @@ function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
   return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
-/** Returns how many milliseconds to wait before a declined resource is requested again, up to a day. */
+/** Returns the wait in milliseconds, up to a day, before a declined resource is requested again. */
 function computeDeclinedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,

@@ -42,7 +42,7 @@ type ListReadOptions = ListOptions & ObservationOptions;
 
 /** How one list is read from the registry. */
 export interface ListSource<Item> {
-  /** The form of its answer: one object, one short answer, one long answer that is parsed as it arrives, or pages. */
+  /** The shape of the response: one object, one short answer, one long answer that is parsed as it arrives, or pages. */
   readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
   readonly parse: (document: SourceObject) => Item;
   /** Returns the key of a row that cannot be parsed. Returns null if its key cannot be read either. */

@@ -93,7 +93,7 @@ async function requestInstallationToken(
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
-/** Converts the 404 of a token request into the error `installation_gone`. */
+/** Converts the 404 error of a token request to the error `installation_gone`. */
 function createInstallationGoneError({
   call,
   status,

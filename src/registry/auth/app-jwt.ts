@@ -42,7 +42,7 @@ export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): T
   };
 }
 
-/** Signs a JWT for the app that expires in seven minutes. The issue time is backdated by one minute. */
+/** Signs a JWT that authenticates the app for seven minutes. Its `iat` claim is one minute in the past. */
 async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })

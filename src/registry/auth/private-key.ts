@@ -41,7 +41,7 @@ export function readPrivateKey(text: string): KeyObject {
   return key;
 }
 
-/** Returns the PEM block of the private key. Throws if the key is missing, encrypted or in OpenSSH form. */
+/** Returns the PEM block of the private key. Throws if the key is missing, encrypted or in OpenSSH format. */
 function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));
@@ -63,7 +63,7 @@ function findPrivateKeyBlock(pem: string): string {
   return block;
 }
 
-/** Creates the error for PEM text without a private key, such as "found a certificate". */
+/** Creates the error for text without a private key. The error says what the text is, such as a certificate. */
 function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');

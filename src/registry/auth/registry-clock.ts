@@ -30,13 +30,13 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/** Creates a local clock that changes to the registry's time if clock skew explains a 401 response. */
+/** Creates a clock that switches to the registry's time after a 401 response caused by clock skew. */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusalReportedAt = Number.NEGATIVE_INFINITY;
 
-  /** Sets the milliseconds that are added to the local clock, and calls `onCorrection`. */
+  /** Sets the clock's offset from local time, and calls `onCorrection`. */
   function setOffset(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
     onCorrection?.(offsetMs);
@@ -63,7 +63,7 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryCl
   };
 }
 
-/** Whether two times are at least an hour apart, in either direction. */
+/** Whether two times differ by at least an hour. The order of the times does not matter. */
 function areAnHourApart(previousMs: number, nowMs: number): boolean {
   // The local clock may have stepped back.
   return Math.abs(nowMs - previousMs) >= HOUR_MS;

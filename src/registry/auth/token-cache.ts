@@ -37,7 +37,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** Whether a cached token may still be used after the last change of the permissions. */
+  /** Whether a cached token has the current permissions. Also true if the permissions are unknown. */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,

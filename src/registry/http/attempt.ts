@@ -13,7 +13,7 @@ export interface RequestAttempt {
   countBytes(bytes: number): void;
   /** Replaces the deadline with a new one that is counted from now. */
   restartDeadline(deadlineMs: number): void;
-  /** Ends the attempt as failed and returns the error to throw. */
+  /** Ends a failed attempt and returns the error to throw. */
   fail(error: unknown): RegistryError;
   succeed(): void;
 }
@@ -58,7 +58,7 @@ export function startAttempt(
     request.onCall?.(record);
   }
 
-  /** Ends the attempt as failed and returns the error to throw. */
+  /** Ends a failed attempt and returns the error to throw. */
   function fail(error: unknown): RegistryError {
     const registryError = toRegistryError(request, error, abort.signal);
     endAttempt(registryError);

@@ -111,7 +111,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Reads a response with an error status and returns the matching error. */
+  /** Reads a response with an error status and returns the error to throw. */
   async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
@@ -126,7 +126,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Returns how to read a response body: size limit, timeout and a check whether the body repeats the token. */
+  /** Returns the options for reading a response body: size limit, timeout and the check for a repeated token. */
   function createResponseBodyOptions(
     { request, maxBytes }: PreparedRequest,
     token: string,

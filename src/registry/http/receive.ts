@@ -77,7 +77,7 @@ export function receiveStream(
   };
 }
 
-/** Throws if the bytes contain the token of the request. */
+/** Throws if response bytes contain the token that was sent with the request. */
 function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions): void {
   if (hasTokenEcho(bytes))
     throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
@@ -90,7 +90,7 @@ function getContentLength(response: Response): number | null {
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response carries a whole body and marks where the body ends. */
+/** Whether a response is not partial and states where its body ends. */
 function isCompleteResponse({ status, headers }: Response): boolean {
   // Without a marked end, a truncated body would look complete.
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';

@@ -21,7 +21,7 @@ const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 /** While other requests wait, one of so many requests is a download. An organization may have thousands of certificates. */
 const REQUESTS_PER_DOWNLOAD = 4;
 
-/** Creates a limiter for requests per second and for concurrent requests. Downloads can be overtaken. */
+/** Creates a limiter for requests per second and concurrent requests. Downloads have lower priority. */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
   const queue: QueuedRequest[] = [];
   const maxDownloads = Math.max(1, concurrency - SLOTS_KEPT_FROM_DOWNLOADS);
@@ -40,7 +40,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     refilledAtMs = nowMs;
   }
 
-  /** Removes and returns the next request from the queue. Other requests overtake downloads until it is a download's turn. */
+  /** Removes and returns the next request from the queue. Prefers requests that are not downloads. */
   function dequeueNext(): QueuedRequest | undefined {
     const mayDownload = downloads < maxDownloads;
     const download = mayDownload ? queue.findIndex(({ isDownload }) => isDownload) : -1;

@@ -64,7 +64,7 @@ export async function sendWithRetries<T>(
   }
 }
 
-/** Rethrows a token error without `mayHaveHappened`, because the actual request was not sent. */
+/** Rethrows the error of a token request. Clears `mayHaveHappened`, because the main request was not sent. */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

@@ -36,7 +36,7 @@ export function createCancelledError(request: RequestLine, cause: unknown): Regi
   return new RegistryError('cancelled', `${call}: cancelled`, { call, cause });
 }
 
-/** Converts a network error to a `RegistryError`. After an abort, uses the reason of the signal instead. */
+/** Converts a network error, or the reason of an aborted signal, to a `RegistryError`. */
 export function toRegistryError(request: RequestLine, error: unknown, signal: AbortSignal): RegistryError {
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof RegistryError && cause.status !== null) return cause;
@@ -58,7 +58,7 @@ export function toRegistryError(request: RequestLine, error: unknown, signal: Ab
   });
 }
 
-/** Describes a connection error, such as "the connection was refused (ECONNREFUSED)". */
+/** Describes a connection error: `ECONNREFUSED` → `the connection was refused (ECONNREFUSED)`. */
 function describeSystemCode(systemCode: string | null): string {
   if (systemCode === null) return 'the connection failed';
   const isBroken = BROKEN_CONNECTION_CODES.includes(systemCode);

@@ -34,7 +34,7 @@ class WritableAmount implements Amount {
   }
 }
 
-/** Reads an amount from JSON text with all its digits. `JSON.parse` may have rounded `parsedValue`. */
+/** Reads an amount with all its digits from JSON text, because `JSON.parse` may have rounded `parsedValue`. */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -74,7 +74,7 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/** Creates an amount from the text of a JSON number. `fault` says why a number is invalid. */
+/** Creates an amount from the text of a JSON number. An invalid number gives an amount with a `fault`. */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
@@ -84,7 +84,7 @@ export function createAmount(exact: string): Amount {
   return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-/** Whether a number is negative but so small that `Number` rounds it to zero. */
+/** Whether a number that `Number` rounds to zero is negative. True for `-1e-400`, false for `-0`. */
 function isTinyNegative(exact: string): boolean {
   const [mantissa = ''] = exact.split(/[eE]/);
   return exact.startsWith('-') && /[1-9]/.test(mantissa);

@@ -5,7 +5,7 @@ import { MAX_DEPTH } from './json-text.js';
 
 /** The largest envelope. The envelope is the whole response except the rows of its list. */
 export const MAX_ENVELOPE_BYTES = 256 * 1024;
-/** How much of a response of unexpected form the error carries. */
+/** How many characters of an unexpected response the error carries. */
 const MAX_ANSWER_CHARACTERS = 4096;
 
 const QUOTE = 0x22;
@@ -80,7 +80,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Stores bytes before or after the array of rows. Throws if there are too many. */
+  /** Stores a part of the response outside the array. Throws if the stored parts are too large. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
@@ -92,7 +92,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses the response up to the array: `{"total": 5, "rows": […` → total 5. */
+  /** Parses the part of the response before the array: `{"total":5,"rows":[` → `{ total: 5, rows: [] }`. */
   function parseEnvelopeStart(): Envelope {
     // Before the array is found, nothing is known.
     if (partsBeforeArray === 0 || isBareArray) return {};
@@ -102,7 +102,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isObject(value) ? value : {};
   }
 
-  /** Parses the response without the array's elements. Throws if the array is missing or the response is truncated. */
+  /** Parses the response without the array's elements. Throws if the array is missing or the JSON incomplete. */
   function parseWholeEnvelope(): Envelope {
     const label = `the answer around ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
@@ -122,7 +122,7 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for valid JSON without the expected array. The error quotes the beginning of the JSON. */
+/** Creates the error for JSON without the named array. The error contains the beginning of the JSON. */
 function createUnexpectedFormError(
   arrayName: string,
   form: UnexpectedAnswer['form'],

@@ -134,7 +134,7 @@ function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the first field of `aliases` that holds text or a number, as text. Returns null if there is none. */
+/** Returns the first text or number in the fields `aliases`, as text. Returns null if there is none. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -168,7 +168,7 @@ export function getInstant(object: SourceObject, name: string): string | null {
 }
 
 /**
- * The registry's usual form of a time, which needs no conversion. It allows only days up to the 28th, which every month
+ * The registry's usual format of a time, which needs no conversion. It allows only days up to the 28th, which every month
  * has.
  */
 const NORMAL_INSTANT =

@@ -104,7 +104,7 @@ interface ResolvedField {
   readonly aliases: FieldAliases;
 }
 
-/** Returns the type of a field and all names that it may have in JSON. */
+/** Returns the type of a model field and the names that the field may have in JSON. */
 function resolveField(fieldName: string, definition: ObjectModel[string]): ResolvedField {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;
@@ -189,7 +189,7 @@ const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
 const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
 const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
 
-/** Parses the project of an object, from the field `project` or from the fields `projectId` and `projectName`. */
+/** Parses the reference to a project from `project`, or from `projectId` and `projectName`. */
 function parseProjectReference(object: SourceObject): ProjectReference | null {
   const project = getObjectMembers(object, 'project');
   if (project === null) {

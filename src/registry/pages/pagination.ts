@@ -10,7 +10,7 @@ export interface Pagination {
 
 const NO_PAGINATION: Pagination = { total: null, pageCount: null, nextPage: null };
 
-/** Returns the total, the page count and the next page that a response states. A malformed value becomes null. */
+/** Reads the total, the page count and the next page from a response. A malformed value becomes null. */
 export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
   const pagination = envelope['pagination'];
   if (!isObject(pagination)) return NO_PAGINATION;

@@ -42,7 +42,7 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Recognizes a page that has the same rows as in an earlier read. Returns null for other pages. */
+/** Looks up a page by the hash of its rows. Returns null unless an earlier read had the same rows. */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
@@ -134,7 +134,7 @@ function copyText(text: string): string {
 
 /** Parses the JSON of a page without its rows. Returns null if the page may contain a second list of the same name. */
 function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
-  // A backslash could hide the name in escaped form.
+  // A backslash could hide the name as an escape sequence.
   const quotedKey = `"${arrayName}"`;
   if (text.includes('\\') || text.indexOf(quotedKey) !== text.lastIndexOf(quotedKey)) return null;
   const value = parseJsonOrUndefined(text);

@@ -2,7 +2,7 @@ import { RegistryError } from '../errors.js';
 import type { SourceObject } from '../json/json-object.js';
 import type { UnreadableRow } from '../read-types.js';
 
-/** Parses one row and returns a list of one. Reports an unreadable row to `onUnreadable` and returns an empty list. */
+/** Parses a row into a list of one item. For an unreadable row, calls `onUnreadable` and returns `[]`. */
 export function parseRow<T>(
   object: SourceObject,
   parse: (object: SourceObject) => T,

@@ -183,7 +183,7 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): O
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page and parses the rows that no earlier read of the list has parsed. */
+/** Requests one page and parses its rows. Skips rows that are known from an earlier read. */
 async function readPage<T>(
   list: PageSource<T>,
   pageNumber: number,
@@ -217,7 +217,7 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Parses the row groups of a page that no earlier read has parsed. Returns other groups without items. */
+/** Groups the rows of a page, and parses the groups that are not known from an earlier read. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PageSource<T>,
   rows: readonly PageRow[],

@@ -36,7 +36,7 @@ export function endReservation(
   });
 }
 
-/** Returns the reservation in a response, or null if there is none. Throws for a body such as HTML. */
+/** Returns the reservation in a response, or null if there is none. Throws if the body is not JSON. */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
   const text = decodeBody(response);
@@ -50,7 +50,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Returns the requested reservation, or null if the registry answered 404. */
+/** Awaits a requested reservation. Returns null if the request failed with `not_found`. */
 async function nullIfNotFound(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await pendingReservation;

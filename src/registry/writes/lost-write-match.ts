@@ -19,7 +19,7 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a matcher that finds the reservation of a request after its response was lost. */
+/** Creates a function that decides whether a reservation is the result of a request with a lost response. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -29,7 +29,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/** Creates a matcher that finds the inventory request of a call after its response was lost. */
+/** Creates a function that decides whether an inventory request is the result of a call with a lost response. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,

@@ -78,7 +78,7 @@ function createListDistorter(
   };
 }
 
-/** Answers a request with an error status, 503 by default, and does not pass it on. */
+/** Answers a request with an error status, by default 503, instead of passing it to the registry. */
 function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));

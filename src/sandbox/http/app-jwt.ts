@@ -11,11 +11,11 @@ const COMPACT_JWT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 export interface AppPublicKey {
   readonly pem: string;
-  /** SHA-256 of the key's SPKI form, as the registry's dashboard shows it. */
+  /** SHA-256 of the key in SPKI format, as the registry's dashboard shows it. */
   readonly fingerprint: string;
 }
 
-/** Parses an RSA public key in PEM form. Returns undefined for any other text and for keys shorter than 2048 bits. */
+/** Parses an RSA public key in PEM format. Returns undefined for other text and for keys under 2048 bits. */
 export function parsePublicKey(pem: string): AppPublicKey | undefined {
   const key = parsePemPublicKey(pem);
   if (key?.asymmetricKeyType !== 'rsa') return undefined;
@@ -27,7 +27,7 @@ export function parsePublicKey(pem: string): AppPublicKey | undefined {
   };
 }
 
-/** Parses a public key in PEM form. Returns undefined for any other text, including a private key. */
+/** Parses a public key in PEM format. Returns undefined for any other text, including a private key. */
 function parsePemPublicKey(pem: string): KeyObject | undefined {
   if (!pem.includes('PUBLIC KEY')) return undefined;
   try {
@@ -83,7 +83,7 @@ export function verifyAppJwt({
   return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-/** Returns why a JWT is not valid at a time, such as "The JWT has expired". Returns undefined if the JWT is valid. */
+/** Returns why a JWT is not valid at a time, such as `The JWT has expired`, or undefined if it is valid. */
 function checkJwtTimes(
   claims: ReadonlyMap<string, unknown>,
   nowSeconds: number,

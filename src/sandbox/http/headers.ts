@@ -32,7 +32,7 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   };
 }
 
-/** Creates the middleware that answers 400 to a wrong version header. `strict` checks more headers. */
+/** Creates the middleware that rejects a wrong version header. `strict` also requires it and checks Accept. */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);
   return (req, _res, next) => {

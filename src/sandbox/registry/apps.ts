@@ -107,7 +107,7 @@ function addPublicKeys(row: AppRecord, newKeys: readonly AppPublicKey[], created
   return { ...row, keys: [...keys.values()] };
 }
 
-/** Parses a list of public keys in PEM form. Adds an error message to `problems` if a key is invalid. */
+/** Parses a list of public keys in PEM format. Adds an error message to `problems` if a key is invalid. */
 function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   const pems: readonly unknown[] = Array.isArray(value) ? value : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (parsePublicKey(pem) ?? []) : []));
@@ -147,7 +147,7 @@ function readCallbackUrls(value: unknown, problems: string[]): readonly string[]
   return validUrls;
 }
 
-/** Converts an app's name to the form used in URLs: "My App" → "my-app". */
+/** Converts an app's name for use in URLs: `My App` → `my-app`. */
 function toNameId(name: string): string {
   return name
     .toLowerCase()

@@ -59,7 +59,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return id;
   }
 
-  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error above the maximum. */
+  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error if the total is too large. */
   function issueInto(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
@@ -74,7 +74,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueInto(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Removes the amount in a request body from the organization's warehouse or inventory. */
+  /** Removes the credits that a request body names from the organization's warehouse or inventory. */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);
@@ -102,7 +102,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     },
   );
 
-  /** Creates the test credit that the endpoint `friendbot` gives away. Returns the credit's id. */
+  /** Creates a project and the credit that the endpoint `friendbot` deposits. Returns the credit's id. */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });

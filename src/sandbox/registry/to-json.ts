@@ -251,7 +251,7 @@ export function summarizeCredits(rows: readonly IssuedCredit[]) {
   };
 }
 
-/** Returns the JSON of an `issuance` event, which says when and how much of a credit was issued. */
+/** Returns the JSON of an `issuance` event, with the time and the amount of a credit's issuance. */
 export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
   return {
     id,

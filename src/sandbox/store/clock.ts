@@ -22,7 +22,7 @@ interface ClockStateStorage {
 
 export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
-/** Creates a clock that can be set, shifted and frozen. `read` and `write` keep its state. */
+/** Creates a clock that can be set, shifted and frozen. `read` and `write` load and store its state. */
 export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
   /** Returns the clock's offset and the instant at which the clock is frozen. */
   function getState(): ClockState {

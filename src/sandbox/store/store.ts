@@ -153,7 +153,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /** Replays the operations in the journal, except the oldest lines beyond the limit of an operation. */
+  /** Drops the oldest lines of operations that exceed their limit, then replays the rest of the journal. */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -196,7 +196,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   };
 }
 
-/** Returns the operation's name in a journal line: `["issue",…]` → "issue". */
+/** Returns the operation's name in a journal line: `["issue",…]` → `issue`. */
 function readOperationName(line: string): string {
   // Parsing the whole line as JSON would be slow for a long journal.
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';

@@ -148,7 +148,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     return groupOf === undefined ? [ALL_ROWS] : [ALL_ROWS, groupOf(row)];
   }
 
-  /** Inserts or replaces a row and updates all indexes. The change stays even if the current operation fails. */
+  /** Inserts or replaces a row and updates all indexes. Does not record how to undo the change. */
   function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {

@@ -48,7 +48,7 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
-/** Yields all credits, each with the sum of its holdings, reservations and retirements as issued amount. */
+/** Yields all credits. The issued amount is the sum of the holdings, reservations and retirements. */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

@@ -59,7 +59,7 @@ export function createRandom(seed: number, streamName: string, index = 0): Rando
   };
 }
 
-/** Returns a copy of a string, which needs less memory than a concatenated string. */
+/** Returns an equal string that uses less memory if `text` was built by concatenation. */
 export function flattenString(text: string): string {
   // V8 keeps the parts of a concatenated string in memory.
   return Buffer.from(text).toString();

@@ -65,7 +65,7 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Generates the finished reservations that led to every second of the latest retirements by apps. */
+/** Generates a finished reservation for every second one of the latest retirements that apps made. */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
   return retirements.listAppRetirementNumbers(EXPLAINED_RETIREMENTS).flatMap((number, index) => {

@@ -75,7 +75,7 @@ export function createRetirementGenerator(
       for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
-    /** Returns the numbers of the latest retirements that apps made, newest first. */
+    /** Returns the numbers of the latest retirements by apps, newest first. A number identifies a retirement. */
     listAppRetirementNumbers(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {

@@ -43,7 +43,7 @@ export function completeWorldSpec(spec: WorldSpec): CompleteWorldSpec {
   return size;
 }
 
-/** Picks a random time for one of `count` events within two years. An event with a higher index gets a later time. */
+/** Picks a random time in two years for one of `count` events. Events with a higher index happen later. */
 export function pickHistoryTime(seed: number, streamName: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${streamName} time`, index).next()) * step);

@@ -23,7 +23,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /** Returns the installation if it is active, otherwise null. Scheduled jobs may use the stored list. */
+  /** Returns the installation if it is active, otherwise null. Scheduled jobs may use stored data. */
   async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -60,7 +60,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged };
   }
 
-  /** Assigns the job to an organization. Throws `organization_busy` if another job is reading it. */
+  /** Assigns an organization to the job. Throws `organization_busy` if another job reads the organization. */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);
@@ -75,7 +75,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   return {
     /** Checks the access at the start of a job. Returns null if the installation is uninstalled or suspended. */
     checkAtStart,
-    /** Checks the access at the registry with a new token. Throws `access_gone` unless the installation is active. */
+    /** Reads the installation again with a new token. Throws `access_gone` unless the installation is active. */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });
       if (active === null) throw new SyncError('access_gone');

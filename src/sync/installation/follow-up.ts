@@ -14,7 +14,7 @@ export async function enqueueFollowUpJobs(context: ReadContext): Promise<string>
   return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
-/** Enqueues a read of warehouse and reservations for the moment when the next reservation ends. */
+/** Enqueues a job that reads the warehouse and the reservations when the next reservation ends. */
 async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   const { inbox, client, now, installationId, observations } = context;
   if (observations.nextReservationEnd === null) return;
@@ -80,7 +80,7 @@ async function enqueueRetry(context: ReadContext): Promise<string> {
   return `${PARTIAL_READ}: ${describeFailures(failures)}`;
 }
 
-/** Formats failed resources, grouped by cause: "addresses, members failed (503)". */
+/** Formats failed resources by cause, such as `addresses, members failed (503)`. */
 function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): string {
   const resourcesByCause = new Map<string, string[]>();
   for (const [resource, error] of failures) {
@@ -93,7 +93,7 @@ function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): strin
   ).join('; ');
 }
 
-/** Returns the HTTP status of an error, such as "503", or its failure code in words. */
+/** Returns the HTTP status of an error, such as `503`. Without a status, returns the failure code in words. */
 function describeCause(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');

@@ -12,7 +12,7 @@ export interface InstallationRun extends RunningJob {
   readonly scope: ReadScope;
 }
 
-/** Adds the installation, the newest webhook and the scope to a running job. Throws without an installation. */
+/** Adds the installation id, newest webhook and scope to a job. Throws if the job has no installation. */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,

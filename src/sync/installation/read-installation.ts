@@ -102,7 +102,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /** Loads the last read of each resource, and which resources got a webhook since. */
+  /** Loads the last read of each resource, and the resources that got a webhook after it. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -142,7 +142,7 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources with a webhook that matches the query `toQuery` creates for them. */
+/** Returns the resources that have a matching webhook. `toQuery` creates the query for a resource. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -161,7 +161,7 @@ async function findResourcesWithDelivery(
   return new Set(resources.filter((_resource, index) => arrived[index] === true));
 }
 
-/** Marks the resources that the registry answered with 404 as not offered. */
+/** Marks resources as not offered if the registry answered 404 for them. */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
   if (notFound.size === 0) return;
@@ -179,7 +179,7 @@ function readResource(context: ReadContext, resource: SyncedResource): Promise<v
   return resource === 'projects' ? readProjects(context) : readList(context, resource);
 }
 
-/** Reads a resource, with a second attempt if the read is refused (403). Throws only errors that end the whole job. */
+/** Reads a resource. Retries once after a 403 error. Throws only errors that end the whole job. */
 async function readOrRecordFailure(
   context: ReadContext,
   resource: SyncedResource,

@@ -7,7 +7,7 @@ const READ_AFTER_END_MS = 1000;
 const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/** Returns when to read the reservation list again because a reservation ends. Uses the registry's clock. */
+/** Returns when to read the reservations again to see whether one has ended, or null if never. */
 export function findNextReservationEnd(
   reservations: Iterable<Reservation>,
   registryNow: number,
@@ -20,7 +20,7 @@ export function findNextReservationEnd(
   return earliest;
 }
 
-/** Returns when to read the reservation list again because this reservation ends, or null if never. */
+/** Returns when to read a reservation again to see whether it has ended, or null if never. */
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);

@@ -36,7 +36,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Checks the access, then reads the warehouse and the reservations except `interruptedResource`. */
+  /** Checks the access, then reads the warehouse and the reservations, but not `interruptedResource`. */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();

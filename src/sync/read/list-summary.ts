@@ -96,7 +96,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
       const [first] = rows.values();
       if (first !== undefined && rows.size > 1 && seenRows <= rows.size) throw first.error;
     },
-    /** Returns a fault that names the unreadable rows. Returns null if every row could be parsed. */
+    /** Returns the fault to report for unreadable rows, or null if every row could be parsed. */
     describe(): ReadFault | null {
       if (rows.size === 0) return null;
       const errors = [...rows.values()].map(({ error }) => error.message);
@@ -128,7 +128,7 @@ function createForeignRowFilter<Item extends object>(
   return {
     /** Returns the items without foreign ones. Items that name no owner are kept. */
     remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwn),
-    /** Returns a fault that names the dropped rows. Returns null if no row was dropped. */
+    /** Returns the fault to report for dropped rows, or null if no row was dropped. */
     describe(): ReadFault | null {
       if (foreignCount === 0) return null;
       const list = joinWithOmittedCount(named, foreignCount, ', ');
@@ -138,7 +138,7 @@ function createForeignRowFilter<Item extends object>(
   };
 }
 
-/** Joins texts and appends the number of omitted ones: "a, b and 3 more". */
+/** Joins texts and appends how many texts were omitted, such as `a, b and 3 more`. */
 function joinWithOmittedCount(texts: readonly string[], totalCount: number, separator: string): string {
   const more = totalCount > texts.length ? ` and ${totalCount - texts.length} more` : '';
   return `${texts.join(separator)}${more}`;

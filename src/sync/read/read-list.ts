@@ -115,7 +115,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   };
 }
 
-/** Creates a function that asks the registry for missing rows by id, if the registry offers that. */
+/** Returns the option `lookUpMissing`, which requests missing rows by id, or `{}` if that is impossible. */
 function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,

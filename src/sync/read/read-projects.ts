@@ -20,7 +20,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await session.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /** Requests one project. If the registry refuses the project, returns the error as the answer. */
+  /** Requests one project. If the registry refuses the request, returns the error message with the id. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {

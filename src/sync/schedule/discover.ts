@@ -46,7 +46,7 @@ export async function discoverInstallations(
   return describeDiscovery(foundCount, unreadable);
 }
 
-/** Formats the outcome of a discover job: "found 3" or "nothing new". */
+/** Formats the outcome of a discover job, such as `found 3` or `nothing new`. */
 function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRow[]): string {
   const outcome = foundCount === 0 ? 'nothing new' : `found ${foundCount}`;
   const [first] = unreadable;
@@ -59,7 +59,7 @@ function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/** Whether the organization or the permissions of an installed installation have changed. */
+/** Whether the organization or the permissions of a known installation have changed. */
 function differsFromKnown(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,

@@ -14,7 +14,7 @@ type UnreadDeliveryContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembe
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/** Stores in the mirror that the worker is alive, and for each resource the oldest webhook since its last read. */
+/** Stores the worker's heartbeat and the oldest unread webhook of each resource in the mirror. */
 export async function recordUnreadDeliveries(
   { inbox, mirror, mirrorMembers }: UnreadDeliveryContext,
   now: number,
@@ -71,7 +71,7 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/** Creates a finder of the oldest webhook since the last read of each resource. */
+/** Creates a finder of the oldest unread webhook of each resource. Unread means newer than the last read. */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -79,7 +79,7 @@ function createUnreadDeliveryFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /** Starts the searches for the resources of an installation. */
+  /** Registers the resources of an installation. Their oldest unread webhooks are to be found. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -91,13 +91,13 @@ function createUnreadDeliveryFinder(
   return {
     isUnknown: (installationId: string) => !openByInstallation.has(installationId),
 
-    /** Starts the searches for the resources of several installations. */
+    /** Registers the resources of several installations. Their oldest unread webhooks are to be found. */
     addInstallations(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of resourcesByInstallation)
         addInstallation(installationId, resources);
     },
 
-    /** Ends the searches that this delivery matches and returns their results. Pass the oldest delivery first. */
+    /** Adds the next delivery, oldest first. Returns the resources whose oldest unread delivery it is. */
     matchDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -117,14 +117,14 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the unread delivery that an earlier run found for a resource, in a list of at most one. */
+/** Returns a list with the unread delivery that an earlier run found for a resource, or an empty list. */
 function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Returns the search for the oldest unread delivery of a resource, or no search if it is known. */
+/** Returns a list with the search for a resource's oldest unread delivery, or `[]` if that is known. */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -132,7 +132,7 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns the time up to which unread deliveries were already searched, or null if unknown. */
+/** Returns the time up to which an earlier run has searched the deliveries, or null if unknown. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   // A time in the future means that the clock was set back.
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;

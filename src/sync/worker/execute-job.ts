@@ -27,7 +27,7 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/** Returns what the inbox stores for a successful job. Scheduled jobs without changes may be `unchanged`. */
+/** Returns how the inbox records a successful job: `done`, or `unchanged` for a quiet scheduled job. */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;

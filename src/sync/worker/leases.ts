@@ -22,7 +22,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   let renewalInProgress = false;
   let renewalTimer: NodeJS.Timeout | undefined;
 
-  /** Starts a timer. When it fires, the lease has expired, and its job is reported as lost. */
+  /** Starts the expiry timer of a lease. When the timer fires, the job is reported as lost. */
   function expireAfter(lease: Lease, ms: number): NodeJS.Timeout {
     // After a whole period without renewal, another worker may have claimed the job.
     return setTimeout(() => lose(lease), ms);
@@ -39,7 +39,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     leases.delete(jobId);
   }
 
-  /** Stops renewing a lease and calls `onLost`, unless the lease was replaced or removed. */
+  /** Stops renewing a lease and reports its job as lost. Ignores a lease that was replaced or removed. */
   function lose(lease: Lease): void {
     if (!isCurrent(lease)) return;
     remove(lease.claim.id);

@@ -21,7 +21,7 @@ export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOpti
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** Yields to the event loop. Every 50th call also lets a waiting run use the slot first. */
+    /** Yields to the event loop. Every 50th call also gives the slot to a waiting run, then waits for a slot. */
     async yieldTurn(): Promise<void> {
       yields += 1;
       await waitForEventLoop();
