@@ -26,7 +26,7 @@ export type RegistryErrorCode = (typeof REGISTRY_ERROR_CODES)[number];
 
 /** The beginning of a response that is valid JSON, but not the expected list. */
 export interface UnexpectedAnswer {
-  readonly form: 'object' | 'list';
+  readonly shape: 'object' | 'list';
   readonly text: string;
 }
 

@@ -54,11 +54,11 @@ test.each([
   ['a list without a name', 'list', '["credits",[{}]]', 'a list without a name'],
 ])(
   'an answer with %s throws an error that carries the answer outside its message',
-  (_name, form, text, came) => {
+  (_name, shape, text, came) => {
     expect(() => splitText(text)).toThrow(
       expect.objectContaining({
         code: 'other_form',
-        answer: { form, text },
+        answer: { shape, text },
         message: `credits: expected a list of this name, got ${came}`,
       }),
     );
@@ -101,10 +101,10 @@ test('a second list is refused wherever the chunks end, unless it is nested deep
   }
 });
 
-test('the error for an unexpected form carries only the beginning of a long answer', () => {
+test('the error for an unexpected shape carries only the beginning of a long answer', () => {
   const text = `{"projects":"${'x'.repeat(100_000)}"}`;
   expect(() => splitText(text)).toThrow(
-    expect.objectContaining({ answer: { form: 'object', text: text.slice(0, 4096) } }),
+    expect.objectContaining({ answer: { shape: 'object', text: text.slice(0, 4096) } }),
   );
 });
 

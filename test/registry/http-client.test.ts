@@ -380,7 +380,7 @@ describe('refusals', () => {
   });
 
   test('T69 an answer of unexpected form is kept without anything that looks like a credential', () => {
-    const answer = { form: 'object', text: '{"token":"crs_0123456789abcdef"}' } as const;
+    const answer = { shape: 'object', text: '{"token":"crs_0123456789abcdef"}' } as const;
     const error = new RegistryError('other_form', 'it said crs_0123456789abcdef', { answer });
     expect(error.answer?.text).toBe('{"token":"[masked]"}');
     expect(error.message).toBe('it said [masked]');

@@ -44,7 +44,7 @@ test('a read is described by its last answer; without an answer the description 
     text: null,
   });
   const bad = new RegistryError('bad_answer', 'no JSON');
-  const other = new RegistryError('other_form', 'a list', { answer: { form: 'list', text: '[1]' } });
+  const other = new RegistryError('other_form', 'a list', { answer: { shape: 'list', text: '[1]' } });
   const refused = new RegistryError('forbidden', 'no', { status: 403 });
   const answers = [bad, other, refused, new RegistryError('timeout', 'late'), new Error('of ours')];
   expect(answers.map(error => countCalls(CALL).describeBadAnswer(error, keepText))).toEqual([

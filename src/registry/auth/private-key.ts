@@ -12,7 +12,7 @@ export type PrivateKeyFault =
   | 'too_short'
   | 'unreadable';
 
-const EXPECTED = 'expected an RSA private key in PEM form (PKCS#1 or PKCS#8)';
+const EXPECTED = 'expected an RSA private key in PEM format (PKCS#1 or PKCS#8)';
 const MIN_RSA_BITS = 2048;
 
 /** Describes what is wrong with a key. It holds nothing of the key's text, and no cause that could. */
@@ -58,7 +58,7 @@ function findPrivateKeyBlock(pem: string): string {
     );
   }
   if (label.startsWith('OPENSSH')) {
-    throw new PrivateKeyError('openssh', 'a key in OpenSSH form; convert it to PEM first');
+    throw new PrivateKeyError('openssh', 'a key in OpenSSH format; convert it to PEM first');
   }
   return block;
 }

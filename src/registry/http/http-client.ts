@@ -78,7 +78,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       });
       attempt.recordStatus(response.status);
       clockSkew.measure(response);
-      if (!response.ok) throw await readRefusal(request, response, attempt);
+      if (!response.ok) throw await readErrorResponse(request, response, attempt);
       if (bodyDeadlineMs !== null) attempt.restartDeadline(bodyDeadlineMs);
       return { response, attempt };
     } catch (error) {
@@ -112,7 +112,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   }
 
   /** Reads a response with an error status and returns the error to throw. */
-  async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
+  async function readErrorResponse(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
     return createRefusalError({

@@ -108,10 +108,10 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
     const value = parseCheckedJson(text, label);
     if (isBareArray) return {};
-    if (Array.isArray(value)) throw createUnexpectedFormError(arrayName, 'list', text);
+    if (Array.isArray(value)) throw createUnexpectedShapeError(arrayName, 'list', text);
     if (!isObject(value)) throw createBadAnswerError(label, 'an object', 'something else');
     if (!hasArray || !Array.isArray(value[arrayName]))
-      throw createUnexpectedFormError(arrayName, 'object', text);
+      throw createUnexpectedShapeError(arrayName, 'object', text);
     return value;
   }
 
@@ -123,13 +123,13 @@ function removeByteOrderMark(text: string): string {
 }
 
 /** Creates the error for JSON without the named array. The error contains the beginning of the JSON. */
-function createUnexpectedFormError(
+function createUnexpectedShapeError(
   arrayName: string,
-  form: UnexpectedAnswer['form'],
+  shape: UnexpectedAnswer['shape'],
   text: string,
 ): RegistryError {
-  const answer = { form, text: text.slice(0, MAX_ANSWER_CHARACTERS) };
-  const actual = form === 'object' ? 'an object without it' : 'a list without a name';
+  const answer = { shape, text: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  const actual = shape === 'object' ? 'an object without it' : 'a list without a name';
   const message = `${arrayName}: expected a list of this name, got ${actual}`;
   return new RegistryError('other_form', message, { answer });
 }

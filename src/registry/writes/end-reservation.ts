@@ -27,9 +27,9 @@ export function endReservation(
     request,
     // The response format is not documented, so the reservation is read unless the response contains it.
     parseResponse: response =>
-      parseEndedReservation(response, reservationId) ?? nullIfNotFound(readReservation()),
+      parseEndedReservation(response, reservationId) ?? awaitOrNull(readReservation()),
     lookUp: async () => {
-      const reservation = await nullIfNotFound(readReservation());
+      const reservation = await awaitOrNull(readReservation());
       if (reservation === null) return { candidates: [], certain: [] };
       return { candidates: [reservation], certain: isEnded(reservation) ? [reservation] : [] };
     },
@@ -51,7 +51,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
 }
 
 /** Awaits a requested reservation. Returns null if the request failed with `not_found`. */
-async function nullIfNotFound(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
+async function awaitOrNull(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await pendingReservation;
   } catch (error) {

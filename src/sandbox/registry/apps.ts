@@ -112,7 +112,7 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   const pems: readonly unknown[] = Array.isArray(value) ? value : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (parsePublicKey(pem) ?? []) : []));
   if (keys.length < pems.length)
-    problems.push('publicKeys must be a list of RSA public keys in PEM form, 2048 bits or more');
+    problems.push('publicKeys must be a list of RSA public keys in PEM format, 2048 bits or more');
   return keys;
 }
 

@@ -42,7 +42,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
       if (!(error instanceof RegistryError)) return null;
       const at = now();
       if (lastStatus !== null && error.answer !== null) {
-        const { form, text } = error.answer;
+        const { shape: form, text } = error.answer;
         return { status: lastStatus, at, form, text: maskSecrets(text) };
       }
       if (error.status !== null) return { status: error.status, form: 'none', at, text: null };

@@ -41,7 +41,7 @@ export async function recordUnreadDeliveries(
     if (unknownIds.length > 0)
       finder.addInstallations(await mirror.listKnownResources([...new Set(unknownIds)]));
     for (const { installationId, receivedAt } of deliveries)
-      facts.push(...finder.matchDelivery(installationId, receivedAt));
+      facts.push(...finder.addDelivery(installationId, receivedAt));
     await waitForEventLoop();
   }
   await mirror.report({
@@ -98,7 +98,7 @@ function createUnreadDeliveryFinder(
     },
 
     /** Adds the next delivery, oldest first. Returns the resources whose oldest unread delivery it is. */
-    matchDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
+    addDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
       const announced = shared.open.filter(({ since }) => since <= receivedAt);
