@@ -82,7 +82,7 @@ function getLogFields({ status, rejection, sender, failure, delivery }: Receiver
   };
 }
 
-/** Creates a collector of answers that calls `report` at most once per interval. */
+/** Creates a log throttle: `add` counts answers, and `report` gets the count at most once per interval. */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;

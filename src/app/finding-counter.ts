@@ -20,7 +20,7 @@ const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
 const selectCount = (finding: string) => `SELECT rows FROM findings WHERE finding = '${finding}'`;
 
-/** Counts the rows of each kind of inconsistent data and stores the counts in the mirror. */
+/** Counts the suspicious rows of each kind and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   kinds: readonly string[] = FINDINGS,
@@ -36,7 +36,7 @@ export async function countFindings(
   }
 }
 
-/** Counts inconsistent rows periodically. Returns a function that stops the counting. */
+/** Starts to count suspicious rows periodically. Returns a function that stops the counting. */
 export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
   // Each kind has its own interval: most need only the current rows, but some need all older versions.
   const dueAtMs = new Map(FINDINGS.map(finding => [finding, 0]));

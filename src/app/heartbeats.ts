@@ -44,7 +44,7 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/** Creates a readiness check that fails if no worker has used the inbox after two minutes. */
+/** Creates a readiness check that fails if two minutes after the start no worker has ever used the inbox. */
 export function createWorkerCheck({
   startedAt,
   now,

@@ -8,7 +8,7 @@ import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 
-/** Opens the evidence log and returns the functions of the sealing thread. */
+/** Opens the evidence log and returns the functions that the main thread calls in the sealing thread. */
 async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);

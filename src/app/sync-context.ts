@@ -17,7 +17,7 @@ export interface SyncDependencies {
   readonly random: () => number;
 }
 
-/** Creates the stores and settings for sync code. Deletes members that must not be mirrored. */
+/** Creates the objects that sync jobs need. Deletes mirrored members if `mirrorMembers` is false. */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
   dependencies: SyncDependencies,

@@ -25,7 +25,7 @@ export async function withEvidenceLog<Result>(
   return port === null ? null : await useAndClose(port, use);
 }
 
-/** Erases the selected entries from the evidence log and calls `removeRows`. */
+/** Deletes rows with `removeRows` and erases their entries (`selectLeaves`) from the evidence log. */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
@@ -79,7 +79,7 @@ export async function sealBeforeExport(
   }
 }
 
-/** Continues the evidence log after a backup was restored. Returns what was lost. */
+/** Continues the evidence log after a backup was restored. Renames the log if signed entries were lost. */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
@@ -96,7 +96,7 @@ export async function beginNewOrigin(
   );
 }
 
-/** Returns sentences about the log's name after a restore and the number of lost leaves. */
+/** Describes a restored evidence log: its name, and how many signed entries were lost. */
 export function describeRestoredLog({ origin, isNew, held, newest, lost }: RestoredOrigin): string {
   if (!isNew) return `The log continues as ${origin}. No signed leaf was lost.`;
   return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
@@ -114,7 +114,7 @@ export async function countUncheckedLeaves({
   return (await count.catch(toNullIfRefused)) ?? 0;
 }
 
-/** Returns null if the database refused access. Rethrows any other error. */
+/** Returns null for an error with the code `refused`. Rethrows any other error. */
 function toNullIfRefused(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
   throw error;
@@ -125,7 +125,7 @@ export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
-/** Checks for `doctor` that the worker keeps adding new data to the evidence log. */
+/** Checks for `doctor` that no data has waited too long to be added to the evidence log. */
 export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
@@ -142,7 +142,7 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }
 
-/** Describes where the evidence log records a version of a row, or returns null. */
+/** Describes where the evidence log records a row version. Returns null if that is unknown. */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,

@@ -104,7 +104,7 @@ export function defineChoice<const Word extends string>(
   return { ...defineParsedText(placeholder, description, parseWord), choices };
 }
 
-/** Returns a mandatory version of an optional parameter. */
+/** Returns a mandatory copy of an optional parameter. */
 export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
   const parse: Parameter<T>['parse'] = (rawValue, io) => {
     const value = parameter.parse(rawValue, io);
@@ -119,7 +119,7 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
-/** Defines an optional parameter for a past date or period. */
+/** Defines an optional parameter for a past date or period. `usedEdge` is the edge of a period that counts. */
 export function definePastDate(
   description: string,
   usedEdge: 'start' | 'end' = 'end',
@@ -173,7 +173,7 @@ export function requirePrintable(name: string, text: string): string {
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
-/** Returns a help text that lists the accepted formats of dates. */
+/** Returns a text for the help that lists the accepted date formats. */
 function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
   const instant = new Date(now).toISOString();
   return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${usedEdge}), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;

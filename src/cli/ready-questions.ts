@@ -7,7 +7,7 @@ interface ReadyQuestion {
   readonly sql: string;
 }
 
-/** Reads example questions and their SQL from docs/sql.md, if the file exists. */
+/** Reads example questions and their SQL from docs/sql.md. Returns no questions if the file is missing. */
 export function readReadyQuestions(): ReadyQuestion[] {
   const file = new URL('docs/sql.md', PACKAGE_FOLDER);
   return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];

@@ -1,4 +1,4 @@
-/** Creates a function that caches one result for `lifetimeMs`. A call with a different `key` reads a new result. */
+/** Creates a function that caches one result for `lifetimeMs`. A new `key` replaces the cached result. */
 export function createCache<T>(lifetimeMs: number) {
   let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
 

@@ -5,7 +5,7 @@ import { allowOwnFrame } from './guard/security-headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 
-/** Adds the route for PDF files of certificates, also of those that are no longer listed. */
+/** Adds the route that serves the PDF files of current and past certificates. */
 export function addCertificateRoute(
   app: Express,
   readers: ReaderPool,

@@ -50,7 +50,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     }
   }
 
-  /** Yields the content unchanged. Resets the connection if reading fails. */
+  /** Yields the content unchanged. Resets the connection and rethrows the error if reading fails. */
   async function* resetOnFailure<Chunk>(
     content: AsyncIterable<Chunk>,
     { req }: Response,

@@ -20,11 +20,8 @@ const SHARE = 4;
 const FIRST_LANE = 0;
 
 /**
- * Sorts due jobs in the order in which they are claimed. Keeps at most one job of each installation and of each organization.
- * A job whose lease expired comes first, so that it is taken over and no other job runs beside it; then jobs that
- * failed during an outage of the registry. The others take turns as `PRIORITIES` says, within a priority in fair
- * order: fewest running jobs of the installation, then longest since its last start, then longest waiting.
- * `claimsTaken` is how many claim numbers were allocated before, which decides whose turn it is.
+ * Sorts due jobs in the order in which workers claim them. Keeps only one job of each installation and organization.
+ * `claimsTaken` is the number of earlier claims, which decides whose turn it is.
  */
 export function chooseJobs(
   candidates: readonly ClaimCandidate[],
@@ -44,6 +41,7 @@ export function chooseJobs(
     Math.floor(claimsTaken / SHARE),
   );
   const inTurn = takeTurns(inLane(PRIORITIES.announced), others, claimsTaken);
+  // A job whose lease expired comes first, so that no other job of its installation runs beside it.
   return [...inLane(FIRST_LANE), ...inTurn].map(({ id }) => id);
 }
 
@@ -52,6 +50,7 @@ interface RankedCandidate extends ClaimCandidate {
   readonly running: number;
 }
 
+/** Returns the first lane for a job whose lease expired or that failed in an outage, otherwise its priority. */
 function laneOf({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
   const failedDuringOutage = attempts > 0 && runAt <= createdAt;
@@ -59,7 +58,7 @@ function laneOf({ state, priority, attempts, runAt, createdAt }: ClaimCandidate)
   return state === 'paused' ? PRIORITIES.scheduled : priority;
 }
 
-/** Keeps the jobs that come first both in their installation and in their organization. */
+/** Keeps only jobs that are the first of their installation and also the first of their organization. */
 function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>
@@ -78,6 +77,7 @@ function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] 
   });
 }
 
+/** Sorts by fewest running jobs of the installation, then longest since its last start, then longest waiting. */
 function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
   return (
     left.running - right.running ||
@@ -92,7 +92,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-/** Interleaves two queues. After `taken` turns, every fourth turn goes to the second queue, until one of them is empty. */
+/** Merges two queues. Every fourth turn goes to the second queue. `taken` is the number of earlier turns. */
 function takeTurns<T>(first: readonly T[], second: readonly T[], taken: number): T[] {
   const [fromFirst, fromSecond] = [first.values(), second.values()];
   const all: T[] = [];

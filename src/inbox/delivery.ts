@@ -92,7 +92,7 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Converts a page of database rows to a page with only accepted deliveries. */
+/** Creates a page of accepted deliveries from database rows. `until` is the end of the requested range. */
 export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
   // `until` is the end of the range that all pages cover.
   // A page that is not full is the last page.

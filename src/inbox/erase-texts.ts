@@ -11,7 +11,7 @@ export interface ErasedTextCounts {
 /** Small, because the receiver waits for each transaction. */
 const BATCH_SIZE = 100;
 
-/** Erases every signed text whose decoded content matches. Returns the number of erased texts and their deliveries. */
+/** Erases all signed texts whose decoded content matches. Returns the numbers of texts and deliveries. */
 export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   matches: (content: string) => boolean,

@@ -193,7 +193,7 @@ export interface PruneResult {
   readonly jobs: number;
 }
 
-/** A job also answers deliveries of earlier jobs. Returns the lowest id of those, or null if there are none. */
+/** Returns the first id in the range of jobs whose deliveries this job answers, or null for no range. */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // The range of these jobs ends with this job.
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

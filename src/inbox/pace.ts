@@ -9,7 +9,7 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 /** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
-/** Returns the minimum time between the starts of two jobs with the same dedupe key. */
+/** Returns the minimum time between two job starts. It grows while reads for duplicates find nothing new. */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
   // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.
@@ -20,7 +20,7 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;
 }
 
-/** Computes when the next job of a dedupe key may start: `paceMs` after the last start, but not in the past. */
+/** Returns when the next job may start: `paceMs` after the last start, or now if that time has passed. */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.
   return lastStart === null ? now : Math.max(now, Math.min(lastStart + paceMs, now + paceMs));

@@ -3,7 +3,7 @@ export const MAX_CACHED_KEYS = 10_000;
 
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
-/** Creates a cache whose changes since the last commit can be rolled back. */
+/** Creates a cache with `commit` and `rollBack`. Rolling back discards all changes since the last commit. */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();
 

@@ -17,7 +17,7 @@ import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 
-/** Creates the local copy of the registry's data. Each read writes only the rows that differ from the stored rows. */
+/** Creates the mirror, which stores the registry's data through `port`. Reads write only changed rows. */
 export function createMirror(
   port: MirrorPort,
   now: () => number,

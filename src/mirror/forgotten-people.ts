@@ -17,7 +17,7 @@ function listPossibleHashes(email: string): string[] {
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 
-/** Whether a text contains no email address of a person who asked to be forgotten. */
+/** Whether a text contains none of the email addresses whose hashes are in `forgottenHashes`. */
 export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
   if (forgottenHashes.size === 0) return true;
   return findEmails(text).every(email => !isForgotten(forgottenHashes, email));

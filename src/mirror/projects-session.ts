@@ -5,7 +5,7 @@ import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project to the input of `MirrorPort.writeProjects`. */
+/** Creates the answer to store for a project: its column values, its JSON and the time of its arrival. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
@@ -19,7 +19,7 @@ export function toProjectAnswer(
   };
 }
 
-/** Creates a session for reading projects: it lists the projects to request and stores the answers. */
+/** Creates a session for one read of projects. The session lists projects to request and stores the answers. */
 export function createProjectsSession(
   port: MirrorPort,
   sync: SyncSession,

@@ -45,7 +45,7 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
   while ((await removeBatch()) > 0);
 }
 
-/** Deletes the last rows of the organization. Returns null if another job has a newer claim. */
+/** Deletes the last rows of a purged organization. Returns null if another job has a newer claim. */
 async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,

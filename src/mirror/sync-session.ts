@@ -108,7 +108,7 @@ export class SyncSession {
     if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** Updates the counts with the result of a commit. A `completion` marks the sync as ended. */
+  /** Adds the counts of a commit to this sync. With a `completion`, the sync has ended. */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;
     this.#id = result.syncId;
@@ -147,7 +147,7 @@ export class SyncSession {
     }
   }
 
-  /** Returns the state of this sync, which every commit needs. Throws an `ended` error if the sync has ended. */
+  /** Returns the data of this sync that each commit needs. Throws an `ended` error after the end of the sync. */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

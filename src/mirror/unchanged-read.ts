@@ -1,6 +1,6 @@
 import type { ListChanges, OpenSync, SyncCompletion } from './port.js';
 
-/** Whether a commit ends a scheduled read that changed nothing. */
+/** Whether a commit completes a scheduled read in which no row changed. */
 export function isUnchangedRead(
   sync: OpenSync,
   changes: ListChanges,

@@ -1,6 +1,6 @@
 import { formatInstant } from '../resources/sql-values.js';
 
-/** Returns `observedAt`, or `previousInstant` plus one millisecond if `observedAt` is not later. */
+/** Returns `observedAt`, but at least one millisecond after `previousInstant`. */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
   return formatInstant(Date.parse(previousInstant) + 1);
@@ -28,7 +28,7 @@ export class VersionClock {
     return instant > this.#latest ? instant : this.#latest;
   }
 
-  /** Computes the instant of a new row version and updates the latest instant. */
+  /** Returns the instant of a new row version, and remembers it if it is the latest. */
   assignInstant(observedAt: string, previousInstant: string | null): string {
     const instant = computeVersionInstant(observedAt, previousInstant);
     if (instant > this.#latest) this.#latest = instant;

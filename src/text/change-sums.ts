@@ -43,7 +43,7 @@ export function createChangeSums() {
   return { addChange, formatLines };
 }
 
-/** Formats tonnes gained and lost: `+20 t, -5 t; 1 without a usable amount`. */
+/** Formats tonnes gained and lost, such as `+20 t, -5 t`, and the number of changes without an amount. */
 function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): string {
   const remainder = unsummableChanges === 0 ? '' : `; ${unsummableChanges} without a usable amount`;
   return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;

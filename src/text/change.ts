@@ -95,7 +95,7 @@ const SINGULARS: Readonly<Record<string, string>> = {
   certificates: 'certificate of retirement',
 };
 
-/** Returns a label for the changed row: `of 20 t Harbour Wind 2021 for Acme`, the row's name, or its id. */
+/** Returns a label for a changed row, such as `of 20 t Harbour Wind 2021 for Acme`, a name or an id. */
 function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn): string {
   if (resource in VERBS_FOR_ADDED) return `of ${describeMovement(resource, cells)}`;
   const name = toNonEmptyText(cells['full_name']);
@@ -108,19 +108,19 @@ function describeMovement(resource: string, cells: CellsByColumn): string {
   return `${formatAmount(cells)} ${formatCreditLabel(cells)}${party}`;
 }
 
-/** Formats the beneficiary of a retirement: ` for Acme`, or `, unclaimed` if there is none. */
+/** Returns the end of a retirement's description: `for Acme` or `unclaimed`, with a separator before it. */
 function describeBeneficiary(cells: CellsByColumn): string {
   const beneficiary = toNonEmptyText(cells['beneficiary']);
   return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
-/** Formats who made a reservation: ` by Acme`, or an empty string if this is unknown. */
+/** Returns `by Acme` after a space, to name who made a reservation, or an empty text if unknown. */
 function describeReserver(cells: CellsByColumn): string {
   const reserver = toNonEmptyText(cells['reserver_name']);
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Formats a retirement's day as ` on 2025-07-01`. Returns '' if the change was observed that day. */
+/** Returns a retirement's day as `on 2025-07-01` after a space, or '' if it was observed that day. */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
@@ -138,7 +138,7 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }
 
-/** Removes redundant column names: `amount_micro` beside `amount_exact`, and `updated_at`. */
+/** Removes `amount_micro` if `amount_exact` also changed, and `updated_at` if any other column changed. */
 function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   const hasExactAmount = columns.includes('amount_exact');
   return columns.filter(name => {

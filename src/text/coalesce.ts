@@ -1,9 +1,9 @@
-/** Coalesces calls: `run` never overlaps itself, and all calls made during a run share the next run. */
+/** Wraps `run` so that runs never overlap. All calls during a run share one next run. */
 export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let lastRun = Promise.resolve();
   let nextRun: Promise<void> | null = null;
 
-  /** Called when the previous run has ended. Starts the next run. */
+  /** Starts the next run. Called when the previous run has ended. */
   function startNextRun(): Promise<void> {
     nextRun = null;
     return run();

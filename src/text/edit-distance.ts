@@ -44,7 +44,7 @@ function listTextAndWords(text: string): string[] {
   return [text, ...(text.match(WORD) ?? [])];
 }
 
-/** Whether two words are similar: at most one letter in four differs. */
+/** Whether the edit distance of two words is at most a quarter of the shorter word's length. */
 export function isSimilar(left: string, right: string): boolean {
   const maxDistance = Math.floor(Math.min(left.length, right.length) / 4);
   return (

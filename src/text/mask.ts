@@ -131,12 +131,12 @@ export interface LearningMask extends Pick<Mask, 'text'> {
 /** At most this many credentials are in use at once. Older ones are still masked because they look like credentials. */
 const MAX_ADDED_SECRETS = 64;
 
-/** Creates a mask that accepts further secrets later. */
+/** Creates a mask for these secrets. Later calls of `addSecret` add more secrets. */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
-  /** Returns the mask for one added secret, and creates it on first use. */
+  /** Returns the mask of an added secret. Creates the mask on first use. */
   function getAddedMask(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);
@@ -188,7 +188,7 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns the six base64 encodings that a secret can have within a longer encoded text. */
+/** Returns all base64 texts that a secret can have inside a longer encoded text. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

@@ -24,7 +24,7 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/** Parses a date, an instant or a duration to a time range that ends at `now` at the latest. */
+/** Parses a date, an instant or a duration to a past time range. Cuts the range off at `now`. */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;

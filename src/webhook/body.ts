@@ -30,7 +30,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   request.on('error', () => undefined);
 }
 
-/** Checks the headers of a request. Returns why its body must be refused, or null. */
+/** Checks the content type, encoding and length in the headers. Returns a refusal, or null if they are valid. */
 function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && encoding !== 'identity')

@@ -59,7 +59,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /** Marks the connection of a response as recently used, or stops parsing if the connection will close. */
+  /** Called after a response. Marks the connection as recently used, or stops its parser before it closes. */
   function handleResponseSent(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);

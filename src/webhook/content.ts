@@ -59,7 +59,7 @@ function findAmbiguity(text: string, value: unknown): ContentFault | null {
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
   return findNestedFault(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  /** Searches a value and its nested values for a fault. Adds their members to `memberCount`. */
+  /** Searches a value and its nested values for a fault. Counts the members of all objects in `memberCount`. */
   function findNestedFault(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';

@@ -94,7 +94,7 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-/** Extracts the fields of a delivery from its signed text. `unsignedBody` is the JSON around the signed text. */
+/** Reads the fields of a delivery from its signed text, and compares them with the unsigned JSON body. */
 function readSignedFields(signedData: string, unsignedBody: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };

@@ -75,7 +75,7 @@ function isVerifiedDelivery(item: PostResult | NewDelivery): item is NewDelivery
   return !('kind' in item);
 }
 
-/** Converts the result of the database to the result of a post. */
+/** Converts the database's result for a delivery to the result of the webhook post. */
 function toPostResult(newDelivery: NewDelivery, result: StoreResult | undefined): PostResult {
   const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };

@@ -11,7 +11,7 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/** Returns the prefix of the header `x-<prefix>-signature-256`, or an empty text if there is none. */
+/** Finds a header named `x-<prefix>-signature-256` and returns its prefix, or an empty text. */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   // `ourPrefix` wins over others. An unusual prefix is counted as `OTHER_PREFIX`.
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
@@ -72,7 +72,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     await options.write(written).catch(() => counts.forEach(addCount));
   }
 
-  /** Writes the pending counts and restarts the timer. Without pending counts, stops the timer. */
+  /** Called by the timer. Writes the pending counts and restarts the timer, or stops if nothing is pending. */
   function writeOnTimer(): void {
     if (pendingCounts.size === 0) {
       timer = undefined;

@@ -72,7 +72,7 @@ function hasSecret(settings: Environment): boolean {
   return SETTINGS.some(({ name, secret }) => secret && settings[name]);
 }
 
-/** Returns whether a text looks like an env file, not like a key or JSON. */
+/** Returns whether a text is an env file and not, for example, a private key. `settings` are its settings. */
 function isSettingsFile(text: string, settings: Environment): boolean {
   // Node's parser accepts keys and JSON too. It returns odd names or nothing for them.
   if (text.trimStart().startsWith('-----BEGIN')) return false;

@@ -130,7 +130,7 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
   if (faults.length > 0) throw new SettingsError(sortFaults(faults));
 }
 
-/** Returns a fault if the database files are on a Heroku dyno, which loses its disk. */
+/** Returns a fault if the database files would be on the disk of a Heroku dyno, which is not permanent. */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected =

@@ -8,7 +8,7 @@ const KNOWN_NAMES = SETTINGS.map(({ name }) => name);
 /** No other program has settings with these prefixes, so an unknown name with one of them is a mistake. */
 const OWN_PREFIX = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
 
-/** Returns a fault for each environment variable that looks like a setting but is none. */
+/** Returns a fault for each environment variable that is probably a misspelt or unknown setting. */
 export function findUnknownNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(

@@ -7,7 +7,7 @@ export interface RequestRefusal {
   readonly detail: string;
 }
 
-/** Returns why a request that another web site may have caused must be refused, or null. */
+/** Returns a refusal for a request that another website may have caused, or null to accept the request. */
 export function findRequestRefusal(
   headers: IncomingHttpHeaders,
   isOnLoopback: boolean,

@@ -71,7 +71,7 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints why rows may be missing, then the rows that a list had at a past instant, then their total. */
+/** Prints the rows of a list at a past instant with their total. First prints why rows may be missing. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   list: ListAsOf,

@@ -74,7 +74,7 @@ export const AVAILABLE = defineCommand({
   },
 });
 
-/** Throws if no warehouse credit ever matched one of the filters. */
+/** Throws if a filter has a value that no warehouse credit has ever had, which is probably misspelt. */
 async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;
@@ -145,7 +145,7 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/** Returns a line for each excluded warehouse, with a count if many were never read. */
+/** Returns a line for each excluded warehouse. If many were never read, the last line counts the rest. */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

@@ -158,7 +158,7 @@ async function readContents(engine: FileEngine, since?: StoredRecordCounts): Pro
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
-/** Returns a line about the data that `restore` replaced, or nothing if there was none. */
+/** Returns a line that says where `restore` moved the old data, or no line if there was no old data. */
 function describeReplacedData(
   previousDataFolder: string,
   newerContents: StoredRecordCounts | null,

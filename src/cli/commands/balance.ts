@@ -64,7 +64,7 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
 };
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/** Prints the sums of the balance check and the reason for each sum that does not balance. */
+/** Prints the sums of the balance check, then the reason for each sum that is not balanced. */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
   balance: Balance,

@@ -65,7 +65,7 @@ export const EXPORT = defineCommand({
   },
 });
 
-/** Removes rows of organizations without known data at an instant, and lists these gaps. */
+/** Removes rows of organizations whose past data is unknown. Also returns the gaps and the last reads. */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

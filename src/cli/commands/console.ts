@@ -87,7 +87,7 @@ export const CONSOLE = defineCommand({
 /** A sandbox registry, with settings to act as its app. */
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;
 
-/** Returns access to the demo's sandbox, or null if the registry is not a sandbox. */
+/** Returns the control API, app id and settings of the demo's sandbox, or null for any other registry. */
 async function findDemoSandbox({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);

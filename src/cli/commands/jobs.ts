@@ -34,7 +34,7 @@ const retry = defineCommand({
 /** Commands of jobs besides `list`. */
 export const JOBS = { show, retry };
 
-/** Creates the error for the command `jobs retry 46` if job 46 has not failed. */
+/** Creates the error for a job that cannot be retried because it has not failed. */
 function createNotFailedError(id: string | undefined, { state, end }: Row): CommandError {
   const currentState = [state, end].filter(Boolean).join(', ');
   return createCheckError(

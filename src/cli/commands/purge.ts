@@ -69,7 +69,7 @@ interface PurgeConfirmation {
   readonly force: boolean;
 }
 
-/** Throws unless the purge is confirmed by the exact name. Active installations need `force`. */
+/** Throws unless `confirm` is the organization's exact name. An active installation also needs `force`. */
 function assertPurgeConfirmed({ name, state, confirm, force }: PurgeConfirmation): void {
   if (confirm !== name) {
     throw createUsageError(

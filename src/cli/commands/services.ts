@@ -46,7 +46,7 @@ export const UP = defineCommand({
 
 const DEMO_ADVICE = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
 
-/** Throws a usage error if the settings name a real registry. */
+/** Throws a usage error if the settings name a registry, because `--demo` starts its own. */
 function assertNoRegistrySettings({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;

@@ -105,7 +105,7 @@ function describeMirror({ isDemo, engine }: MirrorLocation, status: ShownStatus,
   ].join(' ');
 }
 
-/** Returns a line about the first reads that are left. Returns no line if none is left. */
+/** Returns a line about the organizations that still need a first read, or no line if there are none. */
 function describeEstimate(estimate: FirstReadEstimate | null): string[] {
   if (estimate === null) return [];
   const text = describeFirstReads(estimate);

@@ -94,7 +94,7 @@ function parseUrl(urlOption: string | undefined, host: string, port: number): st
   throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
-/** Creates the JSON body of a test webhook. Also returns the base64 text that must be signed. */
+/** Creates the JSON body of a test webhook, and the base64 text in it that must be signed. */
 function createDelivery(
   event: string,
   { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOfOrganization>>,

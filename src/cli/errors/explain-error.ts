@@ -74,7 +74,7 @@ export function describeDatabaseDamage(error: unknown): readonly string[] | null
   return error instanceof Error ? (findExplanation(DAMAGE_RULES, error)?.lines ?? null) : null;
 }
 
-/** Returns the exit code of a command whose job failed with this error code. */
+/** Returns the exit code for a command whose job failed. `code` is the error code of the job. */
 export function getExitCodeOfJobError(code: string): ExitCode {
   const rule = ERROR_RULES.find(([pattern]) => pattern.test(`RegistryError ${code}`));
   return rule?.[1] ?? EXIT.checkFailed;

@@ -110,7 +110,7 @@ export async function findRowVersions(
   );
 }
 
-/** Returns the lists with known past rows. Prints why the others are unknown. */
+/** Returns the lists whose past rows are known. Prints why others are unknown. Throws if none is known. */
 export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,
   lists: readonly KnownList[],
@@ -129,7 +129,7 @@ export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>
   return knownLists;
 }
 
-/** Returns the ids of organizations with known past rows. Prints why others are unknown. */
+/** Returns the ids of the organizations whose past rows are known. Prints the reasons for all others. */
 export function selectKnownOrganizationIds(
   context: CommandContext,
   lists: readonly AsOfCoverage[],

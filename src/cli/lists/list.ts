@@ -34,7 +34,7 @@ export function createListCommand(list: List): Command {
 
 const AS_OF = definePastDate('list the rows as of this date');
 
-/** Returns the sort order for the help, such as `, newest first`, or an empty text. */
+/** Describes the sort order for the help: newest first, largest first, or an empty text. */
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
   return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
@@ -113,7 +113,7 @@ async function countUnreadOrganizations(
   return { organizations, isUnreadEverywhere };
 }
 
-/** Limits a query to organizations with known past rows. Prints why others are missing. */
+/** Limits a query to organizations whose past rows are known. Prints why the others are missing. */
 async function limitToKnownOrganizations(
   context: CommandContext,
   request: ListSelection,

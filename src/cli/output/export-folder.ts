@@ -9,8 +9,8 @@ const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
 /**
- * Creates a folder and returns functions that write exported files into it. `lastFile` is written last: a folder
- * without it is incomplete.
+ * Creates a folder and returns functions that write exported files into the folder. The caller must write `lastFile`
+ * last: without that file, the folder is incomplete.
  */
 export function createExportFolder(folder: string, interrupted: AbortSignal, lastFile = SUMS_FILE) {
   createEmptyFolder(folder);

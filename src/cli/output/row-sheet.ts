@@ -1,7 +1,7 @@
 import type { ItemEntry } from '../../resources/entry.js';
 import type { Row } from './formats.js';
 
-/** Formats a row as one line per column. Adds the row's JSON and an empty line. */
+/** Formats a row as one line per column, then the row's JSON, then an empty line. */
 export function formatRowSheet(row: Row): string[] {
   const width = Math.max(...Object.keys(row).map(name => name.length));
   const lines = Object.entries(row)
@@ -14,7 +14,7 @@ export function formatRowSheet(row: Row): string[] {
   return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
 }
 
-/** Converts an object from the registry to a row with the mirror's columns. */
+/** Converts an object from the registry to a row with the columns of the mirror's table. */
 export function toMirrorColumns<Item>({ key, columns }: ItemEntry<Item>, registryObject: Item): Row {
   return Object.fromEntries(
     [...key, ...columns].map(({ name, getValue }) => [name, getValue(registryObject)]),

@@ -148,7 +148,7 @@ const HASH = /[0-9a-f]{64}/;
 const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
-/** Shortens an id to its start, or an instant to the minute. Returns other text unchanged. */
+/** Shortens a long id, or removes the seconds from an instant. Returns any other text unchanged. */
 function shortenIdOrInstant(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
   const minute = INSTANT.exec(text)?.[1];

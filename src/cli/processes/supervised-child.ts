@@ -64,7 +64,7 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /** Stores the port of a child that is ready, so that later restarts use the same port. */
+  /** Called when a child reports that it is ready. Stores the child's port for later restarts. */
   function handleReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;

@@ -12,7 +12,7 @@ import {
 } from './query-runner.js';
 import { renderQueryPage } from './query-page.js';
 
-/** Creates the visitor who waits for `response`. The visitor's signal aborts when the connection closes. */
+/** Creates a `Visitor` for a response. The visitor's signal aborts when the connection closes. */
 function createVisitor(response: Response): Visitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());

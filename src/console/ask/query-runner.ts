@@ -54,7 +54,7 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the visitor who has not read for the longest time, at least `UNREAD_MS`. */
+  /** Disconnects the visitor who has left rows unread longest, if that is at least `UNREAD_MS`. */
   function disconnectSlowestVisitor(): void {
     // This makes room for another query.
     const [unread] = [...running]
@@ -65,7 +65,7 @@ export function createQueryRunner(
     unread.hangUp();
   }
 
-  /** Yields the rows unchanged, and records since when the current row is unread. */
+  /** Yields the rows unchanged. Stores in `query.unreadSince` when the current row was yielded. */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
@@ -142,7 +142,7 @@ function describeQueryError({ code, message }: SqlQueryError, schema: readonly R
 const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;
 const MAX_SUGGESTIONS = 4;
 
-/** Returns a hint for the unknown table or column in an error message, such as ". Did you mean retirements?" */
+/** Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` */
 function suggestNames(message: string, schema: readonly Relation[]): string {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
   const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';

@@ -9,7 +9,7 @@ export function withAsOf(href: string, at: string | null): string {
   return at === null ? href : `${href}${href.includes('?') ? '&' : '?'}${AS_OF}=${encodeURIComponent(at)}`;
 }
 
-/** Returns the URL of `path` with the parameters of `query` and some changes. Null removes a parameter. */
+/** Returns `path` with the parameters in `query`, changed by `changes`. Null removes a parameter. */
 export function withQuery(
   path: string,
   query: URLSearchParams,

@@ -106,7 +106,7 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
   merged_into: '/jobs/',
 };
 
-/** Links `content` to the page about an id, such as `/jobs/46`, if the column has such a page. */
+/** Links `content` to the detail page of an id, such as `/jobs/46`, if the column has detail pages. */
 export function renderDetailLink(
   column: string,
   id: Value | undefined,

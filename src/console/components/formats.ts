@@ -69,14 +69,14 @@ export function renderBadge(state: string, colour = findStateColour(state)): Htm
   return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;
 }
 
-/** Returns a sentence such as " 3 rows without a usable amount are left out." Returns an empty string for 0 rows. */
+/** Returns a sentence with the number of rows that a total leaves out, or an empty text for 0 rows. */
 export function describeRowsWithoutAmount(rows: number): string {
   return rows === 0
     ? ''
     : ` ${formatCount(rows, 'row')} without a usable amount ${rows === 1 ? 'is' : 'are'} left out.`;
 }
 
-/** Returns a sentence to append to a total that leaves out rows. Returns '' if it leaves out none. */
+/** Returns text to append to a total: how many rows without a usable amount `sums` leave out, if any. */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
   const excludedRows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
   return excludedRows === 0 ? '' : `.${describeRowsWithoutAmount(excludedRows)}`;

@@ -24,7 +24,7 @@ function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/** Renders how complete a list was at a past instant: its oldest data, then the known gaps. */
+/** Renders how complete a list was at a past instant: when its oldest data was read, then the known gaps. */
 export function renderAsOfCoverage(resource: string, coverage: readonly AsOfCoverage[]): Html {
   const lines = coverage.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;

@@ -55,7 +55,7 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders the HTML of a page before and after its slow content. */
+/** Renders a page in two parts, before and after the content that takes long to render. */
 export function renderLayout(options: LayoutOptions): {
   /** Can be sent before the slow content is ready. */
   readonly beforeRest: Html;

@@ -37,7 +37,7 @@ export function renderRowFacts(
 
 const ID_COLUMN = /(^|_)id$/;
 
-/** Renders a value as `renderCell` does, but does not shorten instants and ids. */
+/** Renders a value like `renderCell`, but shows instants and ids in full. */
 function renderFullValue(column: string, value: Value | undefined, now: number): Html {
   if (typeof value === 'string' && value !== '' && isInstantColumn(column))
     return renderInstantWithAge(value, now);

@@ -4,7 +4,7 @@ import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
-/** Returns the versions of a row as the mirror knew them at the instant `at`. Null selects all. */
+/** Returns the row versions that the mirror had stored by the instant `at`, or all versions if it is null. */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
   if (at === null) return [...versions];
   // A version that ended after `at` was still current then.

@@ -86,7 +86,7 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-/** Chooses the table columns: the vintages with most credits that fit the screen, then `OTHERS`. */
+/** Chooses the table columns: the largest vintages that fit the screen, then `OTHERS` for the rest. */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
@@ -111,7 +111,7 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** Sums the amounts of each table column. Adds the amount of a vintage that has no column to the column `OTHERS`. */
+/** Sums the amounts by column. A vintage without a column of its own counts in the column `OTHERS`. */
 function sumAmountsByColumn(
   rows: readonly CreditSum[],
   columns: readonly string[],

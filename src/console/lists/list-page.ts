@@ -77,7 +77,7 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/** Limits an as-of request to the organizations whose list had been read by that instant. */
+/** Limits a request for a past instant to organizations whose list had been read by then. */
 async function restrictToKnownOrganizations(
   listRequest: ListRequest,
   { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
@@ -149,7 +149,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/** Returns ", of which 5 t are available now" for the warehouse list, and an empty string for others. */
+/** Returns how much of a warehouse list is available: `of which 5 t are available now`. Other lists get ''. */
 async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,
@@ -166,7 +166,7 @@ interface CaptionOptions {
   readonly available: string;
 }
 
-/** Returns the caption of a list, such as "3 retirements of Acme (vintage 2021): 12 t." */
+/** Returns the caption of a list, such as `3 retirements of Acme (vintage 2021): 12 t`. */
 function describeRows(
   { singular }: List,
   { count, isCountedToTheEnd, sum }: ListPageRows,

@@ -15,7 +15,7 @@ const MAX_PAGES = 100;
 
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
-/** Creates an object that tells every open page when the result of `readState` changes. */
+/** Creates an object that sends an event to every open page when the result of `readState` changes. */
 export function createLiveUpdates({
   readState,
   onFailure,
@@ -31,7 +31,7 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /** Tells all open pages if the state has changed, and schedules the next poll. */
+  /** Sends an event to all open pages if the state has changed, then schedules the next poll. */
   async function poll(): Promise<void> {
     try {
       const state = await readState();

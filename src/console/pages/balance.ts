@@ -65,7 +65,7 @@ export const BALANCE_FILES = createFilePages(
   },
 );
 
-/** Yields one row of the CSV or JSON file for each line of the reconciliation. `balanced` becomes 1, 0 or null. */
+/** Converts lines of the reconciliation to rows for CSV or JSON: `balanced` becomes 1, 0 or null. */
 async function* toFileRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
   for (const line of lines)
     yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
@@ -147,7 +147,7 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/** Creates a table column of amounts in tonnes. Puts "≤" before amounts that are upper bounds. */
+/** Creates a table column of amounts in tonnes. Puts "≤" before an amount if `showsAsBound` returns true. */
 function createAmountColumn(
   name: string,
   getAmount: (line: BalanceLine) => BalanceLine['found_micro'],

@@ -57,7 +57,7 @@ function getListLink({ name, title }: List, at: string | null) {
   return { href: withAsOf(`/${name}`, at), title };
 }
 
-/** Responds to an id without a row: with a page, a redirect or "not found". */
+/** Chooses the response for an id that has no row: a page, a redirect or "not found". */
 async function respondToMissingRow(
   list: List,
   id: string,

@@ -123,7 +123,7 @@ function countChanges({ rows_added: added, rows_changed: changed, rows_removed: 
   return added + changed + removed;
 }
 
-/** Returns "(503)" for an error that names an HTTP status, otherwise the error message. */
+/** Returns the HTTP status in parentheses if an error names one, otherwise the error message. */
 function describeError(error: string | null): string {
   const status = /answered (\d{3})/.exec(error ?? '')?.[1];
   return status === undefined ? (error ?? '') : `(${status})`;

@@ -11,7 +11,7 @@ import { ALL } from '../components/table.js';
 import { describeExcludedRows } from '../components/formats.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
-/** Renders the start page as of an instant. Shows warehouse credits, because past availability is not recorded. */
+/** Renders the start page for a past instant: all warehouse credits. Past availability is not recorded. */
 export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent {
   return {
     title: 'Warehouses',

@@ -96,7 +96,7 @@ function countOrganizations({ known, uninstalled }: WarehouseCounts): number {
   return known + uninstalled;
 }
 
-/** Renders setup instructions for an empty mirror, with the age of the newest webhook. */
+/** Renders setup instructions for an empty mirror. Also says when the newest webhook arrived, if any. */
 function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
   return html`<div class="card"><h2>Set up the registry</h2><ol>
 <li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the public host name of this machine`}.</li>

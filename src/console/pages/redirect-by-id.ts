@@ -3,7 +3,7 @@ import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/** Redirects a shortened id, such as "3f2a…", to the page of its match or to the list of matches. */
+/** Redirects the start of an id, such as `3f2a…`, to the only matching page or to a list of matches. */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,

@@ -65,7 +65,7 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-/** Renders the detail page of a retirement. `version` is the version to show, and `history` is all versions. */
+/** Renders the detail page of a retirement. `version` is the shown version, and `history` has all versions. */
 async function renderRetirement(
   version: Row,
   history: readonly Row[],
@@ -219,7 +219,7 @@ async function renderCertificateHistory(
   );
 }
 
-/** Renders how the mirror learned of a retirement, then what the mirror does not know about it. */
+/** Renders how the mirror learned of a retirement, then a list of known gaps. */
 function renderProvenance(explanation: Explanation): Html {
   const { not_known: gaps } = explanation;
   const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);

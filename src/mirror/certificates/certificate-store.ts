@@ -16,7 +16,7 @@ export function createCertificateStore(
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  /** Marks the selected certificates for download, in batches. Returns how many were marked. */
+  /** Marks the selected certificates for download, in batches. Returns how many certificates were marked. */
   async function markDue(selection: CertificateSelection): Promise<number> {
     const at = now();
     let total = 0;

@@ -55,7 +55,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides whether a read is complete, and which stored rows to close because the registry has removed them. */
+/** Decides whether a read is complete, and which rows to close because the registry no longer has them. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -79,7 +79,7 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/** Returns a decision to close nothing if the answers are inconclusive, or null. */
+/** Returns a decision that closes no rows if the answers are inconclusive, otherwise null. */
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
@@ -92,7 +92,7 @@ function decideIfInconclusive(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects what `decideMissingRows` must know about a read besides the missing rows. */
+/** Collects the facts about a read that `decideMissingRows` needs. */
 function collectCircumstances(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,
@@ -111,7 +111,7 @@ function collectCircumstances(
   };
 }
 
-/** Returns how long removals have waited for a second read to confirm them, or null if none wait. */
+/** Returns how long removals have waited for a second read to confirm them, or null if there are none. */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

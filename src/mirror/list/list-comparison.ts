@@ -122,7 +122,7 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Counts the rows of an unchanged page as seen and unchanged. */
+  /** Counts the rows of a page that need no comparison because they are unchanged. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
@@ -167,7 +167,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Returns the stored rows with these keys, indexed by their key as one text. */
+  /** Reads the stored rows with these keys. Returns a map from the key, as one text, to the row. */
   async #findStored(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#options;
     const rows = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
@@ -200,9 +200,7 @@ export class ListComparison<Item extends { document: string }> {
     this.#pending.set(keyText, { insert, projectId: getProject(item)?.id ?? null });
   }
 
-  /**
-   * Marks stored rows as seen although their new content could not be parsed, so that this read does not close them.
-   */
+  /** Marks stored rows as seen although their new content is unreadable, so that this read keeps them. */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -217,7 +215,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Returns a batch of up to `limit` changes and all repairs. Call `confirmWritten` afterwards. */
+  /** Takes up to `limit` changes and all repairs to write. Call `confirmWritten` after the commit. */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#pending].slice(0, limit);
     const projects = new Set<string>();
@@ -231,7 +229,7 @@ export class ListComparison<Item extends { document: string }> {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes a committed batch from the pending changes. `versions` are the version numbers of its inserted rows. */
+  /** Removes a written batch from the pending changes. `versions` has the version number of each insert. */
   confirmWritten(batch: WriteBatch, versions: readonly number[]): void {
     const { keyTexts, inserts, projects } = batch;
     for (const project of projects) this.#writtenProjects.add(project);
@@ -256,7 +254,7 @@ export class ListComparison<Item extends { document: string }> {
     return this.#options.entry.key.map(part => String(part.getValue(item)));
   }
 
-  /** Whether a row with this key may be stored already. Records the key in a first read. */
+  /** Whether the database may have a row with this key. In the first read of a list, records the key. */
   #mustLookUp(key: RowKey): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));

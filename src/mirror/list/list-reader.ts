@@ -54,7 +54,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return this.#pages;
   }
 
-  /** Takes one page into the read: buffers its changed rows, and writes them when there are enough. */
+  /** Writes the changed rows of a page to the mirror. Buffers them and commits many rows at once. */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -66,14 +66,14 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterPage()) await this.#startWrite(write);
   }
 
-  /** Compares the rows that are still buffered. Returns how many rows this read has seen, including unreadable rows. */
+  /** Compares the last buffered rows. Returns how many rows this read has seen, including unreadable rows. */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
-  /** Marks stored rows with unreadable new content as seen, so that they are not closed. */
+  /** Marks stored rows as seen if their new content is unreadable. Counts unreadable rows without a key. */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
@@ -84,7 +84,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the rows of the last few pages with the stored rows, and notes repeated rows. */
+  /** Compares buffered rows with the stored rows. Records whether a row was also on an earlier page. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -95,7 +95,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /** Takes a batch of an unpaginated list into the read. Writes changes when enough are buffered. */
+  /** Writes the changed rows of an unpaginated list to the mirror. Buffers them and commits many at once. */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -135,7 +135,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { ...sync.counts, drift: sync.drift, state, fault, readAgain };
   }
 
-  /** Ends the sync as partial or failed. Discards changes that are not written yet. */
+  /** Ends an unsuccessful read: discards pending changes and ends the sync as partial or failed. */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
@@ -143,7 +143,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#options.sync.abandon(fault, traffic);
   }
 
-  /** Adds to each item its key as one text and the time of its arrival. */
+  /** Adds a text key and the arrival time to each item. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
     return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
@@ -212,7 +212,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields the rows to close, each with the instant when it was found to be gone. */
+  /** Yields each row to close, with the instant when the row was found to be gone. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
@@ -221,7 +221,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Serializes the removals that a second read must confirm. */
+  /** Serializes unconfirmed removals for the next read. Returns undefined to keep the stored removals. */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
     // Undefined keeps the stored removals, and null clears them.
     const { doubtedAt } = this.#options.sync.previousState;

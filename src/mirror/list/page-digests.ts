@@ -68,7 +68,7 @@ export class PageDigests {
     return this.#recordedPages.toSorted().join(' ');
   }
 
-  /** Records the digest of a page. Returns how many rows of the page are unchanged since the previous read. */
+  /** Records the digests of a page. Returns how many of its rows need no comparison. */
   recordPage(page: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
     const { digest, isKnown, knownGroups, unknownGroups } = page;
     const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
@@ -91,14 +91,14 @@ export class PageDigests {
     return skippedIds.length;
   }
 
-  /** Whether this read may have missed rows of the previous read, or may have seen a row twice. */
+  /** Whether this read may have missed a stored row or received a row twice. */
   mayHaveMissedRows(comparedSum: number): boolean {
     // `comparedSum` adds the key fingerprints of the compared rows that were stored before.
     // The number of rows may be right although one row came twice and another not at all.
     return this.hasRepeatedRow || this.#skippedSum + comparedSum !== Number(this.#previousSum);
   }
 
-  /** Serializes the page digests for the next read. Returns undefined if they have not changed. */
+  /** Serializes the page digests for the next read. Returns undefined to keep the stored digests. */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     // Null makes the next read compare all pages.
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
@@ -106,7 +106,7 @@ export class PageDigests {
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses a page of the previous read, and keeps the digests of the page and its row groups. */
+  /** Parses the stored digests of one page of the previous read and remembers them. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {

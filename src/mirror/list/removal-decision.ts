@@ -62,7 +62,7 @@ export async function findMissingRows(
   }
 }
 
-/** Looks up missing rows by id, if the registry allows that, and decides which rows to close. */
+/** Decides which missing rows to close. First looks the rows up by id, if the registry allows that. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -87,7 +87,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Converts a verdict to a decision. `existing` are missing rows that a lookup still found. */
+/** Converts a verdict to a decision. `existing` has missing rows that a lookup found at the registry. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -132,7 +132,7 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/** Returns a decision that closes no rows and leaves all removals unconfirmed. */
+/** Returns a decision that closes no rows yet: a later read must confirm all removals. */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,

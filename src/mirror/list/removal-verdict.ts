@@ -38,7 +38,7 @@ export interface RemovalEvidence {
  */
 export type RemovalVerdict = 'close' | 'read_again' | 'unconfirmed' | 'wait' | 'close_confirmed';
 
-/** Judges whether to close the rows that a complete read did not see, or to read the list again. */
+/** Returns a verdict on rows that a complete read did not see: close them, wait, or read the list again. */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   if (isMostOfListMissing(evidence)) return judgeWhenMostMissing(evidence);
   if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'close';
@@ -53,7 +53,7 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
   return rowsBefore >= MIN_ROWS_FOR_SHARE_LIMIT && missing > rowsBefore * MAX_MISSING_SHARE;
 }
 
-/** Returns the verdict if most of a list is missing: a second read must confirm the removals. */
+/** Judges a read that lacks most rows of a list. A second read must confirm such removals. */
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';
   // The second read must be at least a minute after the first.

@@ -41,14 +41,14 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Yields the transactions to run after a page, or none while few changes are buffered. */
+  /** Yields the transactions to run after a page. Yields nothing while few changes are buffered. */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the transactions to run after a batch of rows, or none while few changes are buffered. */
+  /** Yields the transactions to run after a batch of rows. Yields nothing while few changes are buffered. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     // Changes of a short list stay in the buffer until the read ends.
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
@@ -56,7 +56,7 @@ export class WriteSchedule {
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the last transactions of a read: only one if the remaining changes fit. */
+  /** Yields the last transactions of a read, or only one transaction if all remaining changes fit. */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
@@ -93,7 +93,7 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields the transactions that write buffered changes and closed rows before the last transaction. */
+  /** Yields transactions for the buffered changes and the closed rows, to run before the last transaction. */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];

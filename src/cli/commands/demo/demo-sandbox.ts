@@ -48,7 +48,7 @@ export const PEM_KEY_PAIR = {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 } as const;
 
-/** Creates a function that returns a second private key for the app and registers it once. */
+/** Creates a function that registers a second private key for the app on its first call and returns the key. */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   /** The app's first key belongs to the worker, so other processes need keys of their own. */
   let privateKeyPromise: Promise<string> | null = null;

@@ -49,7 +49,7 @@ export function writeDemoSettings(folder: string, settings: DemoSettings): void 
   renameSync(`${file}.new`, file);
 }
 
-/** Describes a setting that the demo cannot have written. Returns null if there is none. */
+/** Returns a reason to reject settings that the demo did not write, or null for valid settings. */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
   if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;

@@ -183,7 +183,7 @@ function countActiveInstallations({ registry }: Sandbox, appId: string): number 
   return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
-/** Installs the app on all organizations of the sandbox if it was never installed before. */
+/** Installs the app on all organizations of the sandbox, unless the app has ever been installed. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   /** An organization that a person uninstalled must stay uninstalled. */

@@ -86,7 +86,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });
   }
 
-  /** Reserves credits, then retires or transfers them with the details in `body`. */
+  /** Reserves credits, then retires or transfers them. `body` has the details of the retirement or transfer. */
   function moveCredits(
     organizationIndex: number,
     tonnes: number,
@@ -138,7 +138,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock that is behind the real clock. `setDaysAgo` sets how far. */
+/** Creates a clock for simulated history. `setDaysAgo` sets how many days it is behind the real clock. */
 export function createHistoryClock(now: () => number) {
   let delayMs = FIRST_DAY * DAY_MS;
   return {

@@ -86,7 +86,7 @@ const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   missing: 'Create it, or set MIRROR_DATABASE_URL to another one.',
 };
 
-/** Creates the finding for an error that occurred while the databases were read. */
+/** Converts an error that occurred while reading the databases to a finding with advice. */
 function createDatabaseFinding(error: unknown): Finding {
   const lines = error instanceof CommandError ? error.lines : describeDatabaseDamage(error);
   const [found = error instanceof Error ? error.message : String(error), ...advice] = lines ?? [];

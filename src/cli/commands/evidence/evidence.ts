@@ -174,7 +174,7 @@ export const EVIDENCE: CommandGroup = {
   },
 };
 
-/** Creates the error that the evidence log is still empty, with advice on how to start it. */
+/** Creates the error for an empty evidence log, with advice on how to start the log. */
 function createEmptyEvidenceLogError() {
   return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',

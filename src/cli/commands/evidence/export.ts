@@ -51,6 +51,7 @@ export async function exportEvidenceFolder(
   const target = createExportFolder(folder, interrupted, LINES_FILE);
   let certificates = 0;
 
+  /** Copies the certificate of an observation into the export folder. Throws if the PDF has changed. */
   async function addCertificate({ record, file }: Observation): Promise<void> {
     const hash = String(record['sha256']);
     const copy = `certificates/${hash}.pdf`;

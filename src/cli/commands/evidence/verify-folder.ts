@@ -11,8 +11,8 @@ const EXIT_CODES: Readonly<
 };
 
 /**
- * Checks an exported evidence folder with the checker that outsiders use, and prints its report. Throws unless the
- * folder is verified; the error has no text, so that the verdict is the last line.
+ * Verifies an exported evidence folder and prints the report. If the verification fails, throws an error without text,
+ * so that the verdict is the last printed line.
  */
 export async function verifyEvidenceFolder(
   context: CommandContext,

@@ -164,7 +164,7 @@ async function reportReservation(
   await requestRead(context, access.installationId);
 }
 
-/** Converts a reservation from the registry to a row with the mirror's columns and its state. */
+/** Converts a reservation from the registry to a row for output, with its state and the seconds left. */
 function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
   const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
   const state = getReservationState(reservation, now);

@@ -124,7 +124,7 @@ function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
-/** Starts a worker in this process for the waiting jobs, without schedule, port or log. */
+/** Starts a worker in this process that runs the waiting jobs. The worker has no schedule, port or log. */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);

@@ -109,7 +109,7 @@ function throwIfSyncIncomplete(
     );
 }
 
-/** Whether the last read of a list failed unexpectedly. */
+/** Whether reads of a list fail. Ignores lists that the app may not read or that the registry does not offer. */
 function isFailing({ state, failing_since: failingSince, error_code: code }: SyncedResourceResult): boolean {
   const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
   // A missing permission or a list that the registry does not offer is no failure.

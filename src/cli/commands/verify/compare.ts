@@ -89,7 +89,7 @@ async function* findDifferences(comparison: Comparison, mirror: MirrorContents):
   for (const key of missingKeys) yield { check, where: key, fault: 'not at the registry' };
 }
 
-/** Yields what to compare: each list that the app may read, each installation and each project. */
+/** Yields a comparison for each list that the app may read, each installation and each project. */
 async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
   const forgottenEmailHashes = await readForgotten(reader);
   for (const { resource, organization_id, installation_id } of await readReadable(reader)) {
@@ -116,7 +116,7 @@ interface ListComparisonInput {
   readonly forgottenEmailHashes: ReadonlySet<string>;
 }
 
-/** Prepares the comparison of one list of an organization with the registry. */
+/** Creates the comparison of one mirrored list with the registry. */
 function createListComparison<Name extends ListResource>(
   resource: Name,
   { organizationId, reader, organization, forgottenEmailHashes }: ListComparisonInput,
@@ -165,7 +165,7 @@ function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }
 
-/** Prepares the comparison of one installation or project. */
+/** Creates the comparison of one mirrored installation or project with the registry. */
 function createSingleObjectComparison(
   resource: string,
   { organization_id: organizationId, key, kept: mirroredContent }: ComparedObject,
@@ -206,7 +206,7 @@ const OBJECT_SOURCES: Readonly<Record<string, ObjectSource>> = {
   },
 };
 
-/** Creates an error handler that returns `value` for these error codes and rethrows any other error. */
+/** Creates an error handler: returns `value` for errors with one of these codes, and rethrows others. */
 function returnForCodes<T>(codes: readonly string[], value: T): (error: unknown) => T {
   return error => {
     if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return value;

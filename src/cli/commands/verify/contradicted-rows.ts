@@ -10,7 +10,7 @@ const BATCH_SIZE = 1_000;
 /** Called after each batch with the number of rows in it. */
 type BatchListener = (rowCount: number) => void;
 
-/** Finds rows with a column whose value contradicts the row's JSON document. Includes past versions. */
+/** Finds current and past rows with a column value that contradicts the row's JSON document. */
 export async function findContradictedRows(
   reader: Reader,
   onBatch: BatchListener = () => undefined,
@@ -21,7 +21,7 @@ export async function findContradictedRows(
   return broken;
 }
 
-/** Finds rows of one table that contradict their JSON document. */
+/** Finds current and past rows of one table with a column value that contradicts the JSON document. */
 async function findContradictedRowsInTable(
   reader: Reader,
   table: string,

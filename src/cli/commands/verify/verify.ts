@@ -108,7 +108,7 @@ function toJsonReport(
   };
 }
 
-/** Prints how many of the registry's rows are suspicious, and which data was not verified. */
+/** Prints the counts of suspicious rows in the registry's data, then which data was not verified. */
 function printReportNotices(
   { printNotice }: CommandContext,
   { local, uncheckedLeafCount, comparison }: VerificationReport,
@@ -121,7 +121,7 @@ function printReportNotices(
   if (uncheckedLeafCount > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeafCount)}.`);
 }
 
-/** Throws if the verification found faults, or if its comparison had no rows. */
+/** Throws if the verification found faults, or if there were no rows to compare with the registry. */
 function throwIfVerificationFailed(
   { comparison }: VerificationReport,
   faults: readonly VerificationFault[],
@@ -226,7 +226,7 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
   return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
 }
 
-/** Returns lines about the lists that were not compared. Shortens a long result. */
+/** Returns a line with the reason for each list that was not compared. Counts the lines beyond a maximum. */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
     // One line is enough for an organization that suspended or uninstalled the app.
