@@ -55,13 +55,13 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   for (const [heading, commands] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(`${heading}:`);
     for (const [name, command] of Object.entries(commands))
-      if (shouldRegister(args, name)) registerCommand(program, name, command, io);
+      if (isCommandNeeded(args, name)) registerCommand(program, name, command, io);
   }
   await program.parseAsync([...args], { from: 'user' });
 }
 
 /** Whether a command must be registered: the arguments name the command, or name no known command. */
-function shouldRegister(args: readonly string[], commandName: string): boolean {
+function isCommandNeeded(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
   // Without a known command, the help lists all commands.
   return (

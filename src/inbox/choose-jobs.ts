@@ -31,7 +31,7 @@ export function chooseJobs(
   const claimable = candidates.filter(({ attempts }) => attempts < MAX_ATTEMPTS);
   const ranked = keepOneOfEach(claimable).map(candidate => ({
     ...candidate,
-    lane: laneOf(candidate),
+    lane: getLane(candidate),
     running: runningByInstallation.get(candidate.installationId ?? '') ?? 0,
   }));
   const inLane = (lane: number) => ranked.filter(each => each.lane === lane).toSorted(compareFairly);
@@ -51,7 +51,7 @@ interface RankedCandidate extends ClaimCandidate {
 }
 
 /** Returns the first lane for a job whose lease expired or that failed in an outage, otherwise its priority. */
-function laneOf({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
+function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
   const failedDuringOutage = attempts > 0 && runAt <= createdAt;
   if (state === 'running' || failedDuringOutage) return FIRST_LANE;
@@ -62,7 +62,7 @@ function laneOf({ state, priority, attempts, runAt, createdAt }: ClaimCandidate)
 function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>
-      laneOf(left) - laneOf(right) ||
+      getLane(left) - getLane(right) ||
       compare(left.state, right.state) ||
       compare(left.runAt, right.runAt) ||
       left.id - right.id,

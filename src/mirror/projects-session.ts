@@ -6,7 +6,7 @@ import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
 /** Creates the answer to store for a project: its column values, its JSON and the time of its arrival. */
-export function toProjectAnswer(
+export function createProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
 ): ProjectAnswer {

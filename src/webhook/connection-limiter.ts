@@ -60,7 +60,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
   }
 
   /** Called after a response. Marks the connection as recently used, or stops its parser before it closes. */
-  function handleResponseSent(this: ServerResponse): void {
+  function updateConnectionAfterResponse(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);
     if (connection === undefined) return;
@@ -87,7 +87,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
         return false;
       }
       connection.pendingResponses += 1;
-      response.on('finish', handleResponseSent);
+      response.on('finish', updateConnectionAfterResponse);
       return true;
     },
     /** Resets the connections whose client has not read all responses yet. */

@@ -8,7 +8,7 @@ import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import * as parse from '../../src/registry/json/parse-objects.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
@@ -58,7 +58,9 @@ async function readAllLists(stage: TestMirror, turn: number): Promise<void> {
   for (const resource of LIST_RESOURCES) await readListOfTurn(stage, resource, turn);
   const walk = await stage.mirror.beginProjects({ ...by, organizationId: OWNER });
   const project = parse.parseProject(source({ id: 'project-1', fullName: `Peat bog ${turn}` }));
-  await walk.write([toProjectAnswer(project, { requestedAt: stage.clock.at, arrivedAt: stage.clock.at })]);
+  await walk.write([
+    createProjectAnswer(project, { requestedAt: stage.clock.at, arrivedAt: stage.clock.at }),
+  ]);
   await walk.finish(TRAFFIC);
 }
 

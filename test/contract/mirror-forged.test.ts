@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse-objects.js';
-import { toProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { Retirement } from '../../src/registry/object-models.js';
 import { ENGINES, type TestMirror, MINUTE, createListRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
@@ -119,7 +119,8 @@ describe.each(ENGINES)('$name', ({ library }) => {
     const parsed = parseProject(parseObject('{"id":"project-1","fullName":"Peat bog"}', 'project'));
     const when = { requestedAt: clock.at, arrivedAt: clock.at };
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'person' };
-    const write = async () => (await mirror.beginProjects(request)).write([toProjectAnswer(parsed, when)]);
+    const write = async () =>
+      (await mirror.beginProjects(request)).write([createProjectAnswer(parsed, when)]);
     await write();
     const tables = ['projects', 'installations'] as const;
     const before = await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)));

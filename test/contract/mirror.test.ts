@@ -3,7 +3,7 @@ import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/ope
 import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
-import { toProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { Member, Project } from '../../src/registry/object-models.js';
 import { temporaryFolder } from '../support/inbox.js';
 
@@ -34,9 +34,9 @@ const answeredAt = (at: number) => ({ requestedAt: at, arrivedAt: at });
 
 async function writeAnswer(
   beginProjectsWalk: Promise<ProjectsSession>,
-  ...given: Parameters<typeof toProjectAnswer>
+  ...given: Parameters<typeof createProjectAnswer>
 ): Promise<string | undefined> {
-  return (await (await beginProjectsWalk).write([toProjectAnswer(...given)]))[0];
+  return (await (await beginProjectsWalk).write([createProjectAnswer(...given)]))[0];
 }
 
 const walk = ({ mirror, clock }: TestMirror, organizationId = 'organization-1', claim = 1) =>
@@ -51,7 +51,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
     const projects = await walk(scene);
     expect(await projects.listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
-    const answered = toProjectAnswer(createProject('project-1'), answeredAt(scene.clock.at));
+    const answered = createProjectAnswer(createProject('project-1'), answeredAt(scene.clock.at));
     const refused = { id: 'project-2', error: 'not_found', requestedAt: scene.clock.at };
     expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
     expect(await projects.listDue(scene.clock.at)).toEqual([]);

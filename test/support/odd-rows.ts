@@ -1,5 +1,5 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/object-models.js';
@@ -318,7 +318,7 @@ async function writeProjects(
       status: null,
     };
     const whole = { ...empty, ...shown, id: `project-${index}`, type: null, startDate: 'soon' };
-    return toProjectAnswer({ ...whole, document: formatOddDocument({ index, turn }) }, instants);
+    return createProjectAnswer({ ...whole, document: formatOddDocument({ index, turn }) }, instants);
   });
   await walk.write([...answers, { id: 'project-4', requestedAt: clock.at, error: toPrintableText(turn) }]);
   await walk.finish(TRAFFIC);

@@ -1,5 +1,5 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { toProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import { credit, installation, createUnknownPage, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';
@@ -109,7 +109,7 @@ async function project({ mirror, clock, random, claim }: ChangeContext): Promise
   const named = { id: 'project-1', num: null, fullName, status: null, type: null, startDate: null };
   const document = JSON.stringify({ fullName });
   await walk.write([
-    toProjectAnswer({ ...empty, ...named, document }, { requestedAt: clock.at, arrivedAt: clock.at }),
+    createProjectAnswer({ ...empty, ...named, document }, { requestedAt: clock.at, arrivedAt: clock.at }),
   ]);
   await walk.finish(TRAFFIC);
 }

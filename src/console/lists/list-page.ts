@@ -157,7 +157,7 @@ async function describeAvailable(
   states: ListFreshness,
 ): Promise<string> {
   if (listRequest.list.name !== 'warehouse' || sum === null || count === 0) return '';
-  return `, of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`;
+  return `of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`;
 }
 
 interface CaptionOptions {
@@ -177,7 +177,7 @@ function describeRows(
     : `More than ${formatWithCommas(count)} ${pluralize(singular)}`;
   const caption = `${rows}${owner === null ? '' : ` of ${owner}`}${filters && ` (${filters})`}`;
   if (sum === null || count === 0) return caption;
-  return `${caption}: ${formatTonnes(sum.amount_micro)} t${available}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
+  return `${caption}: ${formatTonnes(sum.amount_micro)} t${available && `, ${available}`}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
 }
 
 /** Explains why a list has no rows. Adds a link to the list without filters. */

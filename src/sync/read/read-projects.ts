@@ -1,5 +1,5 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
-import { toProjectAnswer } from '../../mirror/projects-session.js';
+import { createProjectAnswer } from '../../mirror/projects-session.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from '../installation/read-context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from '../outcome.js';
@@ -25,7 +25,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
     const requestedAt = now();
     try {
       const project = await context.client.token.readProject(id, calls.requestOptions);
-      return toProjectAnswer(project, { requestedAt, arrivedAt: now() });
+      return createProjectAnswer(project, { requestedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
       return { id, requestedAt, error: error.message };
