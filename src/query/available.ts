@@ -106,9 +106,15 @@ async function readStanding(reader: Reader, organizationId: string | null) {
   };
 }
 
-/** Of each organization that is known. */
+/**
+ * Returns SQL for the warehouse of each known organization. Freshness is computed first: PostgreSQL expects so much work of it that
+ * all ways to join it look alike, and it may compare each organization with each other one.
+ */
 function warehousesOf(organizationId: string | null): Statement {
-  return sql`(SELECT c.organization_id, c.installation_id, c.organization_name,
+  return sql`(WITH f AS MATERIALIZED (
+      SELECT organization_id, state, reason, failing_since, as_of, age_seconds, rows, error, oldest_unread_at, worker_seen_at
+      FROM mirror.freshness WHERE resource = 'warehouse' AND ${ofOne(organizationId)})
+    SELECT c.organization_id, c.installation_id, c.organization_name,
       CASE c.state WHEN 'active' THEN coalesce(f.state, 'never_read')
         WHEN 'never_read' THEN 'never_read' ELSE 'no_access' END AS state,
       CASE c.state WHEN 'active' THEN CASE WHEN f.state IS NULL THEN 'waiting' ELSE f.reason END
@@ -116,7 +122,7 @@ function warehousesOf(organizationId: string | null): Statement {
       CASE WHEN c.state <> 'never_read' THEN f.failing_since END AS failing_since,
       f.as_of, f.age_seconds, coalesce(f.rows, 0) AS rows, f.error, f.oldest_unread_at, f.worker_seen_at
     FROM mirror.coverage AS c
-      LEFT JOIN mirror.freshness AS f ON f.organization_id = c.organization_id AND f.resource = 'warehouse'
+      LEFT JOIN f ON f.organization_id = c.organization_id
     WHERE ${ofOne(organizationId, 'c')}) AS w`;
 }
 
