@@ -1,5 +1,5 @@
-// npm run bench -- [--write] [NAME] [smallest]: runs test/bench/NAME.js against dist/, or all benchmarks, and prints a table of all
-// figures with a bound. --write also writes them to docs/figures.md, with the commit, the day and the machine. `smallest` only checks
+// npm run bench -- [--write] [NAME [PART ...]] [smallest]: runs test/bench/NAME.js against dist/, or all benchmarks, and prints a table of
+// all figures with a bound. PART is passed on to the benchmark. --write also writes them to docs/figures.md, with the commit, the day and the machine. `smallest` only checks
 // that a benchmark still runs: it measures next to nothing, and no bound of time, share or memory applies.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,14 +12,14 @@ import { writeFigures } from './parts/written.js';
 const words = process.argv.slice(2);
 const isWritten = words.includes('--write') && !IS_SMALLEST;
 const stampedAs = isWritten ? stamp() : null;
-const [name] = words.filter(word => word !== '--write' && word !== 'smallest');
+const [name, ...parts] = words.filter(word => word !== '--write' && word !== 'smallest');
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => file.endsWith('.js') && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
 
 if (name !== undefined && !names.includes(name)) {
   process.stderr.write(
-    `usage: npm run bench -- [--write] [NAME] [smallest]\nthere are: ${names.join(', ')}\n`,
+    `usage: npm run bench -- [--write] [NAME [PART ...]] [smallest]\nthere are: ${names.join(', ')}\n`,
   );
   process.exitCode = 2;
 } else if (name === undefined || isWritten) process.exitCode = runAll(name === undefined ? names : [name]);
@@ -44,7 +44,7 @@ function run(bench) {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
   const file = join(folder, 'figures');
   const env = { ...process.env, BENCH_FIGURES: file };
-  const argv = [fileURLToPath(import.meta.url), bench, ...(IS_SMALLEST ? ['smallest'] : [])];
+  const argv = [fileURLToPath(import.meta.url), bench, ...parts, ...(IS_SMALLEST ? ['smallest'] : [])];
   const { status } = spawnSync(process.execPath, argv, {
     env,
     stdio: 'inherit',
