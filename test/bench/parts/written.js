@@ -19,6 +19,7 @@ Measured speed and memory. \`npm run bench -- --write [NAME]\` measures again an
 
 - Most figures are ratios to a baseline from the same run, such as the bare SQL queries of a page. No test asserts a time.
 - A figure is valid only for the commit, day and machine in its row.
+- Other programs that run on the machine lengthen elapsed times. Figures in processor time hardly depend on them.
 - \`receive\` compares three servers: (a) our receiver, which stores each delivery and flushes it; (b) Express that checks the signature and stores
   nothing; (c) Express with one flushed insert per request.
 
