@@ -11,7 +11,7 @@ export const PROGRAM = [
   'test/duckdb/*.test.ts',
   'test/{cli,store}/**/*.test.ts',
   'test/flows/!(certificates|lifecycle).test.ts',
-  'test/registry/{examples,package}.test.ts',
+  'test/registry/{client-package,examples,package}.test.ts',
   'test/sandbox/{conservation,webhooks}.test.ts',
   'test/webhook/{pipelining,kill,power}.test.ts',
 ];

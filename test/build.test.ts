@@ -221,6 +221,7 @@ test('T86 a build ends with one sentence if the driver cannot be loaded, and wit
   expect(build(folder, { npm_config_omit: 'dev' })).toEqual(told);
 
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  expect(scripts).toMatchObject({ prepare: 'node tools/build.js', build: 'node tools/build.js' });
+  // npm ci runs `prepublish` too. Unlike `prepare`, npm does not offer to run it for an installed package.
+  expect(scripts).toMatchObject({ prepublish: 'node tools/build.js', build: 'node tools/build.js' });
   expect(scripts.pretest).toMatch(/^npm run build && /);
 });

@@ -122,6 +122,9 @@ test('every export of the package has code and types', async () => {
     await readFile(join(folder, 'node_modules/carbon-mirror/package.json'), 'utf8'),
   );
   expect(manifest.peerDependencies).toEqual({ '@types/node': '>=20' });
+  // npm would offer to run these for an installed package, which has no sources to build.
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+    expect(Object.keys(manifest.scripts)).not.toContain(name);
   const driver = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3' : 'better-sqlite3-12';
   for (const name of [driver, 'express']) {
     await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
