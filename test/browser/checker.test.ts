@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../support/inbox.js';
+import { chooseLength } from '../support/long.js';
 import { BOTH_ENGINES } from '../support/mirror/open.js';
 import { listPaths } from '../support/evidence-folder.js';
 import { alterFile, openExportableLog } from '../support/exported-evidence.js';
+import { writeSyntheticEvidence } from '../support/synthetic-evidence.js';
 import { findAccessibilityViolations, startBrowser } from './browser.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 
+const ROWS = chooseLength(300, 900);
+const CERTIFICATES = chooseLength(40, 900);
 const PAGE = join(import.meta.dirname, '../../dist/check.html');
 const PICTURES = process.env['PICTURES'];
 
@@ -139,6 +144,28 @@ describe('check.html, opened from disk', () => {
     await page.setInputFiles('#folder', import.meta.dirname);
     await fillForm(page, hex);
     expect(await page.textContent('.verdict')).toContain('evidence.jsonl is missing');
+  });
+
+  test('T93 a large folder shows progress, its first rows, and all of them on request', async () => {
+    const folder = temporaryFolder();
+    const hex = writeSyntheticEvidence(folder, ROWS, CERTIFICATES);
+    const page = await openChecker();
+    await page.evaluate(`(() => {
+      window.steps = [];
+      const observer = new MutationObserver(() => window.steps.push(document.querySelector('#progress').value));
+      observer.observe(document.querySelector('#progress'), { childList: true, characterData: true, subtree: true });
+    })()`);
+    await page.setInputFiles('#folder', folder);
+    await fillForm(page, hex);
+    expect(await page.textContent('.verdict')).toContain('Verified');
+    const steps = await page.evaluate<string[]>('window.steps');
+    expect(steps).toContainEqual(`Hashing certificates: ${CERTIFICATES} of ${CERTIFICATES} …`);
+    const table = page.locator('details').first();
+    expect(await table.locator('tbody tr').count()).toBe(200);
+    await table.getByRole('button', { name: `Show all ${ROWS} rows` }).click();
+    expect(await table.locator('tbody tr').count()).toBe(ROWS);
+    await table.locator('input[type=search]').fill('Beneficiary 96');
+    expect(await table.textContent()).toContain(`${Math.floor(ROWS / 97)} rows of ${ROWS}`);
   });
 
   test('T93 a browser without Ed25519 could not check, and says so', async () => {

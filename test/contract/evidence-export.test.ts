@@ -258,10 +258,15 @@ describe.each(ENGINES)('$name', engine => {
     ]);
     expect(readFileText(folder, 'older.txt')).toBe(readFileText(older, ''));
     writeFileSync(join(folder, 'check.html'), '<h1>Verified</h1>');
-    const { verdict, uncheckedFiles } = await checkFolder(folder, hex, older);
+    mkdirSync(join(folder, 'timestamps'));
+    writeFileSync(join(folder, 'timestamps/29.tst'), '');
+    const { verdict, uncheckedFiles, output } = await checkFolder(folder, hex, older);
+    expect(output).toMatch(
+      /^Timestamp not checked\. .*: openssl ts -verify .* -in timestamps\/29\.tst -token_in /m,
+    );
     expect({ verdict, uncheckedFiles }).toEqual({
       verdict: 'verified',
-      uncheckedFiles: ['README.txt', 'check.html', 'older.txt'],
+      uncheckedFiles: ['README.txt', 'check.html', 'older.txt', 'timestamps/29.tst'],
     });
   });
 

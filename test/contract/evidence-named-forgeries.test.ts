@@ -206,6 +206,11 @@ describe.each(ENGINES.slice(0, 1))('$name', engine => {
       expect(verdict, description).toBe('not verified');
       expect(output, description).toMatch(fault);
     }
+    const lines = parseLines(contents.get('old') ?? new Map());
+    const outdated = find(lines, line => 'leaf' in line && line.record?.['id'] === 'old');
+    const without = withLines(contents.get('old') ?? new Map(), hideLeaf(lines, outdated));
+    const told = await checkContent(without, hex, olderCheckpoint);
+    expect(told.output).toContain('Note well: 1 earlier version of the shown rows is not here.');
     for (const content of contents.values())
       expect(await checkContent(content, hex, olderCheckpoint)).toMatchObject({ verdict: 'verified' });
   });

@@ -102,6 +102,7 @@ export function describeWarnings(evidence: VerifiedEvidence): string[] {
       : [
           `Never read completely: ${formatList(neverRead.map(read => `${formatListName(read.list)} of ${getName(evidence, read.organization)}`))}.`,
         ]),
+    ...describeMissingVersions(evidence),
     ...events.map(({ record }) => describeEvent(record)),
     ...(signer.otherSignatures.length === 0
       ? []
@@ -120,6 +121,15 @@ export function describeWarnings(evidence: VerifiedEvidence): string[] {
   ];
 }
 
+/** Says how a verifier can check the timestamps among the files that this checker does not check. */
+export function describeTimestamps(uncheckedFiles: readonly string[]): string[] {
+  const tokens = uncheckedFiles.filter(name => /^timestamps\/\d{1,15}\.tst$/.test(name));
+  return tokens.map(
+    name =>
+      `Timestamp not checked. With the certificates of the authority, run in the folder: openssl ts -verify -data checkpoint.txt -in ${name} -token_in -CAfile AUTHORITY.pem`,
+  );
+}
+
 /** Returns the name of an organization, or its id if the folder does not show its name. */
 export function getName({ organizations }: Pick<VerifiedEvidence, 'organizations'>, id: string): string {
   return organizations.find(({ organization }) => organization === id)?.name || id;
@@ -136,6 +146,19 @@ export function indexCertificates({
     if (list === 'certificates' && leaf.record.has('sha256'))
       hashes.set(getText(leaf.record, 'retirement_id'), getText(leaf.record, 'sha256'));
   return hashes;
+}
+
+/** Counts the versions that a retirement's versions replaced and that the folder does not show. */
+function describeMissingVersions({ header, rows, otherVersions }: VerifiedEvidence): string[] {
+  if (header.scope !== 'retirement') return [];
+  const shown = [...rows, ...otherVersions];
+  const known = new Set<unknown>(shown.map(({ version }) => version));
+  const replaced = shown.map(({ leaf }) => leaf.record.get('ended_version'));
+  const missing = replaced.filter(version => version !== undefined && !known.has(version)).length;
+  if (missing === 0) return [];
+  return [
+    `${formatCount(missing, 'earlier version')} of the shown rows ${missing === 1 ? 'is' : 'are'} not here.`,
+  ];
 }
 
 function describeCertificates(evidence: VerifiedEvidence): string[] {

@@ -1,6 +1,7 @@
 import type { CheckReport, VerifiedEvidence } from './check.js';
 import {
   describeEvidence,
+  describeTimestamps,
   describeTotal,
   describeWarnings,
   formatTotalTonnes,
@@ -20,6 +21,7 @@ export function formatReport({ verdict, faults, uncheckedFiles, evidence }: Chec
   const lines = [
     ...(evidence === null ? [] : formatEvidence(evidence)),
     ...(uncheckedFiles.length === 0 ? [] : [`Not checked, do not rely on: ${formatList(uncheckedFiles)}.`]),
+    ...describeTimestamps(uncheckedFiles),
     ...faults.map(fault => `Fault: ${fault}`),
     `Verdict: ${verdict}`,
   ];

@@ -81,15 +81,15 @@ export function createListTable({
   }
 
   function matchesFilter(row: RowVersion): boolean {
-    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) return true;
+    const wanted = filter.value.trim().toLowerCase();
+    if (wanted === '') return true;
     let text = searchTexts.get(row);
     if (text === undefined) {
       const cells = [...row.leaf.record.keys()].map(column => formatCell(row, column));
       text = cells.join('\n').toLowerCase();
       searchTexts.set(row, text);
     }
-    return words.every(word => text.includes(word));
+    return text.includes(wanted);
   }
 
   function compareRows(left: RowVersion, right: RowVersion): number {

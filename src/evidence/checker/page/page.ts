@@ -3,6 +3,7 @@ import { checkEvidence, type CheckReport, type VerifiedEvidence } from '../check
 import {
   describeEvidence,
   describeFolder,
+  describeTimestamps,
   describeTotal,
   describeWarnings,
   formatTotalTonnes,
@@ -118,7 +119,12 @@ function showReport(
   );
   getElement('report', HTMLElement).replaceChildren(
     ...(evidence === null ? [] : createEvidenceSections(evidence, files)),
-    ...createSection('Not checked', uncheckedFiles.length === 0 ? [] : [createList(uncheckedFiles)]),
+    ...createSection(
+      'Not checked',
+      uncheckedFiles.length === 0
+        ? []
+        : [createList([...uncheckedFiles, ...describeTimestamps(uncheckedFiles)])],
+    ),
   );
 }
 
