@@ -1,4 +1,3 @@
-import type { Dialect } from '../dialect.js';
 import type { Batch } from '../statement.js';
 
 /** The database of an inbox. */
@@ -12,5 +11,3 @@ export interface InboxDatabase {
 
 /** The time that a statement is given; null for the clock of the database. */
 export type AtTime = { readonly now: string | null };
-
-export const NOW = ({ clock }: Dialect): string => clock('@now');

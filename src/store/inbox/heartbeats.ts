@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import {
   PROCESS_RETENTION_MS,
   HEARTBEAT_INTERVAL_MS,
@@ -5,54 +6,79 @@ import {
   type ProcessRole,
   type InboxPulse,
 } from '../../inbox/process.js';
-import { type Part, PARTS } from '../../inbox/job.js';
+import { PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import { statement } from '../statement.js';
-import { type AtTime, type InboxDatabase, NOW } from './database.js';
+import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { AtTime, InboxDatabase } from './database.js';
 
-type Beat = AtTime & { id: number; role: ProcessRole; host: string; pid: number; startedAt: string };
-type Numbered = { readonly id: number };
+type Heartbeat = AtTime & {
+  readonly id: number;
+  readonly role: ProcessRole;
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAt: string;
+};
+type HeartbeatParams = Params<Heartbeat>;
 
-const ITSELF = 'id = @id AND role = @role AND host = @host AND pid = @pid AND started_at = @startedAt';
-const TOUCH = statement<Beat, Numbered>(
-  dialect => `UPDATE inbox.processes SET seen_at = ${NOW(dialect)} WHERE ${ITSELF} RETURNING id`,
+const own = named('inbox.processes');
+const process = named('inbox.processes', 'process');
+const later = named('inbox.processes', 'later');
+const job = named('inbox.jobs');
+const counter = named('inbox.claims');
+
+const isSelf = ({ id, role, host, pid, startedAt }: HeartbeatParams) =>
+  sql`${own.id} = ${id} AND ${own.role} = ${role} AND ${own.host} = ${host} AND ${own.pid} = ${pid} AND ${own.started_at} = ${startedAt}`;
+const UPDATE_SELF = prepared(
+  ({ fn }, params: HeartbeatParams) =>
+    sqlStatement`UPDATE ${own()} SET ${own.seen_at} = ${fn.clock(params.now)} WHERE ${isSelf(params)} RETURNING ${select({ id: own.id })}`,
 );
-const ENTER = statement<Beat, Numbered>(dialect => {
-  const { as } = dialect;
-  const beat = [as('text', '@role'), as('text', '@host'), as('int', '@pid'), as('instant', '@startedAt')];
-  return `INSERT INTO inbox.processes (role, host, pid, started_at, seen_at)
-    SELECT ${beat.join(', ')}, ${NOW(dialect)}
-    WHERE NOT EXISTS (SELECT 1 FROM inbox.processes WHERE ${ITSELF}) RETURNING id`;
+const INSERT_SELF = prepared(({ fn }, params: HeartbeatParams) => {
+  const { role, host, pid, startedAt } = params;
+  const insert = insertFrom(
+    'inbox.processes',
+    {
+      role: fn.cast('text', role),
+      host: fn.cast('text', host),
+      pid: fn.cast('int', pid),
+      started_at: fn.cast('instant', startedAt),
+      seen_at: fn.clock(params.now),
+    },
+    sql`WHERE NOT EXISTS (SELECT 1 FROM ${own()} WHERE ${isSelf(params)})`,
+  );
+  return sqlStatement`${insert} RETURNING ${select({ id: own.id })}`;
 });
-const REMOVE = statement<AtTime>(
-  dialect =>
-    `DELETE FROM inbox.processes WHERE id IN (
-       SELECT id FROM inbox.processes AS p WHERE seen_at < ${dialect.later(NOW(dialect), `-${PROCESS_RETENTION_MS}`)}
-         AND EXISTS (SELECT 1 FROM inbox.processes AS later WHERE later.role = p.role
-           AND (later.seen_at, later.id) > (p.seen_at, p.id))
-       ${dialect.forUpdateOfFree('p')})`,
+/** Removes old processes, but keeps the last one of each role. */
+const REMOVE_OLD = prepared(
+  ({ fn }, { now }: Params<AtTime>) =>
+    sqlStatement`DELETE FROM ${own()} WHERE ${own.id} IN (
+      SELECT ${process.id} FROM ${process()} WHERE ${process.seen_at} < ${fn.addMs(fn.clock(now), sql.lit(-PROCESS_RETENTION_MS))}
+        AND EXISTS (SELECT 1 FROM ${later()} WHERE ${later.role} = ${process.role}
+          AND (${later.seen_at}, ${later.id}) > (${process.seen_at}, ${process.id}))
+      ${fn.forUpdateSkipLocked('process')})`,
 );
-
-interface Seen {
-  readonly at: string;
-  readonly claims: number;
-  readonly receive: string | null;
-  readonly work: string | null;
-  readonly dueAt: string | null;
-}
-
-const PULSE = statement<AtTime, Seen>(dialect => {
-  const soon = dialect.later(NOW(dialect), String(HEARTBEAT_INTERVAL_MS));
-  const due = (part: Part) =>
-    `SELECT min(run_at) AS at FROM inbox.jobs WHERE state = 'waiting' AND part = '${part}' AND run_at <= ${NOW(dialect)}`;
-  const seen = (role: ProcessRole) =>
-    `(SELECT max(seen_at) FROM inbox.processes WHERE role = '${role}' AND seen_at <= ${soon}) AS ${role}`;
-  return `SELECT ${NOW(dialect)} AS at, (SELECT last FROM inbox.claims) AS claims, ${seen('receive')}, ${seen('work')},
-    (SELECT min(at) FROM (${PARTS.map(due).join(' UNION ALL ')}) AS due) AS "dueAt"`;
+const READ_PULSE = prepared(({ fn }, params: Params<AtTime>) => {
+  const now = fn.clock(params.now);
+  const soon = fn.addMs(now, sql.lit(HEARTBEAT_INTERVAL_MS));
+  const lastSeen = (role: ProcessRole) =>
+    sql<
+      string | null
+    >`(SELECT max(${own.seen_at}) FROM ${own()} WHERE ${own.role} = ${role} AND ${own.seen_at} <= ${soon})`;
+  const due = PARTS.map(
+    part =>
+      sql`SELECT min(${job.run_at}) AS at FROM ${job()} WHERE ${job.state} = 'waiting' AND ${job.part} = ${part} AND ${job.run_at} <= ${now}`,
+  );
+  return sqlStatement`SELECT ${select({
+    at: now,
+    claims: sql<number>`(SELECT ${counter.last} FROM ${counter()})`,
+    receive: lastSeen('receive'),
+    work: lastSeen('work'),
+    dueAt: sql<string | null>`(SELECT min(at) FROM (${sql.join(due, sql` UNION ALL `)}) AS due)`,
+  })}`;
 });
 
-/** One row a process: entered with its first heartbeat, then touched; entered anew where an older inbox was put back. */
+/** Each process has one row: inserted with its first heartbeat, then updated; inserted again if an older inbox was restored. */
 export function createHeartbeats({
   look,
   commit,
@@ -62,18 +88,23 @@ export function createHeartbeats({
   return {
     heartbeat: async ({ startedAt, role, host, pid }: ProcessIdentity) => {
       const at = { now: now() };
-      const beat = { ...at, id, role, host, pid, startedAt: formatInstant(startedAt) };
-      const [touched, entered, , [seen]] = await commit(TOUCH(beat), ENTER(beat), REMOVE(at), PULSE(at));
-      id = [...touched, ...entered][0]?.id ?? 0;
-      return pulseOf(seen);
+      const heartbeat = { ...at, id, role, host, pid, startedAt: formatInstant(startedAt) };
+      const [updated, inserted, , [pulse]] = await commit(
+        UPDATE_SELF(heartbeat),
+        INSERT_SELF(heartbeat),
+        REMOVE_OLD(at),
+        READ_PULSE(at),
+      );
+      id = [...updated, ...inserted][0]?.id ?? 0;
+      return toPulse(pulse);
     },
-    readPulse: async () => pulseOf((await look(PULSE({ now: now() })))[0][0]),
+    readPulse: async () => toPulse((await look(READ_PULSE({ now: now() })))[0][0]),
   };
 }
 
-function pulseOf(seen: Seen | undefined): InboxPulse {
-  if (seen === undefined) throw new Error('expected the pulse of an inbox, got none');
-  const { at, claims, receive, work, dueAt } = seen;
+function toPulse(row: ResultRow<typeof READ_PULSE> | undefined): InboxPulse {
+  if (row === undefined) throw new Error('expected the pulse of an inbox, got none');
+  const { at, claims, receive, work, dueAt } = row;
   return {
     at: Date.parse(at),
     workerEverSeen: claims > 0 || work !== null,

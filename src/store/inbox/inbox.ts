@@ -1,8 +1,8 @@
 import type { InboxPort } from '../../inbox/port.js';
 import { createClaims } from './claims.js';
 import type { InboxDatabase } from './database.js';
-import { createKeeping } from './keeping.js';
-import { createLooks } from './looks.js';
+import { createRetention } from './retention.js';
+import { createQueries } from './queries.js';
 import { createSettlements } from './settle.js';
 
 type Own = Pick<
@@ -32,8 +32,8 @@ export function createInboxStore(database: InboxDatabase, own: Own, asked: () =>
   return {
     ...own,
     ...createClaims(database),
-    ...createKeeping(database),
-    ...createLooks(database),
+    ...createRetention(database),
+    ...createQueries(database),
     settle,
     store: andWake(own.store),
     enqueue: andWake(own.enqueue),

@@ -1,41 +1,69 @@
+import { sql } from 'kysely';
 import type { InboxPort } from '../../inbox/port.js';
 import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejection.js';
-import { fixed, statement } from '../statement.js';
-import { type AtTime, type InboxDatabase, NOW } from './database.js';
+import { insertFrom, named, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { AtTime, InboxDatabase } from './database.js';
 
-type Counted = AtTime & { reason: string; status: number; prefix: string; rejected: number; ms: number };
+type Rejections = AtTime & {
+  readonly reason: string;
+  readonly status: number;
+  readonly headerPrefix: string;
+  readonly rejected: number;
+  /** From now to the newest rejection; negative. */
+  readonly offsetMs: number;
+};
 
-/** How full a minute is decides of the next. */
-const ALONE = fixed(({ alone }) => alone('inbox.rejected_webhooks'));
-const COUNT = statement<Counted>(dialect => {
-  const { as, later, minute, greatest } = dialect;
-  return `INSERT INTO inbox.rejected_webhooks AS r (minute, reason, status, header_prefix, rejected, newest_at)
-    SELECT c.minute, c.reason, c.status,
-      CASE WHEN (SELECT count(*) FROM inbox.rejected_webhooks AS o WHERE o.minute = c.minute) < ${MAX_ROWS_PER_MINUTE}
-        OR EXISTS (SELECT 1 FROM inbox.rejected_webhooks AS o WHERE o.minute = c.minute
-          AND o.reason = c.reason AND o.status = c.status AND o.header_prefix = c.prefix)
-        THEN c.prefix ELSE '${OTHER_PREFIX}' END, c.rejected, c.at
-    FROM (
-      SELECT ${minute('at')} AS minute, at, ${as('text', '@reason')} AS reason, ${as('int', '@status')} AS status,
-        ${as('text', '@prefix')} AS prefix, ${as('int', '@rejected')} AS rejected
-      FROM (SELECT ${later(NOW(dialect), '@ms')} AS at) AS now
-    ) AS c WHERE true
-    ON CONFLICT (minute, reason, status, header_prefix) DO UPDATE SET
-      rejected = r.rejected + excluded.rejected, newest_at = ${greatest('r.newest_at', 'excluded.newest_at')}`;
+const own = named('inbox.rejected_webhooks');
+const stored = named('inbox.rejected_webhooks', 'stored');
+const given = named('inbox.rejected_webhooks', 'given');
+const excluded = named('inbox.rejected_webhooks', 'excluded');
+
+/** One process counts at a time, because the number of rows of a minute decides what the next row is. */
+const LOCK_COUNTS = prepared(({ fn }) => fn.lockByName('inbox.rejected_webhooks'));
+const ADD_COUNT = prepared(({ fn }, params: Params<Rejections>) => {
+  const { now, offsetMs, reason, status, headerPrefix, rejected } = params;
+  const newestAt = fn.addMs(fn.clock(now), offsetMs);
+  const prefix = sql<string>`CASE
+    WHEN (SELECT count(*) FROM ${stored()} WHERE ${stored.minute} = ${given.minute}) < ${MAX_ROWS_PER_MINUTE}
+      OR EXISTS (SELECT 1 FROM ${stored()} WHERE ${stored.minute} = ${given.minute} AND ${stored.reason} = ${given.reason}
+        AND ${stored.status} = ${given.status} AND ${stored.header_prefix} = ${given.header_prefix})
+    THEN ${given.header_prefix} ELSE ${OTHER_PREFIX} END`;
+  const insert = insertFrom(
+    'inbox.rejected_webhooks',
+    {
+      minute: given.minute,
+      reason: given.reason,
+      status: given.status,
+      header_prefix: prefix,
+      rejected: given.rejected,
+      newest_at: given.newest_at,
+    },
+    sql`FROM (
+      SELECT ${fn.minute(own.newest_at)} AS minute, ${own.newest_at}, ${fn.cast('text', reason)} AS reason,
+        ${fn.cast('int', status)} AS status, ${fn.cast('text', headerPrefix)} AS header_prefix, ${fn.cast('int', rejected)} AS rejected
+      FROM (SELECT ${newestAt} AS newest_at) AS time
+    ) AS given WHERE true`,
+  );
+  return sqlStatement`${insert}
+    ON CONFLICT (${own.minute}, ${own.reason}, ${own.status}, ${own.header_prefix}) DO UPDATE SET
+      ${own.rejected} = rejected_webhooks.rejected + ${excluded.rejected},
+      ${own.newest_at} = ${fn.greatest(sql<string>`rejected_webhooks.newest_at`, excluded.newest_at)}`;
 });
-const TRIM = fixed(
-  `DELETE FROM inbox.rejected_webhooks WHERE minute < (
-     SELECT minute FROM inbox.rejected_webhooks ORDER BY minute DESC LIMIT 1 OFFSET ${MAX_REJECTED_ROWS})`,
+const TRIM = prepared(
+  () =>
+    sqlStatement`DELETE FROM ${own()} WHERE ${own.minute} < (
+      SELECT ${own.minute} FROM ${own()} ORDER BY ${own.minute} DESC LIMIT 1 OFFSET ${MAX_REJECTED_ROWS})`,
 );
 
-/** Adds to the counts of their minutes. */
+/** Adds counts of rejected webhooks to the rows of their minutes. */
 export function createCountRejected({ commit, now }: InboxDatabase): InboxPort['countRejected'] {
-  return async rejected => {
-    if (rejected.length === 0) return;
-    const at = now();
-    const counts = rejected.map(({ headerPrefix: prefix, newestMsAgo, ...each }) =>
-      COUNT({ ...each, prefix, ms: -newestMsAgo, now: at }),
+  return async counts => {
+    if (counts.length === 0) return;
+    const at = { now: now() };
+    const additions = counts.map(({ newestMsAgo, ...count }) =>
+      ADD_COUNT({ ...count, ...at, offsetMs: -newestMsAgo }),
     );
-    await commit(ALONE, ...counts, TRIM);
+    await commit(LOCK_COUNTS(), ...additions, TRIM());
   };
 }

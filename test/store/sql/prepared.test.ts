@@ -151,7 +151,7 @@ test('insertFrom keeps each expression with its column', () => {
 
 /** A type argument of `sql` that is more than one value of a row, and every other place that takes a row type unchecked. */
 const DECLARED_ROW =
-  /\bsql<(?!(?:string|number|bigint|boolean|'\w+')(?: \| null)?>)|\b(?:prepared|CompiledQuery)</;
+  /\bsql<(?!\s*(?:string|number|bigint|boolean|'\w+')(?: \| null)?\s*>)|\b(?:prepared|CompiledQuery)</;
 
 test('no statement of the store declares the type of its rows', () => {
   const folder = join(import.meta.dirname, '../../../src/store');
