@@ -128,9 +128,10 @@ async function measureRows(folder) {
     changed.ours.push(run.processorMs);
   }
   compare(
-    'processor time of a sync with 1 % changed rows against one without changes, each the first of its process',
+    'processor time of a sync with 1 % changed rows, one on each page, against one without changes, each the first of its process',
     changed,
-    { atMost: 1.5 },
+    // No page can be skipped, as with one new row at the front.
+    { atMost: 2 },
   );
   await world.registry.stop();
 }
