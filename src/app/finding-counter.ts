@@ -48,7 +48,7 @@ export function startFindingCounter(options: FindingCounterOptions): () => Promi
     lastCount = countAndSchedule();
   }
 
-  /** Counts the kinds that are due, then schedules the next count. */
+  /** Counts every kind of finding that is due, then schedules the next count. */
   async function countAndSchedule(): Promise<void> {
     for (const finding of FINDINGS) {
       const startedMs = performance.now();

@@ -58,7 +58,7 @@ function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate
   return state === 'paused' ? PRIORITIES.scheduled : priority;
 }
 
-/** Keeps only jobs that are the first of their installation and also the first of their organization. */
+/** Keeps the first job of each installation and organization, and drops their other jobs. */
 function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>

@@ -145,7 +145,7 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/** Returns a line for each excluded warehouse. If many were never read, the last line counts the rest. */
+/** Returns a line for each excluded warehouse. Counts many unread warehouses in one line. */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

@@ -149,7 +149,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/** Returns how much of a warehouse list is available: `of which 5 t are available now`. Other lists get ''. */
+/** Returns the available amount of the warehouse, such as `of which 5 t are available now`, or ''. */
 async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,

@@ -14,7 +14,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   const element = createElementScanner(arrayName);
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
-  /** Scans to the next start or end of an element, and returns its offset. Adds an ended element to the list. */
+  /** Scans to the next start or end of a row. At an end, appends the text of the row to `elementTexts`. */
   function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {
       const arrayStart = envelope.findArray(chunk, startOffset);

@@ -39,7 +39,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Returns the current times for which a JWT is checked: sandbox time and usually real time. */
+  /** Returns the clock times at which a JWT may be valid: the sandbox's and usually also the real time. */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];

@@ -35,7 +35,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and stores the answers. Throws an error that must stop other batches. */
+  /** Requests a batch of projects and stores the answers. Throws only if no further batch may be read. */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
