@@ -124,7 +124,7 @@ function describeActivity(status: ShownStatus, now: number): string[] {
   ];
 }
 
-/** Returns a line with the reason for each list that is not fresh. */
+/** Describes each list that is not fresh in one line, with the reason. */
 function describeListsNotFresh({ organizations }: ShownStatus): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {

@@ -113,7 +113,7 @@ async function countUnreadOrganizations(
   return { organizations, isUnreadEverywhere };
 }
 
-/** Limits a query to organizations whose past rows are known. Prints why the others are missing. */
+/** Limits an as-of query to organizations with known rows at that instant. Prints why others are missing. */
 async function limitToKnownOrganizations(
   context: CommandContext,
   request: ListSelection,

@@ -115,7 +115,7 @@ function excludeOtherWrites<T>(
   return candidates.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/** Whether an instant is in or after the second in which the write was sent. */
+/** Whether an instant is not earlier than the write, to the second. */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
   // The Date header and the registry's times may be rounded down to the second.
   if (instant === null) return false;

@@ -54,7 +54,7 @@ export interface Observations {
   hasNewRetirements: boolean;
 }
 
-/** Creates an empty record of what the reads of a job find, such as errors and changes. */
+/** Creates an empty record for the errors and changes that the reads of a job find. */
 export function createObservations(): Observations {
   return {
     previousReads: new Map(),
@@ -67,7 +67,7 @@ export function createObservations(): Observations {
   };
 }
 
-/** Records whether a list read found changes or new retirements, and passes its summary to `onRead`. */
+/** Records the result of reading a list: changes and new retirements. Calls `onRead` with the summary. */
 export function recordRead({ observations, onRead }: ReadContext, summary: ReadSummary): void {
   const newRows = summary.added + summary.changed;
   observations.hasChanges ||= newRows + summary.removed > 0;

@@ -124,7 +124,7 @@ function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Returns a list with the search for a resource's oldest unread delivery, or `[]` if that is known. */
+/** Creates a search for the oldest unread delivery of a resource. Returns `[]` if no search is needed. */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;

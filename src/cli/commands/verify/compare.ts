@@ -45,7 +45,7 @@ interface Comparison {
 /** The wait before a second comparison. By then a change that a webhook announced is in the mirror. */
 const RECHECK_DELAY_MS = 2000;
 
-/** Compares the mirror with the registry and returns the differences that were found twice. */
+/** Compares the mirror with the registry twice, and returns the differences that both comparisons found. */
 export async function compareWithRegistry(options: ComparisonOptions) {
   const first = await runComparisons(options, () => true);
   const { faults } = first;
