@@ -72,6 +72,7 @@ export { PrivateKeyError } from './registry/auth/private-key.js';
 export type { AppClient, CreatedOrganization, OrganizationClient, TokenClient };
 
 export interface ClientOptions extends HttpOptions {
+  /** The id of the app, as the registry shows it. */
   readonly appId: string;
   /** An RSA key, as PEM text (PKCS#1 or PKCS#8; line breaks may be written as `\n`) or as a `KeyObject`. */
   readonly privateKey: string | KeyObject;
@@ -83,6 +84,7 @@ export interface ClientOptions extends HttpOptions {
 
 /** A client of one app at one registry. */
 export interface Client extends RegistryClient {
+  /** The access tokens in memory, which all parts of this client share. */
   readonly tokens: AccessTokens;
   /** The app's JWT, for requests that `http` sends directly. */
   readonly jwt: TokenSource<AppJwt>;

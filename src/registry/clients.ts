@@ -34,6 +34,7 @@ export interface CreatedOrganization {
 
 /** All clients of one app. They share one rate limit. */
 export interface RegistryClient {
+  /** Sends requests for which there is no method. */
   readonly http: HttpClient;
   /** Acts as the app itself. */
   readonly app: AppClient;

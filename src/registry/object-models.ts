@@ -128,6 +128,7 @@ export type Organization = ParsedObject<typeof ORGANIZATION>;
 export const INSTALLATION = {
   id: 'id',
   appId: 'id?',
+  /** The organization that has installed the app, or null if the registry does not name it. */
   organizationId: ['id?', 'organizationId', 'organization.id'],
   organization: 'organization',
   /** Null if the response does not contain them. Every installation has at least one. */
@@ -138,16 +139,20 @@ export const INSTALLATION = {
 export type Installation = ParsedObject<typeof INSTALLATION>;
 
 export const CREDIT = {
+  /** Identifies the credit in every request. */
   creditId: ['printable', 'creditId', 'id'],
   inventoryId: 'printable?',
   organizationId: 'printable?',
   project: 'project',
+  /** The number that the registry gave the credit, such as `ICR-ISL-354-233-15-R-0-2021`. */
   serialization: 'text',
+  /** The year of the reduction. */
   vintage: 'text',
   type: 'credit type',
   tokenId: 'text',
   tokenAddress: 'text',
   unit: 'text',
+  /** How much this warehouse or inventory holds. */
   amount: 'amount',
   /** How much of the credit was ever issued, or null if the registry does not send it. */
   supply: 'amount?',
@@ -161,11 +166,14 @@ export const RESERVATION = {
   type: 'credit type',
   amount: 'amount',
   project: 'project',
+  /** The app that reserved. */
   reserverId: ['text', 'reserver.id'],
   reserverName: ['text', 'reserver.name'],
   /** As sent, or null if the registry sends none. `getReservationState` derives it then. */
   state: 'reservation state',
+  /** Whether the reservation was finished by a transfer or a retirement. */
   isComplete: 'flag',
+  /** When the credits return to the warehouse, by the registry's clock. */
   reservedToDate: 'instant',
   createdAt: 'instant',
   updatedAt: 'instant',
@@ -185,6 +193,7 @@ export const INVENTORY_REQUEST = {
   toOrganizationId: 'printable?',
   toAddress: 'text',
   project: 'project',
+  /** The transaction of an accepted request. */
   txId: 'text',
   retirementReason: ['text', 'retirementReason', 'reason', 'retirementData.reason'],
   beneficiary: ['text', 'beneficiaryName', 'beneficiary', 'retirementData.beneficiaryName'],
@@ -196,12 +205,14 @@ export type InventoryRequest = ParsedObject<typeof INVENTORY_REQUEST>;
 
 export const RETIREMENT = {
   id: 'id',
+  /** The organization that holds the retirement. */
   organizationId: 'owner',
   project: 'project',
   serialization: 'text',
   vintage: 'text',
   amount: 'amount',
   reason: ['text', 'reason', 'retirementReason'],
+  /** For whom the credits were retired; null until the retirement is claimed. */
   beneficiary: ['text', 'beneficiary', 'beneficiaryName'],
   comment: ['text', 'comment', 'retirementComment'],
   isClaimed: 'flag',

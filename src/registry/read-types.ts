@@ -4,11 +4,14 @@ import type { SourceObject } from './json/json-object.js';
 
 /** A row of a list that could not be parsed. */
 export interface UnreadableRow {
+  /** The row as it was sent. */
   readonly object: SourceObject;
+  /** What is wrong with it. */
   readonly error: RegistryError;
 }
 
 export interface ReadOptions {
+  /** Cancels the read. It then fails with the code `cancelled`. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each attempt of each request of this read. */
   readonly onCall?: ((call: CallRecord) => void) | undefined;

@@ -5,31 +5,44 @@ import { isId, isPrintable } from '../../text/checks.js';
 
 /** The details of a retirement, as its certificate shows them. */
 export interface RetirementData {
+  /** Why the credits are retired. Required to retire. */
   readonly reason?: string | undefined;
+  /** For whom the credits are retired. Required to retire. */
   readonly beneficiaryName?: string | undefined;
+  /** Any text. A text that no other retirement has lets `findRetirement` find this one. */
   readonly comment?: string | undefined;
 }
 
 /** The credit to reserve, and how much of it. */
 export interface ReserveRequest {
+  /** The `creditId` of a credit in the warehouse. */
   readonly creditId: string;
+  /** Tonnes. A text such as `'0.1'` is sent with exactly these digits. */
   readonly amount: AmountInput;
 }
 
 /** How to finish a reservation: who receives the credits, and the details if they are retired. */
 export interface FinishRequest {
+  /** The id of the organization that receives the credits. */
   readonly receiverId?: string | undefined;
+  /** The EVM address that receives the credits, instead of `receiverId`. */
   readonly receiverAddress?: string | undefined;
   readonly transferComment?: string | undefined;
+  /** Required for `retire` and `transfer_retire`. */
   readonly retirementData?: RetirementData | undefined;
 }
 
 /** Credits of the inventory to transfer or to retire, their receiver, and the details if they are retired. */
 export interface InventoryActionRequest {
+  /** The `creditId` of a credit in the inventory. */
   readonly creditId: string;
+  /** Tonnes. A text such as `'0.1'` is sent with exactly these digits. */
   readonly amount: AmountInput;
+  /** The id of the organization that receives the credits. */
   readonly toOrganizationId?: string | undefined;
+  /** The EVM address that receives the credits, instead of `toOrganizationId`. */
   readonly toAddress?: string | undefined;
+  /** Required for `retire` and `transfer_retire`. */
   readonly retirementData?: RetirementData | undefined;
 }
 

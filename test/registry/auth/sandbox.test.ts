@@ -95,6 +95,17 @@ describe('the client against the sandbox', () => {
     expect(countTokenRequests()).toBe(1);
   });
 
+  it('T43 all clients of one installation share its token', async () => {
+    const sandbox = await startTemporarySandbox();
+    const { app, organization, installationId } = installApp(sandbox);
+    const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
+    for (const each of [client.installation(installationId), client.installation(installationId)])
+      expect(await collect(each.listProjects())).toEqual([]);
+    await client.organization(installationId, organization.id).readOrganization();
+    await client.organization(installationId, organization.id).readOrganization();
+    expect(countTokenRequests()).toBe(1);
+  });
+
   it('a token is renewed before it expires, and again after it has expired early', async () => {
     const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
