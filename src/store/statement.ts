@@ -60,7 +60,7 @@ export interface Database {
 const PLACE = /@(\w+)/g;
 
 /** Each `@name` becomes a place, which is filled by that name. */
-export function compile(dialect: Dialect, source: Text) {
+function compile(dialect: Dialect, source: Text) {
   const names: string[] = [];
   const text = (typeof source === 'string' ? source : source(dialect))
     .replaceAll(PLACE, (_, name: string) => dialect.place(names.push(name)))

@@ -1,25 +1,26 @@
-import { SQLITE, type Value } from '../dialect.js';
-import { compile, valueOf } from '../statement.js';
+import { SQLITE } from '../dialect.js';
+import type { PreparedStatement } from '../sql/prepared.js';
+import type { Values } from '../statement.js';
 import type { Sqlite } from './open.js';
 
-/** Prepared once, and run synchronously as often as it is filled. */
-export interface Statement<Parameters extends Record<string, Value>, Row> {
-  run(parameters: Parameters): number;
-  get(parameters: Parameters): Row | undefined;
-  all(parameters: Parameters): Row[];
+/** A statement on one connection, which runs synchronously. */
+export interface SynchronousStatement<Given extends Values, Row> {
+  /** Returns the number of changed rows. */
+  run(values: Given): number;
+  get(values: Given): Row | undefined;
+  all(values: Given): Row[];
 }
 
-/** Each `@name` of the text is a place that is filled by that name. */
-export function statement<Parameters extends Record<string, Value>, Row = never>(
+/** Prepares a statement on a connection. */
+export function prepareOn<Given extends Values, Row>(
   db: Sqlite,
-  source: string,
-): Statement<Parameters, Row> {
-  const { text, names } = compile(SQLITE, source);
+  statement: PreparedStatement<Given, Row>,
+): SynchronousStatement<Given, Row> {
+  const { text, bind } = statement.compileFor(SQLITE);
   const prepared = db.prepare<unknown[], Row>(text);
-  const bind = (parameters: Parameters): Value[] => names.map(name => valueOf<Value>(parameters, name));
   return {
-    run: parameters => prepared.run(bind(parameters)).changes,
-    get: parameters => prepared.get(bind(parameters)),
-    all: parameters => prepared.all(bind(parameters)),
+    run: values => prepared.run(bind(values)).changes,
+    get: values => prepared.get(bind(values)),
+    all: values => prepared.all(bind(values)),
   };
 }

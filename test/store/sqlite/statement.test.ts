@@ -1,44 +1,33 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open.js';
-import { statement } from '../../../src/store/sqlite/statement.js';
-import { makeFolder } from '../../support/folder.js';
+import { expect, test } from 'vitest';
+import { type Params, prepared } from '../../../src/store/sql/prepared.js';
+import { prepareOn } from '../../../src/store/sqlite/statement.js';
+import { temporaryMirror } from '../../support/mirror/open.js';
 
-let folder: string;
-let db: Sqlite;
+type Organization = { readonly organizationId: string };
 
-beforeEach(() => {
-  folder = makeFolder('carbon-mirror-');
-  db = openDatabase(join(folder, 'test.db'), { busyTimeoutMs: 0 });
-  db.exec('CREATE TABLE t (name TEXT, amount INTEGER) STRICT');
-});
-
-afterEach(() => {
-  db.close();
-  rmSync(folder, { recursive: true });
-});
+const INSERT = prepared(
+  ({ db }, { organizationId, claim }: Params<Organization & { readonly claim: number }>) =>
+    db.insertInto('mirror.fences').values({ organization_id: organizationId, part: 'data', claim }),
+);
+const FIND = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db.selectFrom('mirror.fences').select('claim').where('organization_id', '=', organizationId),
+);
 
 test('a statement is prepared once, and its values are bound by name', () => {
-  const insert = statement<{ name: string; amount: number }>(
-    db,
-    'INSERT INTO t (amount, name) VALUES (@amount, @name)',
-  );
-  expect(insert.run({ name: "O'Hara; DROP TABLE t", amount: 1 })).toBe(1);
-  insert.run({ name: 'b', amount: 2 });
-  const find = statement<{ name: string }, { amount: number }>(
-    db,
-    'SELECT amount FROM t WHERE name = @name OR @name = name',
-  );
-  expect(find.get({ name: "O'Hara; DROP TABLE t" })).toEqual({ amount: 1 });
-  expect(find.get({ name: 'nobody' })).toBeUndefined();
-  expect(find.all({ name: 'b' })).toEqual([{ amount: 2 }]);
+  const db = temporaryMirror();
+  const insert = prepareOn(db, INSERT);
+  const find = prepareOn(db, FIND);
+  expect(insert.run({ claim: 1, organizationId: "O'Hara; DROP TABLE fences" })).toBe(1);
+  insert.run({ claim: 2, organizationId: 'b' });
+  expect(find.get({ organizationId: "O'Hara; DROP TABLE fences" })).toEqual({ claim: 1 });
+  expect(find.get({ organizationId: 'nobody' })).toBeUndefined();
+  expect(find.all({ organizationId: 'b' })).toEqual([{ claim: 2 }]);
 });
 
 test('a missing value is refused with its name', () => {
-  const find = statement<Record<string, string>, { amount: number }>(
-    db,
-    'SELECT amount FROM t WHERE name = @name OR @name = name',
+  const find = prepareOn(temporaryMirror(), FIND);
+  const values: Organization = Object.assign(Object.create(null), { organisationId: 'b' });
+  expect(() => find.get(values)).toThrow(
+    'expected a value for the parameter "organizationId", got undefined',
   );
-  expect(() => find.get({ nome: 'b' })).toThrow('expected a value for the parameter "name", got undefined');
 });

@@ -7,8 +7,9 @@ import {
 import { createInstallationJob } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Tables } from '../../contract/tables.js';
+import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open.js';
-import { statement } from '../statement.js';
+import { prepareOn } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
 import { createTexts, type Received } from './texts.js';
 
@@ -44,12 +45,23 @@ export function createStore(db: Sqlite): Store {
   };
 }
 
-const INSERT = `
-  INSERT INTO deliveries (received_at, event, installation_id, signed_text_sha256, stored_text_id, contradicted_fields, verdict, ignored_reason,
-    secret_index, job_id)
-  VALUES (@received_at, @event, @installation_id, @signed_text_sha256, @stored_text_id, @contradicted_fields, @verdict, @ignored_reason,
-    @secret_index, @job_id)
-  RETURNING id`;
+const INSERT = prepared(({ db }, params: Params<NewRow>) =>
+  db
+    .insertInto('inbox.deliveries')
+    .values({
+      received_at: params.received_at,
+      event: params.event,
+      installation_id: params.installation_id,
+      signed_text_sha256: params.signed_text_sha256,
+      stored_text_id: params.stored_text_id,
+      contradicted_fields: params.contradicted_fields,
+      verdict: params.verdict,
+      ignored_reason: params.ignored_reason,
+      secret_index: params.secret_index,
+      job_id: params.job_id,
+    })
+    .returning('id'),
+);
 
 /** Flushed to disk before it returns. */
 function createStoreTogether(
@@ -57,7 +69,7 @@ function createStoreTogether(
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
   const texts = createTexts(db);
-  const insertDelivery = statement<NewRow, { id: number }>(db, INSERT);
+  const insertDelivery = prepareOn(db, INSERT);
 
   function insert(delivery: Received, jobId: number | null): number {
     const textId = texts.keep(delivery);

@@ -1,9 +1,11 @@
+import { sql } from 'kysely';
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { type Part, type NewJob, PRIORITIES } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
-import { SQLITE } from '../../dialect.js';
+import { insertFrom, named, select, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
 import type { Sqlite } from '../open.js';
-import { statement } from '../statement.js';
+import { prepareOn } from '../statement.js';
 import { createPace } from './pace.js';
 
 type InsertParameters = {
@@ -29,6 +31,75 @@ type SatisfiedParameters = {
   at: string;
 };
 
+const own = named('inbox.jobs');
+const stored = named('inbox.jobs', 'jobs');
+const excluded = named('inbox.jobs', 'excluded');
+
+/** Finds a due job that a merge would not change. In a flood most deliveries find one, and nothing is written. */
+const FIND_SATISFIED = prepared((_, params: Params<SatisfiedParameters>) => {
+  const { dedupeKey, trigger, organizationId, installationId, onlyDuplicates, at } = params;
+  return sqlStatement`SELECT ${select({ id: own.id })} FROM ${own()}
+    WHERE ${own.dedupe_key} = ${dedupeKey} AND ${own.state} IN ('waiting', 'paused') AND ${own.payload} = '{}'
+      AND ((${own.state} = 'waiting' AND ${own.run_at} <= ${at})
+        OR (${onlyDuplicates} AND (${own.state} = 'paused' OR ${own.attempts} > 0)))
+      AND (${onlyDuplicates} OR NOT ${own.only_duplicates_asked})
+      AND ${own.trigger} IN ('person', ${trigger})
+      AND coalesce(${organizationId}, ${own.organization_id}, '') = coalesce(${own.organization_id}, '')
+      AND coalesce(${installationId}, ${own.installation_id}, '') = coalesce(${own.installation_id}, '')`;
+});
+
+const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
+  const { installationId, dedupeKey, trigger, onlyDuplicates } = params;
+  const priority = sql<number>`CASE
+    WHEN ${trigger} = 'person' OR ${installationId} IS NULL THEN ${PRIORITIES.announced}
+    WHEN NOT EXISTS (SELECT 1 FROM ${own()} WHERE ${own.dedupe_key} = ${dedupeKey} AND ${own.started_at} IS NOT NULL)
+      THEN ${PRIORITIES.firstRead}
+    WHEN ${trigger} = 'delivery' AND NOT ${onlyDuplicates} THEN ${PRIORITIES.announced}
+    WHEN ${trigger} = 'schedule' OR ${onlyDuplicates} THEN ${PRIORITIES.scheduled}
+    ELSE ${PRIORITIES.firstRead} END`;
+  const organizationId = sql<string | null>`coalesce(${params.organizationId}, (
+    SELECT ${own.organization_id} FROM ${own()}
+    WHERE ${own.installation_id} = ${installationId} AND ${own.organization_id} IS NOT NULL LIMIT 1))`;
+  const insert = insertFrom(
+    'inbox.jobs',
+    {
+      kind: params.kind,
+      organization_id: organizationId,
+      installation_id: installationId,
+      part: params.part,
+      dedupe_key: dedupeKey,
+      trigger,
+      priority,
+      payload: params.payload,
+      only_duplicates_asked: onlyDuplicates,
+      run_at: params.runAt,
+      created_at: params.now,
+    },
+    sql`WHERE true`,
+  );
+  return sqlStatement`${insert}
+    ON CONFLICT (${own.dedupe_key}) WHERE ${own.state} IN ('waiting', 'paused') DO UPDATE SET
+      ${own.state} = 'waiting',
+      ${own.run_at} = CASE
+        WHEN ${stored.state} = 'waiting' AND ${stored.attempts} > 0 AND ${excluded.trigger} <> 'person'
+          AND ${stored.run_at} <= ${params.latest} THEN ${stored.run_at}
+        ELSE min(${stored.run_at}, ${excluded.run_at}) END,
+      ${own.attempts} = iif(${stored.state} = 'paused', 0, ${stored.attempts}),
+      ${own.priority} = min(${stored.priority}, ${excluded.priority}),
+      ${own.trigger} = CASE
+        WHEN 'person' IN (${stored.trigger}, ${excluded.trigger}) THEN 'person'
+        WHEN ${excluded.trigger} = 'delivery' OR ${stored.trigger} = 'schedule' THEN ${excluded.trigger}
+        ELSE ${stored.trigger} END,
+      ${own.only_duplicates_asked} = CASE 'schedule'
+        WHEN ${stored.trigger} THEN ${excluded.only_duplicates_asked}
+        WHEN ${excluded.trigger} THEN ${stored.only_duplicates_asked}
+        ELSE min(${stored.only_duplicates_asked}, ${excluded.only_duplicates_asked}) END,
+      ${own.payload} = ${fn.mergePayloads(stored.payload, excluded.payload)},
+      ${own.organization_id} = coalesce(${excluded.organization_id}, ${stored.organization_id}),
+      ${own.installation_id} = coalesce(${excluded.installation_id}, ${stored.installation_id})
+    RETURNING ${select({ id: own.id })}`;
+});
+
 /**
  * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
  *
@@ -38,8 +109,8 @@ type SatisfiedParameters = {
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const pace = createPace(db);
-  const satisfied = statement<SatisfiedParameters, { id: number }>(db, FIND_SATISFIED);
-  const insert = statement<InsertParameters, { id: number }>(db, INSERT_OR_MERGE);
+  const satisfied = prepareOn(db, FIND_SATISFIED);
+  const insert = prepareOn(db, INSERT_OR_MERGE);
 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
@@ -79,51 +150,3 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
     return row.id;
   };
 }
-
-/** A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written. */
-const FIND_SATISFIED = `
-  SELECT id FROM jobs
-  WHERE dedupe_key = @dedupeKey AND state IN ('waiting', 'paused') AND payload = '{}'
-    AND ((state = 'waiting' AND run_at <= @at) OR (@onlyDuplicates AND (state = 'paused' OR attempts > 0)))
-    AND (@onlyDuplicates OR NOT only_duplicates_asked)
-    AND trigger IN ('person', @trigger)
-    AND coalesce(@organizationId, organization_id, '') = coalesce(organization_id, '')
-    AND coalesce(@installationId, installation_id, '') = coalesce(installation_id, '')`;
-
-const INSERT_OR_MERGE = `
-  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, priority, payload,
-    only_duplicates_asked, run_at, created_at)
-  VALUES (
-    @kind,
-    coalesce(@organizationId, (
-      SELECT organization_id FROM jobs
-      WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
-    @installationId, @part, @dedupeKey, @trigger,
-    CASE
-      WHEN @trigger = 'person' OR @installationId IS NULL THEN ${PRIORITIES.announced}
-      WHEN NOT EXISTS (SELECT 1 FROM jobs WHERE dedupe_key = @dedupeKey AND started_at IS NOT NULL) THEN ${PRIORITIES.firstRead}
-      WHEN @trigger = 'delivery' AND NOT @onlyDuplicates THEN ${PRIORITIES.announced}
-      WHEN @trigger = 'schedule' OR @onlyDuplicates THEN ${PRIORITIES.scheduled}
-      ELSE ${PRIORITIES.firstRead}
-    END,
-    @payload, @onlyDuplicates, @runAt, @now)
-  ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
-    state = 'waiting',
-    run_at = CASE
-      WHEN jobs.state = 'waiting' AND jobs.attempts > 0 AND excluded.trigger <> 'person'
-        AND jobs.run_at <= @latest THEN jobs.run_at
-      ELSE min(jobs.run_at, excluded.run_at) END,
-    attempts = iif(jobs.state = 'paused', 0, jobs.attempts),
-    priority = min(jobs.priority, excluded.priority),
-    trigger = CASE
-      WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
-      WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
-      ELSE jobs.trigger END,
-    only_duplicates_asked = CASE 'schedule'
-      WHEN jobs.trigger THEN excluded.only_duplicates_asked
-      WHEN excluded.trigger THEN jobs.only_duplicates_asked
-      ELSE min(jobs.only_duplicates_asked, excluded.only_duplicates_asked) END,
-    payload = ${SQLITE.mergedPayload('jobs.payload', 'excluded.payload')},
-    organization_id = coalesce(excluded.organization_id, jobs.organization_id),
-    installation_id = coalesce(excluded.installation_id, jobs.installation_id)
-  RETURNING id`;

@@ -1,20 +1,30 @@
+import { sql } from 'kysely';
 import type { InboxPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import { createInboxStore } from '../../inbox/inbox.js';
+import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open.js';
-import { statement } from '../statement.js';
+import { prepareOn } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
 import { createReceiverPort, inboxDatabaseOn } from './receiver.js';
 import { createWake } from './wake.js';
 
-/** What is dated in the future does not count. */
-const WAS_ASKED = 'SELECT id FROM jobs WHERE dedupe_key = @dedupeKey AND created_at <= @now LIMIT 1';
+/** Jobs that are dated in the future do not count. */
+const FIND_REQUESTED = prepared(
+  ({ db }, { dedupeKey, now }: Params<{ readonly dedupeKey: string; readonly now: string }>) =>
+    db
+      .selectFrom('inbox.jobs')
+      .select('id')
+      .where('dedupe_key', '=', dedupeKey)
+      .where('created_at', '<=', now)
+      .limit(sql.lit(1)),
+);
 
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const database = inboxDatabaseOn(db, now);
   const enqueue = createEnqueue(db);
   const { watch, asked } = createWake(db);
-  const wasAsked = statement<{ dedupeKey: string; now: string }, { id: number }>(db, WAS_ASKED);
+  const findRequested = prepareOn(db, FIND_REQUESTED);
   const own = {
     ...createReceiverPort(db, now, database),
     enqueue: async (jobs: Parameters<InboxPort['enqueue']>[0]) => {
@@ -24,7 +34,7 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     enqueueOnce: async (job: Parameters<InboxPort['enqueueOnce']>[0]) => {
       const at = now();
       const known = { dedupeKey: job.dedupeKey, now: formatInstant(at) };
-      return write(db, () => (wasAsked.get(known) === undefined ? enqueue(job, at) : null));
+      return write(db, () => (findRequested.get(known) === undefined ? enqueue(job, at) : null));
     },
     watch,
   };

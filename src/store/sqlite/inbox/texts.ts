@@ -1,8 +1,11 @@
+import { sql } from 'kysely';
 import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS, type NewDelivery } from '../../../inbox/delivery.js';
 import { createTransactionalCache, MAX_CACHED_KEYS } from '../../../inbox/transactional-cache.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Sqlite } from '../open.js';
-import { statement } from '../statement.js';
+import { named, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import { prepareOn } from '../statement.js';
 
 export interface Received extends NewDelivery {
   /** Epoch ms. */
@@ -27,22 +30,58 @@ interface StoredRow {
   readonly since: number;
 }
 
+type TouchedText = { readonly id: number; readonly sha256: string; readonly receivedAt: string };
+const TOUCH_TEXT = prepared(({ db }, { id, sha256, receivedAt }: Params<TouchedText>) =>
+  db
+    .updateTable('inbox.signed_texts')
+    .set({ last_received_at: receivedAt })
+    .where('id', '=', id)
+    .where('sha256', '=', sha256),
+);
+type NewText = { readonly sha256: string; readonly receivedAt: string; readonly signedData: string };
+const INSERT_TEXT = prepared(({ db }, { sha256, receivedAt, signedData }: Params<NewText>) =>
+  db
+    .insertInto('inbox.signed_texts')
+    .values({ sha256, last_received_at: receivedAt, signed_data: signedData })
+    .returning('id'),
+);
+const LIST_LATEST = prepared(({ db }) =>
+  db
+    .selectFrom('inbox.signed_texts')
+    .select(['sha256', 'id', 'last_received_at as at'])
+    .orderBy('id', 'desc')
+    .limit(sql.lit(MAX_CACHED_KEYS)),
+);
+
+const own = named('inbox.deliveries');
+const job = named('inbox.jobs', 'job');
+type Duplicate = {
+  readonly id: number;
+  readonly sha256: string;
+  readonly contradictedFields: string | null;
+  readonly at: string;
+};
+/** Counts a duplicate. A read that has begun since the row's oldest unread post may have answered that post, but not this one. */
+const FOLD = prepared(
+  (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
+    sqlStatement`UPDATE ${own()} SET
+      ${own.duplicates} = ${own.duplicates} + 1,
+      ${own.contradicted_fields} = coalesce(${own.contradicted_fields}, ${contradictedFields}),
+      ${own.last_duplicate_at} = max(coalesce(${own.last_duplicate_at}, ${own.received_at}), ${at}),
+      ${own.unread_duplicate_at} = iif(
+        (SELECT max(${job.started_at}) FROM ${job()}
+          WHERE ${job.installation_id} = deliveries.installation_id AND ${job.part} = 'data')
+          > coalesce(${own.unread_duplicate_at}, ${own.received_at}),
+        ${at}, ${own.unread_duplicate_at})
+      WHERE ${own.id} = ${id} AND ${own.signed_text_sha256} = ${sha256}`,
+);
+
 /** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
 export function createTexts(db: Sqlite) {
   const memory = createTransactionalCache(readLatest(db));
-  const touch = statement<{ id: number; sha256: string; receivedAt: string }>(
-    db,
-    'UPDATE signed_texts SET last_received_at = @receivedAt WHERE id = @id AND sha256 = @sha256',
-  );
-  const insert = statement<{ sha256: string; receivedAt: string; signedData: string }, { id: number }>(
-    db,
-    `INSERT INTO signed_texts (sha256, last_received_at, signed_data)
-    VALUES (@sha256, @receivedAt, @signedData) RETURNING id`,
-  );
-  const fold = statement<{ id: number; sha256: string; contradictedFields: string | null; at: string }>(
-    db,
-    FOLD,
-  );
+  const touch = prepareOn(db, TOUCH_TEXT);
+  const insert = prepareOn(db, INSERT_TEXT);
+  const fold = prepareOn(db, FOLD);
 
   return {
     /** Whether the same text came within the hour before this one. */
@@ -94,25 +133,8 @@ export function createTexts(db: Sqlite) {
 }
 
 function readLatest(db: Sqlite): Map<string, Known> {
-  const latest = db
-    .prepare<[], { sha256: string; id: number; at: string }>(
-      `SELECT sha256, id, last_received_at AS at FROM signed_texts ORDER BY id DESC LIMIT ${MAX_CACHED_KEYS}`,
-    )
-    .all()
-    .toReversed();
+  const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
   return new Map(
     latest.map(({ sha256, id, at }) => [sha256, { textId: id, seenAt: Date.parse(at), row: null }]),
   );
 }
-
-/** A read that has begun since the row's oldest unread post may have answered it, but not this one. */
-const FOLD = `
-  UPDATE deliveries SET
-    duplicates = duplicates + 1,
-    contradicted_fields = coalesce(contradicted_fields, @contradictedFields),
-    last_duplicate_at = max(coalesce(last_duplicate_at, received_at), @at),
-    unread_duplicate_at = iif(
-      (SELECT max(started_at) FROM jobs WHERE jobs.installation_id = deliveries.installation_id AND part = 'data')
-        > coalesce(unread_duplicate_at, received_at),
-      @at, unread_duplicate_at)
-  WHERE id = @id AND signed_text_sha256 = @sha256`;
