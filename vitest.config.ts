@@ -7,7 +7,7 @@ export const PROGRAM = [
   'test/{build,deploy,prove,readme,readme-queries,run-tests,tasks}.test.ts',
   'test/app/*.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
-  'test/contract/evidence-{forgery,format,named-forgeries}.test.ts',
+  'test/contract/evidence-{forgery,format,named-forgeries,tampering,timestamp}.test.ts',
   'test/duckdb/*.test.ts',
   'test/{cli,store}/**/*.test.ts',
   'test/flows/!(certificates|lifecycle).test.ts',

@@ -84,6 +84,19 @@ export const evidence0001 = () =>
       note: ['text', 'text of the checkpoint with its signature, as it is published', 'NOT NULL'],
     }),
     table(
+      'evidence.attestations',
+      'Checkpoints that left this machine: printed by a command, or signed by a timestamp authority. For reminders and exports only; it is not sealed.',
+      {
+        size: ['int', 'number of leaves that the checkpoint covers', 'NOT NULL'],
+        kind: ['text', 'printed or timestamp', 'NOT NULL'],
+        requested_at: ['instant', 'when it was printed or requested', 'NOT NULL'],
+        attested_at: ['instant', 'the instant that the authority signed; NULL if it was printed'],
+        token: ['bytes', 'time-stamp token of RFC 3161; NULL if it was printed'],
+      },
+      { rules: ['PRIMARY KEY (size, kind)'] },
+    ),
+    index('attestations_newest', 'evidence.attestations', 'kind, requested_at'),
+    table(
       'evidence.sealer',
       'Lock of the process that seals the evidence log. One row after the first sealing.',
       {

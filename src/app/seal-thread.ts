@@ -1,15 +1,23 @@
 /** The thread of the worker that seals what the mirror has observed into the evidence log. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
+import { checkpointFileWriter, lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
+import { publishCheckpoint } from '../evidence/publish.js';
 import { seal } from '../evidence/seal.js';
 import { erase } from '../evidence/write.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
+import { createTimestampPost } from './timestamp-authority.js';
 
 /** Opens the evidence log and returns the functions that the main thread calls in the sealing thread. */
-async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
+async function openSealApi({
+  store,
+  keyFile,
+  mirrorMembers,
+  evidenceCheckpointFile,
+  evidenceTimestampUrl,
+}: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const port = await openEngine(store).openEvidence();
@@ -18,6 +26,8 @@ async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): P
   /** Reads the key at each use, because "evidence renew" may replace the file. */
   const key = () => readKeyFile(keyFile);
   const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
+  const writeFile = evidenceCheckpointFile === null ? null : checkpointFileWriter(evidenceCheckpointFile);
+  const post = evidenceTimestampUrl === null ? null : createTimestampPost(evidenceTimestampUrl);
   let lastRound: Promise<unknown> = Promise.resolve();
 
   /** Erases the salts of members in the evidence log if members are no longer mirrored. */
@@ -39,6 +49,9 @@ async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): P
       const round = eraseMembers(now).then(() => seal({ ...sealer, now }));
       lastRound = round.catch(() => undefined);
       return round;
+    },
+    publish: async startedAt => {
+      await publishCheckpoint({ port, now: () => startedAt, randomBytes, writeFile, post });
     },
     close: async () => {
       stopping.abort();

@@ -14,17 +14,22 @@ export interface SealThreadData {
   readonly store: StoreSettings;
   readonly keyFile: string;
   readonly mirrorMembers: boolean;
+  readonly evidenceCheckpointFile: string | null;
+  readonly evidenceTimestampUrl: string | null;
 }
 
 /** The functions of the sealing thread. */
 export interface SealThreadApi {
   /** Seals new observations. Returns the size of the evidence log, or null if another process is sealing. */
   readonly seal: (now: number) => Promise<number | null>;
+  /** Writes the published file, and requests the timestamp of the day. Fails independently of sealing. */
+  readonly publish: (now: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const INTERVAL_MS = 60_000;
+const RETRY_PUBLISHING_MS = 15 * 60_000;
 
 /** Starts a thread that adds new data to the evidence log. Returns a stop function. */
 export async function startSealing(
@@ -40,6 +45,7 @@ export async function startSealing(
     restoreError,
   });
   let isStopped = false;
+  let publishFrom = 0;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
   /** Appends new data to the evidence log, then schedules the next call. */
@@ -47,6 +53,11 @@ export async function startSealing(
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');
     });
+    if (now() >= publishFrom)
+      await call('publish', [now()]).catch((error: unknown) => {
+        publishFrom = now() + RETRY_PUBLISHING_MS;
+        if (!isStopped) log.warn({ error: describeFailure(error) }, 'publishing a checkpoint failed');
+      });
     if (!isStopped) timer = setTimeout(() => void sealAndSchedule(), intervalMs).unref();
   }
 

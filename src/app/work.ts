@@ -107,9 +107,19 @@ export function startWorker(
     shutdown.add(() => sync.stop());
     shutdown.add(startOrphanFileRemoval(context.certificates, log));
     shutdown.add(startFindingCounter({ engine, mirror: store.mirror, now, log }));
-    const { evidenceKeyFile: keyFile, mirrorMembers } = settings;
+    const {
+      evidenceKeyFile: keyFile,
+      evidenceCheckpointFile,
+      evidenceTimestampUrl,
+      mirrorMembers,
+    } = settings;
     if (keyFile !== null)
-      shutdown.add(await startSealing({ log, now }, { store: settings, keyFile, mirrorMembers }));
+      shutdown.add(
+        await startSealing(
+          { log, now },
+          { store: settings, keyFile, mirrorMembers, evidenceCheckpointFile, evidenceTimestampUrl },
+        ),
+      );
     const { baseUrl, syncSchedule } = settings;
     log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'worker started');
 

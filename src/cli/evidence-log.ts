@@ -59,6 +59,8 @@ export async function sealBeforeExport(
   if (!keyFile) return 'EVIDENCE_KEY_FILE is not set';
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { sealForExport } = await import('../evidence/seal.js');
+  const { timestampCheckpoint } = await import('../evidence/publish.js');
+  const { createTimestampPost } = await import('../app/timestamp-authority.js');
   const sealing = {
     port,
     key: () => readKeyFile(keyFile),
@@ -70,9 +72,11 @@ export async function sealBeforeExport(
   };
   try {
     await sealForExport(sealing, organizationId);
+    const url = requireMirror().env['EVIDENCE_TIMESTAMP_URL'];
+    if (url) await timestampCheckpoint(sealing, createTimestampPost(url));
     return null;
   } catch (error) {
-    /** The user who exports may not be allowed to read the key, or to write the file next to it. */
+    /** The user who exports may not be allowed to read the key or to write next to it, and the authority may be down. */
     const isExpected = error instanceof Error && (error.name === 'EvidenceError' || 'code' in error);
     if (isExpected) return error.message;
     throw error;
@@ -102,6 +106,8 @@ export function describeRestoredLog({ origin, isNew, held, newest, lost }: Resto
   return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
 }
 
+const PUBLISHING_ADVICE =
+  'Send the output of "carbon-mirror evidence checkpoint" to somebody else, or set EVIDENCE_CHECKPOINT_FILE or EVIDENCE_TIMESTAMP_URL.';
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
@@ -133,10 +139,23 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
       warn('evidence', describeUncheckedLeaves(unchecked), 'Set it to the file of the key that signed them.'),
     ];
   if (!requireMirror().env['EVIDENCE_KEY_FILE']) return [];
-  const { findUnsealed } = await import('../evidence/behind.js');
+  const { findRefusal, findUnpublished, findUnsealed } = await import('../evidence/behind.js');
+  const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
+  const { env } = requireMirror();
+  const keyFile = String(env['EVIDENCE_KEY_FILE']);
+  const [lastSigned, key] = [lastSignedBeside(keyFile), () => readKeyFile(keyFile)];
+  const publication = {
+    isPublished: Boolean(env['EVIDENCE_CHECKPOINT_FILE']),
+    hasAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
+  };
   const finding = await withEvidenceLog(requireMirror(), async port => {
+    const refusal = await findRefusal({ port, key, lastSigned });
+    if (refusal !== null)
+      return fail('evidence', refusal, 'Run "carbon-mirror verify", and find out who changed the database.');
     const unsealed = await findUnsealed(port, io.now());
     if (unsealed !== null) return fail('evidence', unsealed, SEALING_ADVICE);
+    const unpublished = await findUnpublished(port, io.now(), publication);
+    if (unpublished !== null) return warn('evidence', unpublished, PUBLISHING_ADVICE);
     return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
   });
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];

@@ -1,11 +1,13 @@
 import { signedAt } from './checkpoint.js';
+import { readComplete } from './complete.js';
+import { EvidenceError } from './errors.js';
 import { ALL, type Ends, type EvidencePort } from './port.js';
-import { unsealed } from './seal.js';
+import { assertSealable, type Sealing, unsealed } from './seal.js';
 
-/** A round comes each minute, and takes a while after a first sync. */
+/** Rounds start each minute, and take longer after a first sync. */
 const LATE_MS = 5 * 60_000;
 
-/** Changes that no leaf speaks of yet, and when the first of them was observed. */
+/** Counts the changes that no leaf contains, and returns when the first of them was observed. */
 export async function findWaiting(port: EvidencePort, ends: Ends) {
   let [changes, oldest] = [0, ''];
   for await (const { kind, record } of unsealed(port, ends, await port.newest('change', ends.change))) {
@@ -16,7 +18,7 @@ export async function findWaiting(port: EvidencePort, ends: Ends) {
   return { changes, oldest };
 }
 
-/** What waits for too long to be sealed or signed; null where nothing does. */
+/** Describes what waits for too long to be sealed or signed; null if nothing does. */
 export async function findUnsealed(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
   const ends = await port.ends();
@@ -28,4 +30,43 @@ export async function findUnsealed(port: EvidencePort, now: number): Promise<str
   const at = signedAt(newest.note);
   if (!isLate(at)) return null;
   return `${ends.size - newest.size} leaves are not signed, the newest checkpoint is of ${at}`;
+}
+
+const REMINDER_DAYS = 40;
+const DAY_MS = 86_400_000;
+
+/** Returns why nobody outside could prove that the log was rewritten; null if a checkpoint left this machine recently. */
+export async function findUnpublished(
+  port: EvidencePort,
+  now: number,
+  { isPublished, hasAuthority }: { readonly isPublished: boolean; readonly hasAuthority: boolean },
+): Promise<string | null> {
+  const [first] = await port.checkpoints(0, ALL, 1);
+  const daysSince = (at: string) => (now - Date.parse(at)) / DAY_MS;
+  if (first === undefined) return null;
+  const stamped = await port.newestAttestation('timestamp');
+  const stampedAt = stamped?.requested_at ?? signedAt(first.note);
+  if (hasAuthority && daysSince(stampedAt) > 2)
+    return `the newest timestamp of a checkpoint is ${stamped === null ? 'missing' : `of ${stampedAt}`}: the authority of EVIDENCE_TIMESTAMP_URL did not answer`;
+  const newest = await port.newestAttestation(null);
+  const lastAt = newest?.requested_at ?? signedAt(first.note);
+  if (isPublished || daysSince(lastAt) <= REMINDER_DAYS) return null;
+  return `no checkpoint was printed, published or timestamped since ${lastAt}`;
+}
+
+/** Returns why the sealer would refuse to sign, or which checkpoint is missing; null if nothing is wrong. */
+export async function findRefusal(
+  sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned'>,
+): Promise<string | null> {
+  const { port, lastSigned } = sealing;
+  try {
+    await assertSealable(sealing);
+  } catch (error) {
+    if (error instanceof EvidenceError) return error.message;
+    throw error;
+  }
+  const { fields } = await readComplete(port, lastSigned.read()?.size ?? 0);
+  const { previous_size: size } = fields;
+  if (size === 0 || (await port.checkpoint(size))?.size === size) return null;
+  return `the checkpoint of ${size} leaves was deleted`;
 }

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, recordOf } from './commitment.js';
 import { refuse } from './errors.js';
 import { hexOf, sha256 } from './hashes.js';
-import { type Cells, type EvidencePort, createObservation, type Leaf, type Observation } from './port.js';
+import {
+  type Cells,
+  createCurrentFilter,
+  type EvidencePort,
+  createObservation,
+  type Leaf,
+  type Observation,
+} from './port.js';
 import { readReads } from './reads.js';
 
 /** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
@@ -167,16 +174,6 @@ async function readNewestReads(port: EvidencePort, organizationId: string, befor
 function totalsIn(record: Cells): MonthTotals | null {
   const { changes = null, months = null, months_sha256, rows = null } = record;
   return months_sha256 === undefined ? null : { changes, months, months_sha256, rows };
-}
-
-/** Returns a filter that keeps the current versions of rows, given the leaves of changes from the newest to the oldest. */
-export function createCurrentFilter(): (leaf: Leaf) => boolean {
-  /** A leaf that ended a version is newer than that version, so the filter sees it first. */
-  const ended = new Set<number | null>();
-  return leaf => {
-    ended.add(leaf.ended);
-    return leaf.observed !== null && !ended.delete(leaf.number);
-  };
 }
 
 function createSum() {

@@ -16,6 +16,8 @@ import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
 
 /** Readable for its owner only, and flushed to the disk before the call returns. */
 const SAFE = { mode: 0o600, flush: true };
+/** Readable for the web server. */
+const PUBLIC = { mode: 0o644, flush: true };
 const SEED_BYTES = 32;
 
 /** Creates a key in a new file. Throws if the file exists. */
@@ -68,6 +70,18 @@ export function lastSignedBeside(keyFile: string) {
       renameSync(`${file}.part`, file);
       flushFolderOf(file);
     },
+  };
+}
+
+/** Returns a function that replaces the file of the newest checkpoint, so that a web server never reads half of it. */
+export function checkpointFileWriter(file: string): (note: string) => void {
+  let written: string | null = null;
+  return note => {
+    if (note === written && existsSync(file)) return;
+    writeFileSync(`${file}.part`, note, PUBLIC);
+    renameSync(`${file}.part`, file);
+    flushFolderOf(file);
+    written = note;
   };
 }
 

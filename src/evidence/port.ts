@@ -97,6 +97,16 @@ export type Leaf = PlainColumns & {
   readonly plain_code: string | null;
 };
 
+/** Returns a filter that keeps the current versions of rows, given the leaves of changes from the newest to the oldest. */
+export function createCurrentFilter(): (leaf: Leaf) => boolean {
+  /** A leaf that ended a version is newer than that version, so the filter sees it first. */
+  const ended = new Set<number | null>();
+  return leaf => {
+    ended.add(leaf.ended);
+    return leaf.observed !== null && !ended.delete(leaf.number);
+  };
+}
+
 /** A limit above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -131,6 +141,17 @@ interface ReadSubject {
   readonly subject: string;
   /** Number of these reads that were not complete. */
   readonly failed: number;
+}
+
+/** A checkpoint that left this machine. */
+export interface Attestation {
+  /** How many leaves the checkpoint covers. */
+  readonly size: number;
+  readonly kind: 'printed' | 'timestamp';
+  readonly requested_at: string;
+  /** The instant that a timestamp authority signed, and its token; null if the checkpoint was printed. */
+  readonly attested_at: string | null;
+  readonly token: Uint8Array | null;
 }
 
 /** How far the log goes: its number of leaves, and the newest number of each numbered kind; 0 if there is none. */
@@ -175,6 +196,12 @@ export interface EvidencePort {
   /** Returns the checkpoints that cover more leaves than `after` and at most `to`, in order. */
   readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
+  /** Stores an attestation, unless there is one of the same kind for the checkpoint. */
+  readonly attest: (attestation: Attestation) => Promise<void>;
+  /** Returns the newest attestation of a kind, or of any kind if `kind` is null. */
+  readonly newestAttestation: (kind: Attestation['kind'] | null) => Promise<Attestation | null>;
+  /** Returns the timestamps of all checkpoints, in order. */
+  readonly timestamps: () => Promise<readonly Attestation[]>;
   /** Returns the selected leaves that still have a salt, in order. */
   readonly salted: (which: LeafFilter) => Promise<readonly Leaf[]>;
   /** Appends a leaf, and in the same transaction empties all columns of the selected leaves that reveal what they are about. */

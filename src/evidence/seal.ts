@@ -202,8 +202,17 @@ async function growSigned(port: EvidencePort, known: Peaks, signed: Head | undef
   return refuse(`not signed: the first ${signed?.size} leaves are not those that were signed`);
 }
 
+type Signing = Pick<Sealing, 'port' | 'key' | 'lastSigned'>;
+
+/** Throws if the next round would refuse to sign, as far as can be told without counting. */
+export async function assertSealable(signing: Signing): Promise<void> {
+  const ends = await signing.port.ends();
+  await assertSameKey(signing);
+  await assertEnds(signing, ends, await readComplete(signing.port, ends.size));
+}
+
 /** Throws if the key is not the one of this log. */
-async function assertSameKey({ port, key: readKey, lastSigned }: Sealing): Promise<void> {
+async function assertSameKey({ port, key: readKey, lastSigned }: Signing): Promise<void> {
   const key = readKey();
   const checkpoint = await port.checkpoint(ALL);
   const signer = (await readSigners(port, key))(checkpoint?.size ?? 0);
@@ -242,7 +251,7 @@ type Previous = Awaited<ReturnType<typeof readComplete>>;
  * because then the sealer would skip or repeat numbers.
  */
 async function assertEnds(
-  { port, key, lastSigned }: Omit<Sealing, 'holder' | 'signal'>,
+  { port, key, lastSigned }: Signing,
   ends: Ends,
   { leaf, fields }: Previous,
 ): Promise<void> {

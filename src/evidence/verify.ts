@@ -15,6 +15,7 @@ import {
 } from './port.js';
 import { readSigners } from './renew.js';
 import type { Sealing } from './seal.js';
+import { isTimestampOf } from './timestamp.js';
 import { EMPTY, growTree } from './tree.js';
 import { hashPlaces, NOTHING_ERASED } from './write.js';
 
@@ -64,6 +65,7 @@ export async function verifyEvidence(
   /** Read before the size of the log, which grows first. */
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
+  const tokens = new Map((await port.timestamps()).map(each => [each.size, each.token]));
   const tree = growTree(EMPTY);
   /** Places of leaves that have a fault. */
   const faulty = new Set<number>();
@@ -214,6 +216,9 @@ export async function verifyEvidence(
       const note = notes.get(next);
       if (note !== undefined) checkpointSizes.add(next);
       if (note !== undefined) compareNote(next, note, tree.root());
+      const token = tokens.get(next) ?? null;
+      if (token !== null && !isTimestampOf(token, note ?? ''))
+        tellTree(next, 'its timestamp is about another text');
       if (note !== undefined) covered = next;
       if (last?.size === next && last.root !== tree.root())
         tellTree(next, 'what was signed last is of another log');

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import { DATED, VERSION, wasIn } from '../../migrations/schema.js';
-import { createCurrentFilter } from '../evidence/complete.js';
 import {
   ALL,
+  type Attestation,
   type Cells,
   type Checkpoint,
   type Ends,
   type EvidencePort,
   type Observation,
+  createCurrentFilter,
   createObservation,
   type Leaf,
   NUMBERED,
@@ -73,6 +74,7 @@ const KINDS = new Map(relationsOf('sqlite', 'evidence').map(each => [each.name, 
 export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const { dialect, mirror, log } = store;
   const [LEAVES, CHECKPOINTS] = [`${dialect.evidence}leaves`, `${dialect.evidence}checkpoints`];
+  const ATTESTATIONS = `${dialect.evidence}attestations`;
   /** The past of a demo was played within seconds: nobody observed it. */
   const isNotPlayed = (at: string) =>
     `(${at} > (SELECT simulated_until FROM ${dialect.mirror}origin)) IS NOT FALSE`;
@@ -81,9 +83,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   const isBetween = (column: string) => `${column} > $1 AND ${column} <= $2`;
   const whole = async (asked: Promise<{ n: number | bigint | null }[]>) => Number((await asked)[0]?.n ?? 0);
 
-  const bindInsertion = (table: string, given: readonly Readonly<Record<string, Value>>[]): Bound => {
+  const bindInsertion = (
+    table: string,
+    given: readonly Readonly<Record<string, Value>>[],
+    more = '',
+  ): Bound => {
     const columns = KINDS.get(`evidence.${table}`) ?? {};
-    const text = dialect.insertion(`${dialect.evidence}${table}`, columns, '');
+    const text = dialect.insertion(`${dialect.evidence}${table}`, columns, more);
     const rows = given.map(row => Object.keys(columns).map(name => row[name] ?? null));
     return { text, ...dialect.bindRows({ columns, rows }) };
   };
@@ -268,6 +274,18 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     checkpoints: (after, to, atMost = ALL) =>
       checkpoints(`${isBetween('size')} ORDER BY size LIMIT $3`, [after, to, atMost]),
     keep: checkpoint => store.insert(bindInsertion('checkpoints', [checkpoint])),
+    attest: attestation =>
+      store.insert(bindInsertion('attestations', [{ ...attestation }], 'ON CONFLICT DO NOTHING')),
+    newestAttestation: async kind => {
+      const only = kind === null ? '' : 'WHERE kind = $1 ';
+      const [newest] = await log<Attestation>(
+        `SELECT * FROM ${ATTESTATIONS} ${only}ORDER BY requested_at DESC LIMIT 1`,
+        kind === null ? [] : [kind],
+      );
+      return newest ?? null;
+    },
+    timestamps: () =>
+      log<Attestation>(`SELECT * FROM ${ATTESTATIONS} WHERE kind = 'timestamp' ORDER BY size`),
     salted: what => {
       const [where, given] = whichOf(what);
       return leaves(`salt IS NOT NULL AND ${where} ORDER BY place`, given);

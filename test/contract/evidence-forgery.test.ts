@@ -3,10 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { CheckReport } from '../../src/evidence/checker/check.js';
 import type { RowVersion } from '../../src/evidence/checker/records.js';
 import { signedHeadOf } from '../../src/evidence/checkpoint.js';
+import { readReplacedKeys } from '../../src/evidence/key-file.js';
+import { renewKey } from '../../src/evidence/renew.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
+import { sealForExport } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
-import { type TestEngine, ENGINES, MINUTE } from '../support/mirror/open.js';
+import { beginRead, type TestEngine, ENGINES, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { checkContent, checkFolder, type FolderContent, readContent } from '../support/evidence-folder.js';
 import { openExportableLog, openForgeableLog } from '../support/exported-evidence.js';
@@ -258,23 +261,29 @@ async function restoreBackup({ stage, forge }: Scene): Promise<void> {
   }
 }
 
-/** Plays a random history with killed sealers, restored backups, forgotten people and purged organizations. */
+/** Plays a random history with killed sealers, failed and quiet reads, new keys, restored backups, erased people and organizations. */
 async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Promise<string[]> {
   const scene = await openSealedMirror(engine);
-  const { stage, port, round, sealer, verified } = scene;
+  const { stage, port, round, sealer, verified, keyFile } = scene;
   const told: string[] = [];
   await createBackup(scene);
   const refuse = async () => Promise.reject(new Error('killed'));
-  for (let turn = 0; turn < 8; turn += 1) {
-    stage.clock.at += MINUTE;
+  for (let turn = 0; turn < 10; turn += 1) {
+    stage.clock.at += MINUTE * (random() < 0.1 ? 1500 : 1);
     const at = random();
     const name = `turn ${turn}`;
-    if (at < 0.35)
+    if (at < 0.06) await renewKey(sealer, keyFile);
+    else if (at < 0.1) await sealForExport(sealer, null);
+    else if (at < 0.16) {
+      const read = await beginRead(stage, 'inventory', { trigger: 'schedule' });
+      await read.abandon({ code: 'http', message: 'the registry answered 503' }, TRAFFIC);
+    } else if (at < 0.22) await stage.read('inventory', [], { trigger: 'schedule' });
+    else if (at < 0.4)
       await stage.read('retirements', [
         retirement(name, { beneficiary: name, amount: amount(String(turn)) }),
         ...(random() < 0.5 ? [retirement('r-00000', { comment: name })] : []),
       ]);
-    else if (at < 0.5) await stage.read('inventory', random() < 0.5 ? [] : [credit(name)]);
+    else if (at < 0.52) await stage.read('inventory', random() < 0.5 ? [] : [credit(name)]);
     else if (at < 0.7) {
       const work = pick<keyof EvidencePort>(
         random,
@@ -287,8 +296,8 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
     else if (at < 0.76) await beginOrigin(sealer);
     else if (at < 0.82) {
       await restoreBackup(scene);
-      await beginOrigin(sealer);
-    } else if (at < 0.9) {
+      await beginOrigin(sealer, readReplacedKeys(keyFile));
+    } else if (at < 0.92) {
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
       const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
       const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);

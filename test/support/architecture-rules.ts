@@ -91,7 +91,7 @@ export interface DependencyHome {
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/read-settings.ts'], sandbox: 'one' },
   'the global fetch': {
-    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts'],
+    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts', 'app/timestamp-authority.ts'],
     sandbox: 'one',
   },
   'the wall clock': { homes: ['main.ts', 'cli', 'registry/http/http-settings.ts'], sandbox: 'one' },

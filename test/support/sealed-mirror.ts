@@ -52,7 +52,7 @@ export async function openSealedMirror(engine: TestEngine) {
   };
   await stage.read('retirements', retirements(3));
   const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);
-  const verified = () => verifyEvidence({ port, key, lastSigned });
+  const verified = () => verifyEvidence({ port, key: readKeyFile(keyFile), lastSigned });
   const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
   const log = isOnServer ? stage.db : openTablesOfFile(join(env.DATA_DIR, 'evidence.db'));
   /** Changes the log as someone with write access could. `LEAVES` and `CHECKPOINTS` name its tables. */

@@ -247,6 +247,28 @@ const DEFINITIONS = [
     parse: makeOptional(createPathParser('the name of a file'), null),
   }),
   defineSetting({
+    name: 'EVIDENCE_CHECKPOINT_FILE',
+    property: 'evidenceCheckpointFile',
+    roles: ['work'],
+    description:
+      'A file that always contains the newest signed checkpoint, for example in a folder that a web server publishes.',
+    parse: makeOptional(createPathParser('the name of a file'), null),
+  }),
+  defineSetting({
+    name: 'EVIDENCE_TIMESTAMP_URL',
+    property: 'evidenceTimestampUrl',
+    roles: ['work'],
+    description:
+      'The URL of a timestamp authority (RFC 3161) that signs the first checkpoint of each day; http or https.',
+    parse: makeOptional(
+      createTextParser('an http or https URL', value => {
+        const url = URL.canParse(value) ? new URL(value) : null;
+        return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+      }),
+      null,
+    ),
+  }),
+  defineSetting({
     name: 'LOG_LEVEL',
     property: 'logLevel',
     roles: ROLES,

@@ -14,7 +14,7 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
     'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror',
     'SELECT, INSERT ON ALL TABLES IN SCHEMA evidence',
     'UPDATE ON evidence.sealer',
-    'UPDATE (salt, record, subject, ended, observed, dated, micro) ON evidence.leaves',
+    'UPDATE (salt, record, subject, ended, observed, dated, micro, read_at, is_complete, code, plain_code) ON evidence.leaves',
   ],
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
 };

@@ -67,6 +67,8 @@ test('settings that are not set have the defaults of the table', async () => {
     retentionDays: 90,
     diskReserveMb: null,
     evidenceKeyFile: null,
+    evidenceCheckpointFile: null,
+    evidenceTimestampUrl: null,
     baseUrl: 'https://api.registry.example/v1',
     headerPrefix: 'registry',
     apiVersion: '2023-06-16',

@@ -112,7 +112,16 @@ const CHECKPOINT = defineCommand({
   details: 'Anyone who keeps a copy can later prove whether the log was rewritten.',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ requireMirror, io, printNotice }) => {
-    const newest = await withEvidenceLog(requireMirror(), port => port.checkpoint(ALL));
+    const newest = await withEvidenceLog(requireMirror(), async port => {
+      const checkpoint = await port.checkpoint(ALL);
+      if (checkpoint === null) return null;
+      const requested_at = new Date(io.now()).toISOString();
+      await port
+        .attest({ size: checkpoint.size, kind: 'printed', requested_at, attested_at: null, token: null })
+        /** Printing matters more than the reminder of "doctor": a reader may not write. */
+        .catch(() => undefined);
+      return checkpoint;
+    });
     if (newest === null) throw createEmptyEvidenceLogError();
     io.stdout.write(newest.note);
     printNotice(`Covers ${newest.size} leaves. Send it to someone who does not run this mirror.`);

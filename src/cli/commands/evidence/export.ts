@@ -46,7 +46,7 @@ export async function exportEvidenceFolder(
   const notSealed = asOf === null ? await sealBeforeExport(context, port, scope.organizationId) : null;
   if (notSealed !== null)
     context.printNotice(
-      `The folder shows when the lists were last read as of the newest checkpoint. Nothing was sealed before the export: ${notSealed}.`,
+      `Before the export, not everything was sealed and timestamped: ${notSealed}. The folder shows the newest checkpoint.`,
     );
   const target = createExportFolder(folder, interrupted, LINES_FILE);
   let certificates = 0;
@@ -82,6 +82,8 @@ export async function exportEvidenceFolder(
     target.append('README.txt', readFileSync(README));
     target.append('checkpoint.txt', checkpoint.note);
     if (since !== null) target.append('older.txt', since);
+    for (const { size, token } of await port.timestamps())
+      if (size === checkpoint.size && token !== null) target.append(`timestamps/${size}.tst`, token);
     for (const text of joinLines(lines.list())) target.append(LINES_FILE, text);
     return {
       size: checkpoint.size,

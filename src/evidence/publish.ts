@@ -1,0 +1,40 @@
+import { ALL, type EvidencePort } from './port.js';
+import { type PostTimestampRequest, requestTimestamp } from './timestamp.js';
+
+/** How the newest checkpoint leaves the machine. */
+export interface Publishing {
+  readonly port: EvidencePort;
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Replaces the file that a web server publishes; null without EVIDENCE_CHECKPOINT_FILE. */
+  readonly writeFile: ((note: string) => void) | null;
+  /** Posts to the timestamp authority; null without EVIDENCE_TIMESTAMP_URL. */
+  readonly post: PostTimestampRequest | null;
+}
+
+/** Writes the newest checkpoint to the published file, and requests a timestamp if it is the first one of its UTC day. */
+export async function publishCheckpoint(publishing: Publishing): Promise<void> {
+  const { port, now, writeFile, post } = publishing;
+  const checkpoint = await port.checkpoint(ALL);
+  if (checkpoint === null) return;
+  writeFile?.(checkpoint.note);
+  if (post === null) return;
+  const newest = await port.newestAttestation('timestamp');
+  const today = new Date(now()).toISOString().slice(0, 10);
+  if (newest !== null && (newest.size === checkpoint.size || newest.requested_at.slice(0, 10) >= today))
+    return;
+  await timestampCheckpoint(publishing, post);
+}
+
+/** Requests a timestamp of the newest checkpoint, unless it has one. */
+export async function timestampCheckpoint(
+  { port, now, randomBytes }: Pick<Publishing, 'port' | 'now' | 'randomBytes'>,
+  post: PostTimestampRequest,
+): Promise<void> {
+  const checkpoint = await port.checkpoint(ALL);
+  if (checkpoint === null) return;
+  if ((await port.timestamps()).some(({ size }) => size === checkpoint.size)) return;
+  const requested_at = new Date(now()).toISOString();
+  const { token, at } = await requestTimestamp(checkpoint.note, post, randomBytes);
+  await port.attest({ size: checkpoint.size, kind: 'timestamp', requested_at, attested_at: at, token });
+}
