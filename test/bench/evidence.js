@@ -79,7 +79,13 @@ async function firstSync(dataDir, isSealed) {
     makeKeyFile(keyFile, 'mirror.example/log');
     const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false });
     const tools = { log, now: () => stage.clock.at };
-    const given = { store, keyFile, mirrorMembers: true };
+    const given = {
+      store,
+      keyFile,
+      mirrorMembers: true,
+      evidenceCheckpointFile: null,
+      evidenceTimestampUrl: null,
+    };
     const stop = isSealed ? await startSealing(tools, given, ROUND_MS) : async () => undefined;
     taken = await spent(() => read(stage, OWNER, 'retirements', FIRST, retirement));
     await stop();
