@@ -148,7 +148,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T97 an export counts the known organizations that it leaves out, and names them only on request', async () => {
-    const { write, hex, stage, round } = await openExportableLog(engine);
+    const { write, hex, stage, round, older } = await openExportableLog(engine);
     await installOrganization(stage, 'organization-2');
     await round();
     const without = await checkFolder((await write('organization-1')).folder, hex);
@@ -156,6 +156,11 @@ describe.each(ENGINES)('$name', engine => {
     expect(without.evidence?.otherOrganizations).toBe(1);
     expect(without.output).toContain('1 known organization is not in this folder.');
     expect(without.output).not.toContain('organization-2');
+    const since = await checkFolder((await write('organization-2', '--since', older)).folder, hex, older);
+    expect(since).toMatchObject(VERIFIED);
+    expect(since.output).toContain(
+      'At your older checkpoint this organization had no sealed rows, or they were left',
+    );
     const named = await checkFolder((await write('organization-1', '--name-others')).folder, hex);
     expect(named).toMatchObject(VERIFIED);
     expect(named.evidence?.organizations.map(({ organization }) => organization)).toContain('organization-2');

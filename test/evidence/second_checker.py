@@ -420,7 +420,8 @@ def check_folder(folder, key_text, older_text):
     older_places = {line['named'] for line in older_names if line['kind'] == 'organization'} & set(leaves)
     need(all(line['months_of'] in owners | older_places for line in lines['months_of']), 'stray months')
     if since and scope != 'retirement':
-        erased = [leaf for kind in ('forget', 'purge') for leaf in of_kind(kind) if leaf['place'] >= since]
+        erased = [leaf for kind in ('forget', 'purge') for leaf in of_kind(kind)
+                  if leaf['place'] >= since and leaf['record'].get('leaves', 0) > 0]
         ended = {leaf['record'].get('ended_version') for leaf in of_kind('change') if leaf['place'] < since}
         then = [leaf for leaf in versions if leaf['place'] < since and leaf['record']['version'] not in ended]
         missing = since - 1 not in leaves

@@ -207,7 +207,7 @@ function describeOlderTotals({ months, ended }: OlderCounts): string[] {
   ];
 }
 
-function describeOlderCounts({ ended, unknown, erasedLeaves }: OlderCounts): string[] {
+function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }: OlderCounts): string[] {
   const retirements = ended.filter(({ before }) => before.list === 'retirements');
   const removed = retirements.filter(({ after }) => after === null);
   const changed = retirements.filter(({ before, after }) => after !== null && isOtherRow(before, after));
@@ -222,6 +222,11 @@ function describeOlderCounts({ ended, unknown, erasedLeaves }: OlderCounts): str
       : [
           `Retirements whose date or amount changed since your older checkpoint: ${formatList(changed.map(describeEnd))}.`,
         ]),
+    ...(hasNoOrganization
+      ? [
+          'At your older checkpoint this organization had no sealed rows, or they were left out here. Evidence of a period cannot leave them out.',
+        ]
+      : []),
     ...(unknown.length === 0
       ? []
       : [

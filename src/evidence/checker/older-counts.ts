@@ -18,6 +18,8 @@ export interface OlderCounts {
   readonly erasedLeaves: number;
   /** The months, and organizations, whose rows at the older checkpoint cannot be shown, because leaves were erased. */
   readonly unknown: readonly string[];
+  /** True if the folder shows no older leaf of the organization that it is about: it had no sealed rows, or was left out. */
+  readonly hasNoOrganization: boolean;
 }
 
 export interface OlderCountsRequest {
@@ -44,7 +46,7 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
   };
   if (older === null) {
     admitUnknown('all organizations');
-    return { months: [], ended: [], erasedLeaves, unknown };
+    return { months: [], ended: [], erasedLeaves, unknown, hasNoOrganization: false };
   }
   if (lines.header.scope === 'period')
     for (const { place, kind } of older.named)
@@ -61,7 +63,8 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
   for (const { shown, isComplete } of months)
     for (const before of isComplete ? shown : [])
       if (!standing.has(before.version)) ended.set(before.version, findEnd(before, changes, since));
-  return { months, ended: [...ended.values()], erasedLeaves, unknown };
+  const hasNoOrganization = lines.header.scope === 'organization' && older.organizations.size === 0;
+  return { months, ended: [...ended.values()], erasedLeaves, unknown, hasNoOrganization };
 }
 
 /** Returns the shown versions that were sealed in the first `since` leaves, and that no leaf of these ended. */
