@@ -2,7 +2,7 @@ import type { UnreadDelivery, KnownResource, MirrorPort } from '../../mirror/por
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement, type Database } from '../statement.js';
-import { HOLD_COUNTER } from './people.js';
+import { LOCK_COUNTER } from './people.js';
 import { kindsOf } from './versions.js';
 
 type Named = { readonly named: string; readonly at: string };
@@ -115,7 +115,7 @@ export function createFacts({
           names === undefined ? null : EXPECT({ named: names, at }),
           ...(facts === undefined
             ? []
-            : [HOLD_COUNTER, FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })]),
+            : [LOCK_COUNTER(), FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })]),
           ...(counts === undefined ? [] : [FORGET_FINDINGS({ known }), KEEP_FINDINGS({ counts, at })]),
           listedAt === undefined ? null : NOTE_LISTED({ listedAt: formatInstant(listedAt) }),
         ),

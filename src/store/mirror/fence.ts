@@ -1,26 +1,36 @@
 import { MirrorError } from '../../mirror/errors.js';
 import type { WriteClaim } from '../../mirror/port.js';
-import { statement } from '../statement.js';
+import { named, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
 
-type Whose = { readonly organizationId: string; readonly part: string };
+type ClaimedPart = { readonly organizationId: string; readonly part: string };
 
-/** The row is held until the transaction has ended, whoever comes out first. */
-const HOLD = statement<Whose & { readonly claim: number }>(
-  `INSERT INTO mirror.fences AS f (organization_id, part, claim) VALUES (@organizationId, @part, @claim)
-   ON CONFLICT (organization_id, part) DO UPDATE SET claim = excluded.claim WHERE f.claim < excluded.claim`,
+const own = named('mirror.fences');
+const stored = named('mirror.fences', 'stored');
+const excluded = named('mirror.fences', 'excluded');
+
+/** Raises the fencing token, and locks its row until the transaction ends, even if the token stays. */
+const RAISE_FENCE = prepared(
+  (_, { organizationId, part, claim }: Params<ClaimedPart & { readonly claim: number }>) =>
+    sqlStatement`INSERT INTO ${stored()} (${own.organization_id}, ${own.part}, ${own.claim}) VALUES (${organizationId}, ${part}, ${claim})
+      ON CONFLICT (${own.organization_id}, ${own.part}) DO UPDATE SET ${own.claim} = ${excluded.claim} WHERE ${stored.claim} < ${excluded.claim}`,
 );
-const SEEN = statement<Whose, { readonly claim: number }>(
-  'SELECT claim FROM mirror.fences WHERE organization_id = @organizationId AND part = @part',
+const READ_FENCE = prepared(({ db }, { organizationId, part }: Params<ClaimedPart>) =>
+  db
+    .selectFrom('mirror.fences')
+    .select('claim')
+    .where('organization_id', '=', organizationId)
+    .where('part', '=', part),
 );
 
-/** What every write of a claim begins with, before anything else is looked at. */
-export function fence({ organizationId, part, claim }: WriteClaim) {
-  return [HOLD({ organizationId, part, claim }), SEEN({ organizationId, part })] as const;
+/** Returns the statements with which every write of a claim begins. */
+export function raiseFence({ organizationId, part, claim }: WriteClaim) {
+  return [RAISE_FENCE({ organizationId, part, claim }), READ_FENCE({ organizationId, part })] as const;
 }
 
-/** Throws `fenced` where the answer to that shows a newer claim. */
-export function demandHeld([seen]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
-  if (seen !== undefined && seen.claim > claim) {
-    throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${seen.claim}`);
+/** Throws `fenced` if the fencing token is higher than the claim. */
+export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
+  if (fence !== undefined && fence.claim > claim) {
+    throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${fence.claim}`);
   }
 }

@@ -8,7 +8,7 @@ import {
   toInstallationValues,
 } from '../../resources/installations.js';
 import { type Database, fixed, insertion, statement } from '../statement.js';
-import { demandHeld, fence } from './fence.js';
+import { assertNotFenced, raiseFence } from './fence.js';
 import { prepareStates } from './states.js';
 import { causeColumns, numbers } from './syncs.js';
 import { createVersions, kindsOf } from './versions.js';
@@ -68,8 +68,8 @@ export function createInstallations({
         const organizationId = (fields ?? first)?.organization_id ?? null;
         if (organizationId !== null) {
           const task = { organizationId, part: 'data', claim: read.claim };
-          const [, seen] = await batch(...fence(task), prepareStates(organizationId, read.resources));
-          demandHeld(seen, task);
+          const [, seen] = await batch(...raiseFence(task), prepareStates(organizationId, read.resources));
+          assertNotFenced(seen, task);
         }
         const [[stored], [past]] = await batch(STORED({ id }), versions.ended([[id]]));
         const known = fields ?? stored;

@@ -7,7 +7,7 @@ import { formatInstant } from '../../resources/sql-values.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import type { Table, Value } from '../dialect.js';
 import { type BoundStatement, statement, type Database } from '../statement.js';
-import { FORGOTTEN } from './people.js';
+import { LIST_FORGOTTEN } from './people.js';
 import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
 import { forEachList } from './rows.js';
 import { type Closing, createVersions, listOf } from './versions.js';
@@ -75,7 +75,7 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
           await batch(
             ...guard(sync, wanted, isUnchanged),
             ...(list?.looks(sync, changes) ?? NO_LOOKS),
-            list?.namesPeople === true ? FORGOTTEN : named(ending),
+            list?.namesPeople === true ? LIST_FORGOTTEN() : named(ending),
           );
         const entered = enter(sync, wanted, { seen, installations, states, ids, last });
         const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;

@@ -3,7 +3,7 @@ import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { fixed, statement, type Database } from '../statement.js';
-import { FORGOTTEN } from './people.js';
+import { LIST_FORGOTTEN } from './people.js';
 import { milliseconds } from './states.js';
 
 type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;
@@ -49,7 +49,7 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
         );
       }),
     readState: async () => {
-      const [[origin], [highest], forgotten] = await look(ORIGIN, HIGHEST, FORGOTTEN);
+      const [[origin], [highest], forgotten] = await look(ORIGIN, HIGHEST, LIST_FORGOTTEN());
       const {
         listed_at: listed = null,
         created_at: created = null,

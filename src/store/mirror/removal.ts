@@ -7,8 +7,8 @@ import { findResourceOfTable } from '../../resources/resources.js';
 import type { Table } from '../dialect.js';
 import { type Batch, fixed, statement, type Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
-import { demandHeld, fence } from './fence.js';
-import { ERASING, HOLD_COUNTER } from './people.js';
+import { assertNotFenced, raiseFence } from './fence.js';
+import { OVERWRITE_DELETED, LOCK_COUNTER } from './people.js';
 
 const SLICE = 500;
 type Whose = { readonly organizationId: string };
@@ -127,14 +127,14 @@ export function createRemoval(
       const { certificates, data } = bothOf(organizationId, claim);
       const last = await transact(async batch => {
         const [, , one, , other, , counter] = await batch(
-          ERASING,
-          ...fence(certificates),
-          ...fence(data),
+          OVERWRITE_DELETED(),
+          ...raiseFence(certificates),
+          ...raiseFence(data),
           FREEZE({ organizationId }),
-          HOLD_COUNTER,
+          LOCK_COUNTER(),
         );
-        demandHeld(one, certificates);
-        demandHeld(other, data);
+        assertNotFenced(one, certificates);
+        assertNotFenced(other, data);
         return counter[0]?.last ?? 0;
       });
       const [own] = await look(OWN_RETIREMENTS({ organizationId }));
@@ -142,13 +142,13 @@ export function createRemoval(
     },
     removeRows: these =>
       transact(async batch => {
-        await batch(ERASING);
+        await batch(OVERWRITE_DELETED());
         const ofMembers = these === 'members';
         for (const remove of ofMembers ? REMOVE_MEMBERS : OLDER[these.kind].map(older => older(these))) {
           const [removed] = await batch(remove);
           if (removed.length > 0) return removed.length;
         }
-        if (ofMembers) await batch(HOLD_COUNTER, ...OF_MEMBERS);
+        if (ofMembers) await batch(LOCK_COUNTER(), ...OF_MEMBERS);
         if (ofMembers || these.kind === 'certificates') return 0;
         return (await batch(REMOVE_SYNCS(these)))[0].length;
       }),
@@ -156,14 +156,14 @@ export function createRemoval(
       transact(async batch => {
         const { certificates, data } = bothOf(organizationId, claim);
         const [, one, , other, , named, came] = await batch(
-          ...fence(certificates),
-          ...fence(data),
-          HOLD_COUNTER,
+          ...raiseFence(certificates),
+          ...raiseFence(data),
+          LOCK_COUNTER(),
           FILES({ organizationId }),
           CAME({ organizationId, last }),
         );
-        demandHeld(one, certificates);
-        demandHeld(other, data);
+        assertNotFenced(one, certificates);
+        assertNotFenced(other, data);
         await batch(...REMOVALS.map(remove => remove({ organizationId })));
         const removed = await removeUnnamed(
           batch,
@@ -173,7 +173,7 @@ export function createRemoval(
       }),
     removeUnreferencedFiles: names =>
       transact(async batch => {
-        await batch(HOLD_COUNTER);
+        await batch(LOCK_COUNTER());
         return await removeUnnamed(batch, names);
       }),
   };

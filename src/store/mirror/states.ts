@@ -2,7 +2,7 @@ import type { AccessMark, MirrorPort, ListState } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Resource } from '../../resources/lists.js';
 import { statement, type Database } from '../statement.js';
-import { demandHeld, fence } from './fence.js';
+import { assertNotFenced, raiseFence } from './fence.js';
 
 type Flags = 'hasOpenSync' | 'isOwnerNamed' | 'isStrange';
 type Instants = 'attemptedAt' | 'dataAsOf';
@@ -102,15 +102,15 @@ export function createStates({
     raiseFence: ({ organizationId, part, claim }, at) =>
       transact(async batch => {
         const task = { organizationId, part, claim };
-        const [, seen] = await batch(...fence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
-        demandHeld(seen, task);
+        const [, seen] = await batch(...raiseFence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
+        assertNotFenced(seen, task);
       }),
     markAccess: (how, task, resources, at) =>
       transact(async batch => {
         const { organizationId } = task;
         const marked = MARKS[how]({ organizationId, resources: listOf(resources), at: formatInstant(at) });
-        const [, seen] = await batch(...fence(task), prepareStates(organizationId, resources), marked);
-        demandHeld(seen, task);
+        const [, seen] = await batch(...raiseFence(task), prepareStates(organizationId, resources), marked);
+        assertNotFenced(seen, task);
       }),
   };
 }

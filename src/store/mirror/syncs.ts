@@ -5,9 +5,9 @@ import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { type BoundStatement, statement } from '../statement.js';
-import { demandHeld, fence } from './fence.js';
+import { assertNotFenced, raiseFence } from './fence.js';
 import { prepareStates } from './states.js';
-import { FORGOTTEN, HOLD_COUNTER } from './people.js';
+import { LIST_FORGOTTEN, LOCK_COUNTER } from './people.js';
 
 type Sync = Tables['syncs'];
 type State = Tables['resource_states'];
@@ -136,11 +136,11 @@ export function guard({ request, part, id }: OpenSync, wanted: number, isUnchang
   const at = formatInstant(startedAt);
   const row = { organizationId, resource, trigger, claim, at, ...causeColumns(cause) };
   return [
-    ...fence({ organizationId, part, claim }),
+    ...raiseFence({ organizationId, part, claim }),
     INSTALLATIONS({ organizationId }),
     STATE({ organizationId, resource }),
     id === null ? prepareStates(organizationId, [resource]) : null,
-    numbers(wanted) ?? (id === null && !isUnchanged ? HOLD_COUNTER : null),
+    numbers(wanted) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
     // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
     // seals everything up to the newest id that it sees.
     id === null && !isUnchanged ? ENTER(row) : null,
@@ -173,7 +173,7 @@ export function enter(
   { seen, installations, states, ids, last }: Guarded,
 ): Entered {
   const { organizationId, claim, startedAt } = sync.request;
-  demandHeld(seen, { organizationId, part: sync.part, claim });
+  assertNotFenced(seen, { organizationId, part: sync.part, claim });
   if (installations.length > 0 && installations.every(({ state }) => state !== 'active')) {
     throw new MirrorError('not_active', 'the organization has no active installation any more');
   }
@@ -268,7 +268,7 @@ function closeSpan(
   state: StoredState | undefined,
 ): (BoundStatement | null)[] {
   const isOpen = (state?.unchanged_reads ?? 0) > 0;
-  return isOpen ? [HOLD_COUNTER, CLOSE_SPAN({ organizationId, resource })] : [];
+  return isOpen ? [LOCK_COUNTER(), CLOSE_SPAN({ organizationId, resource })] : [];
 }
 
 /**
@@ -306,7 +306,7 @@ function dayOf(instant: string | null): string {
 
 /** Who is to be asked for before the end of a sync is written. */
 export function named(ending: SyncCompletion | null) {
-  return (ending?.answer?.text ?? null) === null ? null : FORGOTTEN;
+  return (ending?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
 /** The row of a sync that may not write any more. */

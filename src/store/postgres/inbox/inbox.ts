@@ -3,8 +3,8 @@ import { WORK } from '../../dialect.js';
 import { createInboxStore } from '../../inbox/inbox.js';
 import type { Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
-import { createEnqueue } from './ask.js';
-import { createCall, inboxDatabaseIn } from './call.js';
+import { createEnqueue } from './enqueue.js';
+import { createCall, inboxDatabaseIn } from './inbox-functions.js';
 import { createReceiverPort } from './receiver.js';
 import { createWake } from './watch.js';
 

@@ -5,8 +5,8 @@ import { createCountRejected } from '../../inbox/rejected.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
-import { createCall, inboxDatabaseIn } from './call.js';
-import { createStore } from './store.js';
+import { createCall, inboxDatabaseIn } from './inbox-functions.js';
+import { createStore } from './deliveries.js';
 
 /** Writes nothing, and is refused where nothing can be written. */
 const WRITE = 'UPDATE inbox.processes SET seen_at = seen_at WHERE false';

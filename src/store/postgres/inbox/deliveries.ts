@@ -12,7 +12,7 @@ import {
 } from '../../../inbox/transactional-cache.js';
 import { stateOf } from '../errors.js';
 import type { Query } from '../open.js';
-import type { Call } from './call.js';
+import type { Call } from './inbox-functions.js';
 
 /** Where the latest post of a text stands: the rows are looked at again, for they may be gone. */
 interface Known {

@@ -1,6 +1,6 @@
 import type { NewJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Call } from './call.js';
+import type { Call } from './inbox-functions.js';
 
 /** Ids by the place of the wish. */
 type Ids = Readonly<Record<string, number>>;
