@@ -23,7 +23,7 @@ type Heartbeat = AtTime & {
 type HeartbeatParams = Params<Heartbeat>;
 
 const own = named('inbox.processes');
-const process = named('inbox.processes', 'process');
+const stored = named('inbox.processes', 'stored');
 const later = named('inbox.processes', 'later');
 const job = named('inbox.jobs');
 const counter = named('inbox.claims');
@@ -53,10 +53,10 @@ const INSERT_SELF = prepared(({ fn }, params: HeartbeatParams) => {
 const REMOVE_OLD = prepared(
   ({ fn }, { now }: Params<AtTime>) =>
     sqlStatement`DELETE FROM ${own()} WHERE ${own.id} IN (
-      SELECT ${process.id} FROM ${process()} WHERE ${process.seen_at} < ${fn.addMs(fn.clock(now), sql.lit(-PROCESS_RETENTION_MS))}
-        AND EXISTS (SELECT 1 FROM ${later()} WHERE ${later.role} = ${process.role}
-          AND (${later.seen_at}, ${later.id}) > (${process.seen_at}, ${process.id}))
-      ${fn.forUpdateSkipLocked('process')})`,
+      SELECT ${stored.id} FROM ${stored()} WHERE ${stored.seen_at} < ${fn.addMs(fn.clock(now), sql.lit(-PROCESS_RETENTION_MS))}
+        AND EXISTS (SELECT 1 FROM ${later()} WHERE ${later.role} = ${stored.role}
+          AND (${later.seen_at}, ${later.id}) > (${stored.seen_at}, ${stored.id}))
+      ${fn.forUpdateSkipLocked('stored')})`,
 );
 const READ_PULSE = prepared(({ fn }, params: Params<AtTime>) => {
   const now = fn.clock(params.now);
