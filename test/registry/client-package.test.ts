@@ -37,9 +37,9 @@ beforeAll(async () => {
   return () => rm(project, { recursive: true, force: true });
 });
 
-/** Compiles one program and returns what the compiler reports. */
-async function compile(file: string, ...options: string[]): Promise<string> {
-  const compiled = run(process.execPath, [TSC, ...STRICT, ...options, file], { cwd: project });
+/** Compiles programs and returns what the compiler reports. */
+async function compile(...filesAndOptions: string[]): Promise<string> {
+  const compiled = run(process.execPath, [TSC, ...STRICT, ...filesAndOptions], { cwd: project });
   return (await compiled.catch((error: { stdout: string }) => error)).stdout;
 }
 
@@ -90,7 +90,7 @@ test('P10 the program of docs/client-package.md compiles, retires a tonne and sa
   expect((await readFile(join(folder, certificate))).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
-test.each(['nodenext', 'node20', 'node18', 'node16'])(
+test.each(['nodenext', 'node16'])(
   'the modules type-check and load from ES modules and from CommonJS with module %s',
   async module => {
     const [, verifier = ''] = programs;
@@ -99,12 +99,12 @@ test.each(['nodenext', 'node20', 'node18', 'node16'])(
       const state: Retirement['comment'] = null;
       const names: string[] = [typeof createClient, typeof openDelivery, RegistryError.name, String(state)];
       console.log(names.join());`;
-    for (const extension of ['mts', 'cts']) {
-      await writeFile(join(project, `use.${extension}`), use);
-      expect(await compile(`use.${extension}`, '--module', module)).toBe('');
-      const { stdout, stderr } = await run(process.execPath, [`use.${extension.replace('t', 'j')}`], {
-        cwd: project,
-      });
+    const extensions = ['mts', 'cts'];
+    for (const extension of extensions) await writeFile(join(project, `use.${extension}`), use);
+    expect(await compile('use.mts', 'use.cts', '--module', module)).toBe('');
+    for (const extension of extensions) {
+      const program = `use.${extension.replace('t', 'j')}`;
+      const { stdout, stderr } = await run(process.execPath, [program], { cwd: project });
       expect({ stdout, stderr }).toEqual({ stdout: 'function,function,RegistryError,null\n', stderr: '' });
     }
   },
