@@ -13,33 +13,37 @@ interface FindingCounterOptions {
 
 const FIRST_DELAY_MS = 30_000;
 const MIN_INTERVAL_MS = 5 * 60_000;
-/** The interval of a kind is this many times as long as its count took: a kind takes 1 % of a processor at most. */
+/** The interval is this many times as long as the count took: counting takes 1 % of a processor at most. */
 const INTERVAL_FACTOR = 100;
 /** Whatever the count takes: `doctor` warns of counts that are twice as old. */
 const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
-const selectCount = (finding: string) => `SELECT rows FROM findings WHERE finding = '${finding}'`;
+const ALL_KINDS = Object.values(FINDINGS).flat();
 
-/** Counts the suspicious rows of each kind and stores the counts in the mirror. */
+/** Counts the suspicious rows of these kinds and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
-  kinds: readonly string[] = FINDINGS,
+  kinds: readonly string[] = ALL_KINDS,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const finding of kinds) {
-    const question = { sql: selectCount(finding), timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) };
-    const { rows } = await engine.ask(question);
-    for await (const { rows: count } of rows) {
-      const findings = [{ finding, rows: Number(count) }];
-      await mirror.report({ at: new Date(now()).toISOString(), findings, knownFindings: FINDINGS });
-    }
+  const names = kinds.map(kind => `'${kind}'`).join(', ');
+  const sql = `SELECT finding, rows FROM findings WHERE finding IN (${names})`;
+  const { rows } = await engine.ask({ sql, timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) });
+  const findings = [];
+  for await (const { finding, rows: count } of rows) {
+    findings.push({ finding: String(finding), rows: Number(count) });
   }
+  await mirror.report({ at: new Date(now()).toISOString(), findings, knownFindings: ALL_KINDS });
 }
 
 /** Starts to count suspicious rows periodically. Returns a function that stops the counting. */
 export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
-  // Each kind has its own interval: most need only the current rows, but some need all older versions.
-  const dueAtMs = new Map(FINDINGS.map(finding => [finding, 0]));
+  // Kinds that need all older versions are counted apart, because on a mirror of years that takes long.
+  const stops = Object.values(FINDINGS).map(kinds => startCounting(options, kinds));
+  return async () => void (await Promise.all(stops.map(stop => stop())));
+}
+
+function startCounting(options: FindingCounterOptions, kinds: readonly string[]): () => Promise<void> {
   let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
   let lastCount = Promise.resolve();
   const stopping = new AbortController();
@@ -48,21 +52,17 @@ export function startFindingCounter(options: FindingCounterOptions): () => Promi
     lastCount = countAndSchedule();
   }
 
-  /** Counts every kind of finding that is due, then schedules the next count. */
+  /** Counts once, then schedules the next count. */
   async function countAndSchedule(): Promise<void> {
-    for (const finding of FINDINGS) {
-      const startedMs = performance.now();
-      if (stopping.signal.aborted || (dueAtMs.get(finding) ?? 0) > startedMs) continue;
-      await countFindings(options, [finding], stopping.signal).catch((error: unknown) => {
-        if (stopping.signal.aborted) return;
-        options.log.warn({ finding, error: describeFailure(error) }, 'counting findings failed');
-      });
-      const intervalMs = INTERVAL_FACTOR * (performance.now() - startedMs);
-      dueAtMs.set(finding, startedMs + Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, intervalMs)));
-    }
+    const startedMs = performance.now();
+    await countFindings(options, kinds, stopping.signal).catch((error: unknown) => {
+      if (stopping.signal.aborted) return;
+      options.log.warn({ error: describeFailure(error) }, 'counting findings failed');
+    });
     if (stopping.signal.aborted) return;
-    const waitMs = Math.min(...dueAtMs.values()) - performance.now();
-    timer = setTimeout(startCount, Math.max(0, waitMs)).unref();
+    const intervalMs = INTERVAL_FACTOR * (performance.now() - startedMs);
+    const waitMs = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, intervalMs));
+    timer = setTimeout(startCount, waitMs).unref();
   }
 
   return async () => {

@@ -4,18 +4,18 @@ import { sql } from '../sql.js';
 
 export type FindingCount = Tables['findings'];
 
-/** The kinds of findings in the view, the quickly counted ones first. */
-export const FINDINGS = [
-  'negative_amount',
-  'serialization_twice',
-  'reservation_outlived',
-  'balance_serials',
-  'balance_retirements',
-  'restatements',
-  'listed_and_retired',
-  'balance_credits',
-  'balance_projects',
-] as const;
+/** The kinds of findings that need only the current rows, and those that need all older versions of credits. */
+export const FINDINGS = {
+  current: [
+    'negative_amount',
+    'serialization_twice',
+    'reservation_outlived',
+    'balance_serials',
+    'balance_retirements',
+    'restatements',
+  ],
+  historical: ['listed_and_retired', 'balance_credits', 'balance_projects'],
+} as const;
 
 export interface Findings {
   /** When a worker last counted the kind that was counted longest ago; null before the first time. */
