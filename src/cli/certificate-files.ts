@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import type { Reader } from '../store/contract/reader.js';
-import { throwIfInterrupted } from './exit.js';
 
 /** Checks the size and SHA-256 of every stored certificate PDF and returns the faulty files. */
-export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
+export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore) {
   const faults: { readonly file: string; readonly fault: string }[] = [];
   const checked = new Set<string>();
   /** Hashing takes long, so all rows are read first and no query stays open meanwhile. */
   for (const stored of await readStoredFiles(reader)) {
-    throwIfInterrupted(interrupted);
     checked.add(stored.file);
     const fault = await findFileFault(pdfs, stored);
     if (fault !== null && (await isNamed(reader, stored.file))) faults.push({ file: stored.file, fault });

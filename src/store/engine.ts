@@ -8,6 +8,7 @@ import type { Disk } from './contract/disk.js';
 import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/relation.js';
+import type { LawListener } from './laws/law.js';
 import type { Family } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';
 
@@ -126,7 +127,7 @@ export interface Engine {
   /** Null where that is a matter of the server's own tools. */
   readonly keeping: BackupStore | null;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
-  readonly findBroken: (now: number) => Promise<readonly ConsistencyFault[]>;
+  readonly findBroken: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
   /** What `findBroken` has found whole where it has found nothing. */
   readonly checked: string;
   /** What is the engine's own matter. Throws where nothing can be read. */

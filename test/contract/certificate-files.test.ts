@@ -22,7 +22,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await walk.listDue(10);
     for (const { id } of retirements(4)) await walk.store(id, createPdf(id), clock.at);
     await walk.finish(TRAFFIC);
-    const verify = () => verifyCertificateFiles(reader, pdfs, new AbortController().signal);
+    const verify = () => verifyCertificateFiles(reader, pdfs);
     expect(await verify()).toEqual({ checked: 4, faults: [] });
 
     const files = await db.column<string>('SELECT file FROM certificates ORDER BY file');

@@ -2,8 +2,8 @@
  * `backup`, `restore` and `move`: copy a mirror in files to a folder, from a backup, or into PostgreSQL. Every copy is
  * verified before it counts. `restore` never deletes the data that it replaces, but moves it aside.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type StoredRecordCounts, readKept } from '../../query/inbox/deliveries.js';
 import type { BackupStore } from '../../store/engine.js';
 import { readStoreSettings } from '../../app/config/read-settings.js';
@@ -12,10 +12,19 @@ import { verifyCertificateFiles } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
 import { useAndClose } from '../mirror-location.js';
-import { createCheckError, createFileExistsError, createNotFoundError, createUsageError } from '../exit.js';
+import {
+  createCheckError,
+  createFileExistsError,
+  createNotFoundError,
+  createUsageError,
+  throwIfInterrupted,
+} from '../exit.js';
+import { createProgress } from '../output/progress.js';
 import { beginNewOrigin, describeRestoredLog } from '../evidence-log.js';
 import { defineChoice, makeRequired, defineText } from '../options.js';
 
+/** The ending of a backup's folder until the backup was checked. */
+const UNFINISHED = '.unfinished';
 const KEEP_KEY_SEPARATELY = 'Store the signing key and its .last-signed file separately.';
 const JSON_FORMAT = { json: 'print what was done as JSON' };
 
@@ -28,10 +37,20 @@ export const BACKUP = defineCommand({
   run: async (context, { folder }) => {
     const keeping = requireFileBackupStore(context.requireMirror());
     if (existsSync(folder)) throw createFileExistsError(folder);
-    await keeping.copyTo(folder);
-    const copy = openFolder(folder);
+    /** A backup that was interrupted must not pass for one that was checked. */
+    const unfinished = `${resolve(folder)}${UNFINISHED}`;
+    if (existsSync(unfinished))
+      throw createUsageError(
+        `${unfinished} already exists: another backup was interrupted, or still runs.`,
+        'If none runs, remove it.',
+      );
+    const showProgress = createProgress(context.io);
+    showProgress(`Copying to ${unfinished}`);
+    await keeping.copyTo(unfinished);
+    const copy = openFolder(unfinished);
     const { certificates } = await verifyCopiedMirror(context, copy);
     const contents = await readContents(copy);
+    renameSync(unfinished, folder);
     await context.printResult(
       { folder, certificates, ...contents },
       `Wrote and verified ${folder}: ${describeContents(contents)}, ${certificates} certificates.`,
@@ -65,6 +84,8 @@ export const RESTORE = defineCommand({
       const staged = openFolder(stage.folder);
       await staged.migrate(io.now());
       await verifyCopiedMirror(context, staged);
+      // From here on the first signal does not end the process: it would leave only a part of the files replaced.
+      throwIfInterrupted(io.createInterruptSignal());
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
       await keeping.replaceBy(stage.folder, aside);
       const contents = await readContents(engine);
@@ -135,12 +156,15 @@ async function verifyCopiedMirror(
   await useAndClose(copy.openWriters(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
-  const broken = await copy.findBroken(io.now());
-  const files = await useAndClose(copy.openReader(), reader =>
-    useAndClose(copy.openPdfs(io.now), ({ pdfs }) =>
-      verifyCertificateFiles(reader, pdfs, io.createInterruptSignal()),
-    ),
+  const showProgress = createProgress(io);
+  const broken = await copy.findBroken(io.now(), (checked, total) =>
+    showProgress(`Checking the copy: ${checked} of ${total} rules`),
   );
+  showProgress('Checking certificates');
+  const files = await useAndClose(copy.openReader(), reader =>
+    useAndClose(copy.openPdfs(io.now), ({ pdfs }) => verifyCertificateFiles(reader, pdfs)),
+  );
+  showProgress(null);
   const faults = [
     ...broken.map(({ law, where }) => `${where}: ${law}`),
     ...files.faults.map(({ file, fault }) => `certificates/${file}: ${fault}`),

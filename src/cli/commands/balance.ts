@@ -18,6 +18,7 @@ import type { CommandContext } from '../context.js';
 import { createCheckError } from '../exit.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
 import type { Row } from '../output/formats.js';
+import { createProgress } from '../output/progress.js';
 import { ORGANIZATION_OPTION } from '../options.js';
 
 export const BALANCE = defineCommand({
@@ -30,7 +31,11 @@ export const BALANCE = defineCommand({
     const { format, printNotice } = context;
     const reader = await context.openReader();
     const organizationId = await findOptionalOrganizationId(reader, organization);
-    const balance = await readBalance(reader, organizationId);
+    const showProgress = createProgress(context.io);
+    const balance = await readBalance(reader, organizationId, identity =>
+      showProgress(`Adding up ${CHECKED_NAMES[identity]}`),
+    );
+    showProgress(null);
     const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
     if (format === 'json') await context.printJson({ organizationId, ...balance });
     else if (format === 'table') await printBalance(context, balance);
@@ -45,6 +50,13 @@ export const BALANCE = defineCommand({
       throw createCheckError('Some sums do not balance.', 'The table above shows each difference.');
   },
 });
+
+const CHECKED_NAMES: Readonly<Record<BalanceLine['identity'], string>> = {
+  retirements: 'retirements',
+  credits: 'credits',
+  projects: 'projects',
+  serials: 'serializations',
+};
 
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 

@@ -53,12 +53,16 @@ export const BALANCE_COLUMNS = [...DESCRIBED, ...ADDED, 'balanced', 'why'];
 type Part = Pick<BalanceLine, 'identity' | 'what' | 'rows' | 'why'> &
   Partial<Omit<BalanceLine, 'balanced'>> & { readonly sum: string; readonly balanced: Micro };
 
-/** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. */
-export async function readBalance(reader: Reader, organizationId: string | null) {
+/** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. `onIdentity` is called when another check begins. */
+export async function readBalance(
+  reader: Reader,
+  organizationId: string | null,
+  onIdentity?: (identity: Sum['identity']) => void,
+) {
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Sum>();
   const notBalanced: BalanceLine[] = [];
-  for await (const part of readParts(reader, organizationId)) {
+  for await (const part of readParts(reader, organizationId, onIdentity)) {
     const line = lineOf(part, names.get(part.organization_id ?? '') ?? null);
     const key = JSON.stringify([line.identity, line.organization_id, part.sum, line.type]);
     const sum = sums.get(key);
@@ -145,7 +149,12 @@ export function verdictOn(balance: Balance): string {
 }
 
 /** What left one organization may stand in another: of one alone projects and serializations say nothing. */
-async function* readParts({ stream }: Reader, organizationId: string | null): AsyncGenerator<Part> {
+async function* readParts(
+  { stream }: Reader,
+  organizationId: string | null,
+  onIdentity: (identity: Sum['identity']) => void = () => undefined,
+): AsyncGenerator<Part> {
+  onIdentity('retirements');
   const read = <Name extends keyof Tables & `balance_${string}`>(name: Name, order: string) =>
     stream(
       sql<Tables[Name]>`SELECT * FROM ${table(name)} WHERE ${ofOne(organizationId)} ORDER BY ${plain(order)}`,
@@ -160,6 +169,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       expected_micro: row.counted_micro,
       why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
     };
+  onIdentity('credits');
   for await (const row of read('balance_credits', 'place, organization_id, credit_id, part'))
     yield {
       ...row,
@@ -172,6 +182,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       why: `${tonnes(row.opening_micro)} at first, plus ${tonnes(row.risen_micro)}, minus ${tonnes(row.fallen_micro)}, but ${tonnes(row.listed_micro)} listed`,
     };
   if (organizationId !== null) return;
+  onIdentity('projects');
   for await (const row of read('balance_projects', 'project_id, vintage')) {
     const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
     const fell = plus(row.fall_micro, row.risen_micro);
@@ -190,6 +201,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       why: `${tonnes(row.explained_micro)} retired by reservations and requests; decrease in all: ${tonnes(fell)}${unread}`,
     };
   }
+  onIdentity('serials');
   for await (const row of read('balance_serials', 'serialization'))
     yield {
       ...row,

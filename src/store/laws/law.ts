@@ -20,16 +20,25 @@ export interface Found {
 /** A clock that is set back by up to a day leaves rows dated in the future, which is no fault. */
 export const DAY_MS = 86_400_000;
 
+/** Called before each law is checked, with the number of laws that were checked before. */
+export type LawListener = (checked: number, total: number) => void;
+
+interface LawCheck {
+  readonly dialect: Pick<Dialect, 'bytewise'>;
+  readonly now: number;
+  readonly ask: (sql: string) => Promise<readonly Found[]>;
+  readonly onLaw?: LawListener | undefined;
+}
+
 /** Each law is asked at an instant, for the first few of the rows that break it. */
 export async function findBreaks(
   laws: readonly Law[],
-  { bytewise }: Dialect,
-  now: number,
-  ask: (sql: string) => Promise<readonly Found[]>,
+  { dialect: { bytewise }, now, ask, onLaw }: LawCheck,
 ): Promise<ConsistencyFault[]> {
   const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
   const broken: ConsistencyFault[] = [];
-  for (const { law, sql } of laws) {
+  for (const [checked, { law, sql }] of laws.entries()) {
+    onLaw?.(checked, laws.length);
     const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + DAY_MS));
     const order = `ORDER BY ${bytewise('found')} LIMIT ${SHOWN}`;
     const rows = await ask(`SELECT found, count(*) OVER () AS many FROM (${asked}) AS broken ${order}`);

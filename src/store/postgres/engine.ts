@@ -50,7 +50,8 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
         (await import('./snapshot.js')).snapshot(postgres, file, new Date(now).toISOString()),
       ),
     keeping: null,
-    findBroken: now => during(async postgres => (await import('./find-broken.js')).findBroken(postgres, now)),
+    findBroken: (now, onLaw) =>
+      during(async postgres => (await import('./find-broken.js')).findBroken(postgres, now, onLaw)),
     checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
       yield* (await import('./examine.js')).examine(pool, forQuestions);

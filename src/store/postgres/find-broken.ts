@@ -1,6 +1,6 @@
 import { type ConsistencyFault, firstOf } from '../contract/broken.js';
 import { POSTGRES } from '../dialect.js';
-import { findBreaks, type Law } from '../laws/law.js';
+import { findBreaks, type Law, type LawListener } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
 import { findSchemaChanges } from './compare-schema.js';
@@ -18,11 +18,17 @@ const OWN_LAWS: readonly Law[] = [
 const LAWS: readonly Law[] = [...lawsIn(POSTGRES), ...OWN_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said, all of it seen at one moment. */
-export async function findBroken(postgres: Postgres, now: number): Promise<ConsistencyFault[]> {
+export async function findBroken(
+  postgres: Postgres,
+  now: number,
+  onLaw?: LawListener,
+): Promise<ConsistencyFault[]> {
   const broken = await postgres.transact(async query => {
     await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await query('SET LOCAL search_path = mirror');
-    return await findBreaks(LAWS, POSTGRES, now, query);
+    // The server notices within a second when the program has been ended.
+    await query("SET LOCAL client_connection_check_interval = '1s'");
+    return await findBreaks(LAWS, { dialect: POSTGRES, now, ask: query, onLaw });
   });
   return [...firstOf(SCHEMA_LAW, await findSchemaChanges(postgres)), ...broken];
 }

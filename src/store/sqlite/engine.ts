@@ -59,7 +59,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
         return await moveToPostgres(from, pool, new Date(now).toISOString());
       },
     },
-    findBroken: async now => (await import('./find-broken.js')).findBroken(files, now, evidenceFile),
+    findBroken: async (now, onLaw) =>
+      (await import('./find-broken.js')).findBroken(files, now, evidenceFile, onLaw),
     checked: 'inbox.db and mirror.db are intact',
     examine: async function* () {
       const { examine } = await import('./examine.js');

@@ -4,7 +4,7 @@ import { findSchemaChanges } from './compare-schema.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 import { SQLITE } from '../dialect.js';
-import { findBreaks, type Found, KEYS, type Law } from '../laws/law.js';
+import { findBreaks, type Found, KEYS, type Law, type LawListener } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 
 const INSTANT =
@@ -23,6 +23,7 @@ export async function findBroken(
   files: Files,
   now: number,
   evidenceFile: string | null = null,
+  onLaw?: LawListener,
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
@@ -30,7 +31,7 @@ export async function findBroken(
     return [
       ...structure(db),
       ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
-      ...(await findBreaks(LAWS, SQLITE, now, ask)),
+      ...(await findBreaks(LAWS, { dialect: SQLITE, now, ask, onLaw })),
     ];
   } finally {
     db.close();

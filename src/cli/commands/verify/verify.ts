@@ -12,6 +12,7 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
+import { createProgress } from '../../output/progress.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../../text/numbers.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { verifyCertificateFiles } from '../../certificate-files.js';
@@ -49,12 +50,11 @@ export const VERIFY = defineCommand({
     }
     if (key !== undefined || since !== undefined)
       throw createUsageError('--key and --since require --evidence.');
-    const interrupted = context.io.createInterruptSignal();
     const report: VerificationReport = {
-      local: await verifyLocalData(context, interrupted),
+      local: await verifyLocalData(context),
       evidenceLog: await verifyEvidenceLog(context),
       uncheckedLeafCount: await countUncheckedLeaves(context),
-      comparison: againstRegistry ? await compareRegistry(context, interrupted) : null,
+      comparison: againstRegistry ? await compareRegistry(context) : null,
     };
     const faults = mergeFaults(report);
     if (context.format === 'json') await context.printJson(toJsonReport(report, faults));
@@ -174,21 +174,31 @@ function describeEvidenceLog({
   return `The newest checkpoint covers ${formatWithCommas(covered)} of ${formatWithCommas(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
-/** Verifies the databases and certificate files without calling the registry. */
-async function verifyLocalData(
-  { io, requireMirror, openReader, openPdfs }: CommandContext,
-  interrupted: AbortSignal,
-) {
+/**
+ * Verifies the databases and certificate files without calling the registry. Does not handle signals: while SQLite works
+ * no handler could run, so Ctrl-C and SIGTERM end the process at once.
+ */
+async function verifyLocalData({ io, requireMirror, openReader, openPdfs }: CommandContext) {
   const { findContradictedRows } = await import('./contradicted-rows.js');
   const reader = await openReader();
+  const showProgress = createProgress(io);
   let rows = 0;
+  const onBatch = (rowCount: number) => {
+    rows += rowCount;
+    showProgress(`Comparing rows with their documents: ${formatWithCommas(rows)}`);
+  };
   const broken: readonly ConsistencyFault[] = [
-    ...(await requireMirror().engine.findBroken(io.now())),
-    ...(await findContradictedRows(reader, rowCount => void (rows += rowCount))),
+    ...(await requireMirror().engine.findBroken(io.now(), (checked, total) =>
+      showProgress(`Checking the databases: ${checked} of ${total} rules`),
+    )),
+    ...(await findContradictedRows(reader, onBatch)),
     ...(await findAlteredDeliveries(reader)),
   ];
+  showProgress("Counting findings in the registry's data");
   const findings = await countFindings(reader);
-  const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs(), interrupted);
+  showProgress('Checking certificates');
+  const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs());
+  showProgress(null);
   const databaseFaults = broken.map(({ law, where, count = 1 }) => ({
     check: law,
     where,
@@ -210,10 +220,11 @@ async function findAlteredDeliveries(reader: Reader): Promise<ConsistencyFault[]
 }
 
 /** Compares the mirror with the registry and reports progress to user and parent process. */
-async function compareRegistry(context: CommandContext, interrupted: AbortSignal) {
+async function compareRegistry(context: CommandContext) {
   const { compareWithRegistry } = await import('./compare.js');
   const { io, printNotice } = context;
   const reader = await context.openReader();
+  const interrupted = io.createInterruptSignal();
   const result = await compareWithRegistry({
     reader,
     client: await context.connectRegistry(),
