@@ -1,11 +1,11 @@
-import type { Reader } from '../store/contract/reader.js';
+import type { Reader, Statement } from '../store/contract/reader.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
 import { inSql } from './lists/filter.js';
 import { ofAnyOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
 import { hasRows } from './lists/read.js';
-import { plain, sql, table } from './sql.js';
+import { joined, only, plain, sql, table } from './sql.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
 export const SEARCHED_ROWS = 50_000;
@@ -38,7 +38,8 @@ export async function search(reader: Reader, text: string): Promise<SearchHits[]
   const hits: SearchHits[] = [];
   for (const list of MIRRORED) hits.push(await beginning(reader, list, text));
   for (const list of ALL_LISTS) {
-    for (const column of TEXTS[list.name] ?? []) hits.push(await among(reader, list, column, text));
+    for (const column of await findColumns(reader, list, text))
+      hits.push(await among(reader, list, column, text));
   }
   return hits.filter(({ rows }) => rows.length > 0);
 }
@@ -56,18 +57,40 @@ export async function findNumbered(reader: Reader, number: number): Promise<List
 async function beginning({ all }: Reader, list: List, text: string): Promise<SearchHits> {
   const { idColumn: column, entry } = list;
   const name = plain(column);
-  const rows = await all(sql<Row>`SELECT ${shown(list, column)} FROM ${table(tableOf(list))}
+  const rows = await all(sql<Row>`SELECT ${plain(shown(list, column).join(', '))} FROM ${table(tableOf(list))}
     WHERE ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`} AND ${ofAnyOrganization(entry)}
     ORDER BY ${name}, version LIMIT ${MOST}`);
   return { list, column, rows };
 }
 
+/** The columns of a list in which any of the newest rows holds the text: all of them are looked through at once. */
+async function findColumns(reader: Reader, list: List, text: string): Promise<string[]> {
+  const columns = TEXTS[list.name] ?? [];
+  if (columns.length < 2) return [...columns];
+  const counts = columns.map(
+    column => sql`count(*) FILTER (WHERE ${inSql({ column, holds: text })}) AS ${plain(column)}`,
+  );
+  const found = await only(
+    reader,
+    sql<Record<string, number>>`SELECT ${joined(counts, ', ')} FROM (${newestOf(list, columns)}) AS newest`,
+  );
+  return columns.filter(column => Number(found[column]) > 0);
+}
+
+function newestOf(list: List, columns: readonly string[]): Statement<Row> {
+  return sql<Row>`SELECT ${plain(columns.join(', '))} FROM ${table(tableOf(list))}
+      ORDER BY ${plain(numberOf(list))} DESC LIMIT ${SEARCHED_ROWS}`;
+}
+
+/** The column that rises with each row that is written. */
+function numberOf({ entry }: List): string {
+  return entry === null ? 'id' : 'version';
+}
+
 async function among({ all }: Reader, list: List, column: string, text: string): Promise<SearchHits> {
-  const name = list.entry === null ? 'id' : 'version';
+  const name = numberOf(list);
   const number = plain(name);
-  const rows = await all(sql<Row>`SELECT * FROM (
-      SELECT ${shown(list, column, name)} FROM ${table(tableOf(list))}
-      ORDER BY ${number} DESC LIMIT ${SEARCHED_ROWS}) AS newest
+  const rows = await all(sql<Row>`SELECT * FROM (${newestOf(list, shown(list, column, name))}) AS newest
     WHERE ${inSql({ column, holds: text })} ORDER BY ${number} DESC LIMIT ${MOST}`);
   return { list, column, rows };
 }
@@ -76,7 +99,7 @@ function tableOf({ entry, from }: List): string {
   return entry?.table ?? from;
 }
 
-function shown(list: List, ...columns: readonly string[]) {
+function shown(list: List, ...columns: readonly string[]): string[] {
   const words = WORDS.filter(name => hasColumn(tableOf(list), name));
-  return plain([...new Set([list.idColumn, ...columns, ...words])].join(', '));
+  return [...new Set([list.idColumn, ...columns, ...words])];
 }

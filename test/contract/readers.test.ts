@@ -4,7 +4,7 @@ import { TABLES } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
-import { readAges, readStates, sumFreshness } from '../../src/query/freshness/read.js';
+import { readAges, readStates, readStatesOfRows, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import { readAvailability, readAvailable, sumStanding, wasEverHeld } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
@@ -184,6 +184,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       };
     },
   ),
+  readStatesOfRows: forEachItem(['warehouse', 'organization', null], async (reader, resource) => {
+    const states = await readStatesOfRows(reader, resource, [{ organization_id: ONE, id: ONE }]);
+    return { fresh: states?.fresh, state: states?.standingOf({ organization_id: ONE, id: ONE })?.state };
+  }),
   readStoredFiles: runOnce(certificates.readStoredFiles),
   isNamed: runOnce(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];
@@ -317,7 +321,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       MIRRORED.filter(({ filters }) => 'vintage' in filters),
       [null, ...MOMENTS],
     ),
-    (reader, [list, at]) => readValues(reader, list, 'vintage', at),
+    async (reader, [list, at]) => (await readValues(reader, list, ['vintage'], at)).get('vintage'),
   ),
   readCertificateCounts: runOnce(status.readCertificateCounts),
   readAges: runOnce(readAges),

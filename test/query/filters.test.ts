@@ -84,10 +84,12 @@ test('the values of a column are offered, now or as of an instant', async () => 
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0', { vintage: '2019' }), credit('c-2', { vintage: '2020' })]);
   const values = async (at: string | null) =>
-    (await readValues(reader, WAREHOUSE, 'vintage', at))?.map(({ value }) => value);
+    (await readValues(reader, WAREHOUSE, ['vintage'], at)).get('vintage')?.map(({ value }) => value);
   expect(await values(null)).toEqual(['2019', '2020']);
   expect(await values(before)).toEqual(['2021']);
-  expect(await readValues(reader, WAREHOUSE, 'type', null)).toEqual([{ value: 'exPost', says: 'ex-post' }]);
+  expect((await readValues(reader, WAREHOUSE, ['type'], null)).get('type')).toEqual([
+    { value: 'exPost', says: 'ex-post' },
+  ]);
 });
 
 test('ids are found by their beginnings, in all organizations or in one', async () => {

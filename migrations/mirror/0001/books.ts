@@ -234,7 +234,7 @@ export const BOOKS = [
     },
     { rules: ['PRIMARY KEY (organization_id, resource)'], storage: 'fillfactor = 50' },
   ),
-  index('resource_states_by_resource', 'mirror.resource_states', 'resource'),
+  index('resource_states_by_resource', 'mirror.resource_states', 'resource, organization_id'),
   table(
     'mirror.project_references',
     'Projects that rows of each organization refer to or ever referred to.',

@@ -1,10 +1,18 @@
 import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
 import { textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
 import type { ListSelection, List } from '../../query/lists/list.js';
 import { streamRows } from '../../query/lists/read.js';
 import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
-import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
+import {
+  FRESHNESS_COLUMNS,
+  type ListFreshness,
+  readStates,
+  readStatesOfRows,
+  sumFreshness,
+  withFreshness,
+} from '../../query/freshness/read.js';
 import { formatCount } from '../../text/numbers.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../command.js';
 import type { CommandContext } from '../context.js';
@@ -14,6 +22,8 @@ import { definePastDate, defineRowLimit } from '../options.js';
 import { toListRequest, createFilterOptions } from './filters.js';
 
 const DEFAULT_LIMIT = 100;
+/** More rows are printed as they arrive. */
+const MAX_COLLECTED_ROWS = 1_000;
 /** Columns that a narrow terminal keeps, besides the name of the row. */
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
@@ -63,17 +73,18 @@ async function printList(
   const reader = await context.openReader();
   const request = await toListRequest(context, list, { filterOptions, instant });
   const organizationId = textOf(request, 'organization_id');
-  const rows = streamRows(
+  const stream = streamRows(
     reader,
     instant === null ? request : await limitToKnownOrganizations(context, request, instant, organizationId),
     limit,
   );
+  const rows = limit !== null && limit <= MAX_COLLECTED_ROWS ? await collectRows(stream) : stream;
   const unread = await countUnreadOrganizations(
     reader,
     instant === null ? list.resource : null,
     organizationId,
   );
-  const states = instant === null ? await readStates(reader, list.resource, organizationId) : null;
+  const states = instant === null ? await readStatesForRows(reader, list, rows, organizationId) : null;
   const hidesFreshness = states === null || (context.format === 'table' && states.areAllFresh);
   const columns = hidesFreshness ? request.list.columns : [...request.list.columns, ...FRESHNESS_COLUMNS];
   const isUnfiltered = instant === null && request.filters.length === 0;
@@ -97,6 +108,24 @@ async function printList(
   if (unread.organizations > 0)
     context.printNotice(`Missing here: ${unreadOrganizations} whose list was never read completely.`);
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
+}
+
+async function collectRows(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const collected: Row[] = [];
+  for await (const row of rows) collected.push(row);
+  return collected;
+}
+
+/** Reads how fresh the lists of these rows are. If the rows are still to come, reads it for all organizations. */
+async function readStatesForRows(
+  reader: Reader,
+  { resource }: List,
+  rows: readonly Row[] | AsyncIterable<Row>,
+  organizationId: string | null,
+): Promise<ListFreshness | null> {
+  return Symbol.asyncIterator in rows
+    ? await readStates(reader, resource, organizationId)
+    : await readStatesOfRows(reader, resource, rows);
 }
 
 /** Counts the organizations whose list was never read completely. */

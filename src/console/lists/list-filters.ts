@@ -26,12 +26,18 @@ const LARGE_LIST = 'retirements';
 export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
   const choices = new Map<string, readonly NamedChoice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
-  for (const [name, filter] of Object.entries(list.filters)) {
+  const filters = Object.entries(list.filters);
+  const hasFewValues = (name: string, { kind }: Filter) =>
+    ID_FILTERS[name] === undefined && kind !== 'choice' && COLUMNS_WITH_FEW_VALUES.includes(name);
+  const looked =
+    list.name === LARGE_LIST ? [] : filters.filter(([name, filter]) => hasFewValues(name, filter));
+  const columns = looked.map(([, { column }]) => column);
+  const values = await readValues(reader, list, columns, at);
+  for (const [name, filter] of filters) {
     const idKind = ID_FILTERS[name];
     if (idKind !== undefined) choices.set(name, await readChoices(reader, idKind, at));
     else if (filter.kind === 'choice') choices.set(name, filter.choices.map(toChoice));
-    else if (COLUMNS_WITH_FEW_VALUES.includes(name) && list.name !== LARGE_LIST)
-      choices.set(name, await readValues(reader, list, filter.column, at));
+    else if (values.has(filter.column)) choices.set(name, values.get(filter.column) ?? null);
   }
   return choices;
 }

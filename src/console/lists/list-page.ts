@@ -10,7 +10,7 @@ import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
   readStates,
-  type ListFreshness,
+  readStatesOfRows,
   sumFreshness,
   withFreshness,
 } from '../../query/freshness/read.js';
@@ -107,13 +107,13 @@ async function renderRows(
   const freshness =
     at === null && resource !== null ? await sumFreshness(reader, resource, organizationId) : [];
   const areAllFresh = freshness.every(sum => colourOf(sum) === 'good');
-  const states = areAllFresh ? null : await readStates(reader, resource, organizationId);
   const after = parseCursor(query.get('after'), list.order.length);
   const page = await readPage(reader, { ...listRequest, after, limit: PAGE_SIZE });
+  const states = areAllFresh ? null : await readStatesOfRows(reader, resource, page.rows);
   const caption = describeRows(list, page, {
     owner: organizationId && ((await readNameOf(reader, organizationId, at)) ?? organizationId),
     filters: describeFilters(listRequest, page.rows, choices),
-    available: states === null ? '' : await describeAvailable(request, listRequest, page, states),
+    available: states === null ? '' : await describeAvailable(request, listRequest, page),
   });
   const columns = createListColumns(list, request, states);
   return html`${at === null && resource !== null && renderFreshness(freshness, now)}
@@ -154,10 +154,12 @@ async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,
   { sum, count }: ListPageRows,
-  states: ListFreshness,
 ): Promise<string> {
-  if (listRequest.list.name !== 'warehouse' || sum === null || count === 0) return '';
-  return `of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`;
+  const { name, resource } = listRequest.list;
+  if (name !== 'warehouse' || sum === null || count === 0) return '';
+  const states = await readStates(reader, resource, textOf(listRequest, 'organization_id'));
+  const available = await readSumOf(reader, listRequest, states?.fresh ?? []);
+  return `of which ${formatTonnes(available)} t are available now`;
 }
 
 interface CaptionOptions {

@@ -1,4 +1,4 @@
-import type { Reader } from '../../store/contract/reader.js';
+import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
@@ -59,7 +59,10 @@ export interface ListFreshness {
 /** What a program is told of it beside a row, and a person in one word or a few. */
 export const FRESHNESS_COLUMNS = ['freshness', 'failing_since'] as const;
 
-export async function* withFreshness(rows: AsyncIterable<Row>, states: ListFreshness): AsyncGenerator<Row> {
+export async function* withFreshness(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  states: ListFreshness,
+): AsyncGenerator<Row> {
   for await (const row of rows) yield { ...row, ...freshnessOf(row, states) };
 }
 
@@ -68,18 +71,43 @@ export function freshnessOf(row: Row, { standingOf }: ListFreshness): Row {
   return { freshness: state, failing_since: since };
 }
 
+/** Returns the column with the organization of a row; null if rows of the resource stand in no list that is read. */
+function findOwner(resource: string | null): string | null {
+  const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
+  return entry === undefined ? null : findOwnerColumn(entry);
+}
+
 /** Of one organization, or of all of them; null where rows stand in no list that is read. */
 export async function readStates(
-  { all }: Reader,
+  reader: Reader,
   resource: string | null,
   organizationId: string | null,
 ): Promise<ListFreshness | null> {
-  const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
-  const owner = entry === undefined ? null : findOwnerColumn(entry);
+  return await readStatesOf(reader, resource, ofOne(organizationId));
+}
+
+/** Reads how fresh the lists are in which these rows stand. The lists of other organizations are not read. */
+export async function readStatesOfRows(
+  reader: Reader,
+  resource: string | null,
+  rows: readonly Row[],
+): Promise<ListFreshness | null> {
+  const owner = findOwner(resource);
+  if (owner === null) return null;
+  const organizationIds = [...new Set(rows.map(row => String(row[owner])))];
+  return await readStatesOf(reader, resource, sql`organization_id IN ${organizationIds}`);
+}
+
+async function readStatesOf(
+  { all }: Reader,
+  resource: string | null,
+  where: Statement,
+): Promise<ListFreshness | null> {
+  const owner = findOwner(resource);
   if (owner === null) return null;
   const wanted = columns('freshness', ['organization_id', 'state', 'reason', 'failing_since']);
   const rows = await all(sql`SELECT ${wanted} FROM mirror.freshness
-    WHERE resource = ${resource} AND ${ofOne(organizationId)}`);
+    WHERE resource = ${resource} AND ${where}`);
   const states = new Map<unknown, FreshnessStanding>(rows.map(row => [row.organization_id, row]));
   return {
     fresh: rows.flatMap(each => (each.state === 'fresh' ? (each.organization_id ?? []) : [])),

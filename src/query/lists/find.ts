@@ -1,6 +1,7 @@
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
+import { findResourceOfTable } from '../../resources/resources.js';
 import { plain, sql, table } from '../sql.js';
 import { beginsWith, inSql } from './filter.js';
 
@@ -58,9 +59,13 @@ export function isNamedBy(organizationId: string): Statement {
 
 /** Where keys begin with the organization, one row is searched for in all of them. */
 export function ofAnyOrganization(entry: ResourceEntry | null): Statement {
-  return entry?.scope === 'organization_id'
-    ? plain('organization_id IN (SELECT organization_id FROM mirror.resource_states)')
-    : plain('1 = 1');
+  if (entry?.scope !== 'organization_id') return plain('1 = 1');
+  return sql`organization_id IN (SELECT organization_id FROM mirror.resource_states WHERE resource = ${listOf(entry)})`;
+}
+
+/** The list that must have been read where there are rows. A certificate comes with its retirement. */
+function listOf(entry: ResourceEntry): string {
+  return entry.table === 'certificates' ? 'retirements' : findResourceOfTable(entry);
 }
 
 /** Ids of the projects that credits and retirements name, and that begin so; two at most. */
