@@ -1,9 +1,9 @@
-import { getIdColumn } from '../../resources/entry.js';
+import { getIdColumn, listKeyColumns, type ResourceEntry } from '../../resources/entry.js';
 import { ENTRIES, findResourceOfTable } from '../../resources/resources.js';
-import { KEYS, type Law } from './law.js';
+import type { Law } from './law.js';
 
 export const VERSION_LAWS: readonly Law[] = [
-  ...Object.entries(KEYS).flatMap(([table, key]) => lawsOf(table, key)),
+  ...ENTRIES.flatMap(entry => lawsOf(entry, listKeyColumns(entry))),
   {
     law: 'no version number is used twice',
     sql: `SELECT 'version ' || version AS found FROM (
@@ -19,12 +19,15 @@ export const VERSION_LAWS: readonly Law[] = [
   },
 ];
 
-function lawsOf(table: string, key: readonly string[]): Law[] {
+function lawsOf(entry: ResourceEntry, key: readonly string[]): Law[] {
+  const { table } = entry;
   const [columns, named] = [key.join(', '), key.join(` || ', ' || `)];
   const history = `${table}_history`;
+  /** Rows that have past versions, and perhaps some others of the same id: the index of past versions finds them without a sort. */
+  const hasPast = `${getIdColumn(entry)} IN (SELECT key FROM past WHERE resource = '${findResourceOfTable(entry)}')`;
   const inOrder = (order: string) => `(
     SELECT ${columns}, version, valid_from, valid_to, closed_by, closed_version, lead(version) OVER o AS next, lead(valid_from) OVER o AS next_from, lead(sync_id) OVER o AS next_sync
-    FROM ${history} WHERE (${columns}) IN (SELECT ${columns} FROM ${history} WHERE valid_to IS NOT NULL)
+    FROM ${history} WHERE ${hasPast}
     WINDOW o AS (PARTITION BY ${columns} ORDER BY ${order})) AS v`;
   const byDate = inOrder('valid_from, valid_to NULLS LAST');
   return [
