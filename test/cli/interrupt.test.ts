@@ -42,10 +42,10 @@ test.each([
   ['balance', 'SIGINT'],
 ] as const)('%s ends at once at %s, while SQLite reads the whole mirror', async (command, signal) => {
   const folder = await fillMirror(100_000);
-  const { child, ended, output } = startProcess([command], { DATA_DIR: folder });
-  await waitForOpenFile(child.pid, 'mirror.db');
-  child.kill(signal);
-  expect([await ended, output()]).toEqual([signal, '']);
+  const started = startProcess([command], { DATA_DIR: folder });
+  await waitForOpenFile(started.child.pid, 'mirror.db');
+  started.child.kill(signal);
+  expect([await started.ended, started.output()]).toEqual([signal, '']);
 });
 
 test('an interrupted backup leaves no folder of the backup’s name, and says so the next time', async () => {

@@ -486,7 +486,7 @@ const OF_PROJECTS = view(
     ],
   },
   dialect => {
-    const { mirror, as, greatest, least, sum } = dialect;
+    const { engine, mirror, as, greatest, least, sum } = dialect;
     const columns = (place: Place) =>
       `s.project_id, s.project_name, ${vintageOf(dialect, place, of('s'))} AS vintage`;
     const fallen = greatest('0 - coalesce(m.moved_micro, 0)', '0');
@@ -519,13 +519,18 @@ seen AS MATERIALIZED (
   WHERE c.credit_id = s.credit_id
     AND (s.valid_to IS NULL OR s.valid_from <= (SELECT last_since FROM period) AND s.valid_to > (SELECT first_since FROM period))
 ),
+-- PostgreSQL expects one judged organization: in one join with it, it would scan all credits for each move.
+sighted AS ${engine === 'postgres' ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (
+  SELECT m.organization_id, m.project_id, m.vintage, m.place, m.moved_micro, m.observed_at, c.seen_at
+  FROM ${mirror}credit_moves AS m CROSS JOIN credits AS c
+  WHERE coalesce(m.type, '') <> 'exAnte' AND m.moved_micro <> 0 AND c.credit_id = m.credit_id
+),
 moved AS MATERIALIZED (
-  SELECT p.project_id, p.vintage, ${sum(fallen)} AS fallen, ${sum(`CASE WHEN c.seen_at > p.since THEN ${fallen} ELSE 0 END`)} AS fallen_new,
-    ${sum(`CASE WHEN c.seen_at <= p.since AND m.place <> 'reserved' THEN ${risen} ELSE 0 END`)} AS risen,
+  SELECT p.project_id, p.vintage, ${sum(fallen)} AS fallen, ${sum(`CASE WHEN m.seen_at > p.since THEN ${fallen} ELSE 0 END`)} AS fallen_new,
+    ${sum(`CASE WHEN m.seen_at <= p.since AND m.place <> 'reserved' THEN ${risen} ELSE 0 END`)} AS risen,
     max(CASE WHEN m.moved_micro > 0 THEN m.observed_at END) AS rose_at
-  FROM ${mirror}credit_moves AS m CROSS JOIN credits AS c CROSS JOIN judged AS j CROSS JOIN places AS p
-  WHERE coalesce(m.type, '') <> 'exAnte' AND m.moved_micro <> 0 AND c.credit_id = m.credit_id AND j.organization_id = m.organization_id
-    AND p.project_id = m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
+  FROM sighted AS m CROSS JOIN judged AS j CROSS JOIN places AS p
+  WHERE j.organization_id = m.organization_id AND p.project_id = m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
   GROUP BY p.project_id, p.vintage
 ),
 amounts AS (
