@@ -70,6 +70,10 @@ describe.each(ENGINES)('$name', engine => {
       /^Note well: Retirements whose date or amount changed since your older checkpoint: retirements old \(7 t, .*, now 12\.5 t, /m,
     );
 
+    expect(all.output).toMatch(
+      /^Note well: Retirements with other changes since your older checkpoint: retirements old \(Beneficiary "Harbour Ferries", now "Another"\)\.$/m,
+    );
+
     const one = await write('old', '--since', older);
     const single = await checkFolder(one.folder, hex, older);
     expect(single).toMatchObject(VERIFIED);
@@ -187,6 +191,8 @@ describe.each(ENGINES)('$name', engine => {
     expect(erased.output).toMatch(
       /leaves were erased since your older checkpoint, so its counts cannot be compared/,
     );
+    expect(erased.output).toContain('These leaves are neither shown nor counted here.');
+    expect(erased.output).not.toMatch(/^Of .* rows of the scope at that checkpoint/m);
   });
 
   test('T93 rows that were observed before an older checkpoint and sealed after it are named', async () => {

@@ -1,5 +1,5 @@
 import type { VerifiedEvidence } from './check.js';
-import { formatListName } from './labels.js';
+import { chooseColumns, formatColumnName, formatListName } from './labels.js';
 import type { EndedRow, OlderCounts } from './older-counts.js';
 import { formatField, getText, type RowVersion } from './records.js';
 import { formatCount, formatInstant, formatList, formatTonnes } from './text.js';
@@ -175,7 +175,7 @@ function describeEvent(record: RowVersion['leaf']['record']): string {
   const at = getText(record, 'at');
   const kind = getText(record, 'kind');
   if (kind !== 'restore')
-    return `"${kind}" erased the content of ${formatCount(Number(record.get('leaves')), 'leaf', 'leaves')} at ${at}.`;
+    return `"${kind}" erased the content of ${formatCount(Number(record.get('leaves')), 'leaf', 'leaves')} at ${at}. These leaves are neither shown nor counted here.`;
   const lost = formatCount(Number(record.get('lost') ?? 0), 'signed leaf was', 'signed leaves were');
   const checkpoint = record.has('lost_size')
     ? ` The newest lost checkpoint had ${formatField(record, 'lost_size')} leaves of ${getText(record, 'lost_origin')}.`
@@ -194,16 +194,18 @@ function describeContinuation({ older, rows }: VerifiedEvidence): string[] {
   ];
 }
 
-function describeOlderTotals({ months, ended }: OlderCounts): string[] {
+function describeOlderTotals({ months, ended, unknown }: OlderCounts): string[] {
+  if (months.length === 0 && unknown.length > 0) return [];
   const totals = sumMonths(months).filter(({ list }) => list === 'retirements');
   const sentences = totals.map(
     total =>
       `At your older checkpoint: retirements ${total.datedBy === 'registry' ? 'dated by the registry' : 'first observed'}, ${formatCount(total.rows, 'row')}, ${formatTonnes(total.micro)}.`,
   );
   const removed = ended.filter(({ after }) => after === null).length;
+  const compared = unknown.length === 0 ? 'Of all rows' : 'Of the comparable rows';
   return [
     ...sentences,
-    `Of all rows of the scope at that checkpoint, ${formatCount(ended.length - removed, 'row was', 'rows were')} replaced since and ${formatCount(removed, 'row was', 'rows were')} removed.`,
+    `${compared} of the scope at that checkpoint, ${formatCount(ended.length - removed, 'row was', 'rows were')} replaced since and ${formatCount(removed, 'row was', 'rows were')} removed.`,
   ];
 }
 
@@ -211,6 +213,10 @@ function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }
   const retirements = ended.filter(({ before }) => before.list === 'retirements');
   const removed = retirements.filter(({ after }) => after === null);
   const changed = retirements.filter(({ before, after }) => after !== null && isOtherRow(before, after));
+  const reworded = retirements.flatMap(({ before, after }) => {
+    const fields = after === null ? [] : describeChangedFields(before, after);
+    return fields.length === 0 ? [] : [`${describeRow(before)} (${fields.join('; ')})`];
+  });
   return [
     ...(removed.length === 0
       ? []
@@ -222,6 +228,9 @@ function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }
       : [
           `Retirements whose date or amount changed since your older checkpoint: ${formatList(changed.map(describeEnd))}.`,
         ]),
+    ...(reworded.length === 0
+      ? []
+      : [`Retirements with other changes since your older checkpoint: ${formatList(reworded)}.`]),
     ...(hasNoOrganization
       ? [
           'At your older checkpoint this organization had no sealed rows, or they were left out here. Evidence of a period cannot leave them out.',
@@ -237,6 +246,17 @@ function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }
 
 function isOtherRow(before: RowVersion, after: RowVersion): boolean {
   return before.micro !== after.micro || before.datedAt !== after.datedAt;
+}
+
+/** Describes each shown column, other than date and amount, in which two versions of a row differ. */
+function describeChangedFields(before: RowVersion, after: RowVersion): string[] {
+  const columns = new Set([...before.leaf.record.keys(), ...after.leaf.record.keys()]);
+  const ignored = new Set(['created_at', 'amount_exact', 'valid_from']);
+  return chooseColumns(columns, false).flatMap(column => {
+    const [old = '', current = ''] = [before, after].map(({ leaf }) => formatField(leaf.record, column));
+    if (ignored.has(column) || old === current) return [];
+    return [`${formatColumnName(column)} ${JSON.stringify(old)}, now ${JSON.stringify(current)}`];
+  });
 }
 
 function describeEnd({ before, after }: EndedRow): string {

@@ -45,7 +45,7 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
     unknown.push(what);
   };
   if (older === null) {
-    admitUnknown('all organizations');
+    admitUnknown('any organization');
     return { months: [], ended: [], erasedLeaves, unknown, hasNoOrganization: false };
   }
   if (lines.header.scope === 'period')
