@@ -94,7 +94,15 @@ describe('check.html, opened from disk', () => {
     const tonnes = await table.locator('table').nth(1).locator('tbody tr td:nth-child(2)').allTextContents();
     expect(tonnes).toEqual(['0.0000001', '12.5', '12.5', '12.5']);
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Tonnes');
+    await table.locator('select').selectOption('sealed');
+    expect(await table.locator('table').first().textContent()).toMatch(
+      /by the older checkpoint3.*later, replacing a version1/,
+    );
+    await table.locator('input[type=search]').fill('replacing');
+    expect(await table.textContent()).toContain('1 row of 4');
+    await table.locator('input[type=search]').fill('');
     await table.getByLabel('All columns').check();
+    expect(await table.textContent()).toMatch(/JSON of the registry.*\{"/);
     expect(await findAccessibilityViolations(page)).toEqual([]);
     await takePicture(page, 'added-up');
   });

@@ -8,6 +8,8 @@ const LISTS: Readonly<Record<string, string>> = {
   organization: 'Organizations',
   addresses: 'Addresses',
   installation: 'Installations',
+  members: 'Members',
+  projects: 'Projects',
 };
 
 /** Labels of the columns, in the order in which they are shown. Columns that are not here come last, under their own names. */
@@ -31,6 +33,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   credit_id: 'Credit',
   serialization: 'Serial number',
   valid_from: 'Observed',
+  sealed: 'Sealed',
   address: 'Address',
   name: 'Name',
   id: 'Id',
@@ -64,6 +67,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   ended_at: 'Replaced at',
   ended_by: 'Replaced by read',
   document_sha256: 'SHA-256 of the JSON',
+  document: 'JSON of the registry',
   place: 'Leaf',
 };
 

@@ -16,8 +16,10 @@ const GROUP_COLUMNS = [
   'is_claimed',
   'state',
   'serialization',
+  'sealed',
 ];
 const MONTH_COLUMNS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
+const LISTS_WITHOUT_AMOUNTS = new Set(['addresses', 'certificates', 'installation', 'organization']);
 const CERTIFICATE_LABEL = 'Certificate';
 /** Certificates stand beside the first columns, so that nobody has to scroll to them. */
 const CERTIFICATE_INDEX = 2;
@@ -26,6 +28,10 @@ const CERTIFICATE_INDEX = 2;
 export interface ListTable {
   readonly title: string;
   readonly rows: readonly RowVersion[];
+  /** The registry's JSON by its SHA-256. */
+  readonly documents: ReadonlyMap<string, string>;
+  /** Number of leaves of the older checkpoint; null if none was given. */
+  readonly olderSize: number | null;
   /** Returns the name of an organization by its id. */
   readonly getOrganizationName: (id: string) => string;
   /** Creates the buttons that open and save the certificate of a row; null if it has none. */
@@ -36,11 +42,15 @@ export interface ListTable {
 export function createListTable({
   title,
   rows,
+  documents,
+  olderSize,
   getOrganizationName,
   createCertificateButtons,
 }: ListTable): HTMLElement {
   const allColumns = new Set(rows.flatMap(({ leaf }) => [...leaf.record.keys()]));
   allColumns.add('place');
+  if (allColumns.has('document_sha256')) allColumns.add('document');
+  if (olderSize !== null) allColumns.add('sealed');
   const hasCertificates = rows.some(row => createCertificateButtons(row) !== null);
   const searchTexts = new Map<RowVersion, string>();
   let sorting = { column: allColumns.has('created_at') ? 'created_at' : 'valid_from', direction: 1 };
@@ -85,7 +95,7 @@ export function createListTable({
     if (wanted === '') return true;
     let text = searchTexts.get(row);
     if (text === undefined) {
-      const cells = [...row.leaf.record.keys()].map(column => formatCell(row, column));
+      const cells = [...row.leaf.record.keys(), 'sealed'].map(column => formatCell(row, column));
       text = cells.join('\n').toLowerCase();
       searchTexts.set(row, text);
     }
@@ -103,6 +113,8 @@ export function createListTable({
 
   function formatCell({ leaf }: RowVersion, column: string): string {
     if (column === 'place') return String(leaf.place);
+    if (column === 'document') return documents.get(getText(leaf.record, 'document_sha256')) ?? '';
+    if (column === 'sealed') return describeSealing(leaf, olderSize);
     const text = formatField(leaf.record, column);
     if (text === '') return '';
     if (getCellClass(column) === 'instant') return formatInstant(text);
@@ -139,7 +151,7 @@ export function createListTable({
     return createTable(
       `${title}, added up by ${name.toLowerCase()}`,
       [name, 'Rows', 'Tonnes'],
-      lines.map(({ group, members }) => [group, String(members.length), formatSums(members)]),
+      lines.map(({ group, members }) => [group, String(members.length), formatSums(members).join(', ')]),
       1,
     );
   }
@@ -161,7 +173,7 @@ export function createListTable({
     });
     const table = createElement('table', {}, [
       createElement('caption', {}, [
-        `${formatCount(matching.length, 'row')} of ${rows.length}, ${formatSums(matching)}`,
+        [`${formatCount(matching.length, 'row')} of ${rows.length}`, ...formatSums(matching)].join(', '),
       ]),
       createElement('thead', {}, [createElement('tr', {}, head)]),
       createElement('tbody', {}, body),
@@ -200,16 +212,24 @@ export function createListTable({
   }
 }
 
+/** Says whether a row was in the log at the older checkpoint, so that later and corrected rows can be found. */
+function describeSealing({ place, record }: RowVersion['leaf'], olderSize: number | null): string {
+  if (olderSize === null) return '';
+  if (place < olderSize) return 'by the older checkpoint';
+  return record.has('ended_version') ? 'later, replacing a version' : 'later';
+}
+
 function getCellClass(column: string): string {
   if (['amount_exact', 'place', 'size', 'version', 'sync_id'].includes(column)) return 'number';
   if (['created_at', 'updated_at', 'valid_from', 'ended_at', 'fetched_at', 'reserved_to_at'].includes(column))
     return 'instant';
+  if (column === 'document') return 'json';
   if (column.endsWith('organization_id')) return '';
   return /(^|_)id$|sha256|serialization/.test(column) ? 'code' : '';
 }
 
 function getSortValue(row: RowVersion, column: string): string | number | bigint | null {
-  if (column === 'place') return row.leaf.place;
+  if (column === 'place' || column === 'sealed') return row.leaf.place;
   if (column === 'amount_exact')
     return row.micro ?? Number(getText(row.leaf.record, column)) * MICRO_PER_TONNE;
   const value = row.leaf.record.get(column);
@@ -222,12 +242,12 @@ function sumMicro(rows: readonly RowVersion[]): bigint {
 
 const TYPE_NAMES: Readonly<Record<string, string>> = { exPost: ' ex-post', exAnte: ' ex-ante' };
 
-/** Formats the sums of rows by type, because issued and expected credits are never added. */
-function formatSums(rows: readonly RowVersion[]): string {
+/** Formats the sums of rows by type, because issued and expected credits are never added. Rows of some lists have no amounts. */
+function formatSums(rows: readonly RowVersion[]): string[] {
   const sums = new Map<string, bigint>();
   let withoutAmount = 0;
-  for (const { micro, leaf } of rows) {
-    if (micro === null) withoutAmount += 1;
+  for (const { micro, leaf, list } of rows) {
+    if (micro === null && !LISTS_WITHOUT_AMOUNTS.has(list)) withoutAmount += 1;
     if (micro === null) continue;
     const type = getText(leaf.record, 'type');
     sums.set(type, (sums.get(type) ?? 0n) + micro);
@@ -236,5 +256,5 @@ function formatSums(rows: readonly RowVersion[]): string {
     .toSorted(([left], [right]) => (left > right ? -1 : 1))
     .map(([type, micro]) => `${formatTonnes(micro)}${TYPE_NAMES[type] ?? (type && ` ${type}`)}`);
   if (withoutAmount > 0) texts.push(`${withoutAmount} without a usable amount`);
-  return texts.join(', ');
+  return texts;
 }

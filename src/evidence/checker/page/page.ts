@@ -195,7 +195,11 @@ function createLists(evidence: VerifiedEvidence, files: ChosenFolder['files']): 
       if (!details.open || details.childElementCount > 1) return;
       const getOrganizationName = (id: string) => getName(evidence, id);
       const createCertificateButtons = (row: RowVersion) => createButtons(row, certificates, files);
-      details.append(createListTable({ title, rows, getOrganizationName, createCertificateButtons }));
+      const olderSize = evidence.older?.checkpoint.size ?? null;
+      const { documents } = evidence;
+      details.append(
+        createListTable({ title, rows, documents, olderSize, getOrganizationName, createCertificateButtons }),
+      );
     };
     details.addEventListener('toggle', draw);
     details.open = index === 0;
