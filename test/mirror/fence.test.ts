@@ -4,7 +4,7 @@ import { openMirror } from '../support/mirror/open.js';
 import { createBrokenMirror } from '../support/mutant.js';
 
 test('T44 without the fence a job that lost its claim writes', async () => {
-  const create = await createBrokenMirror('store/mirror/fence.js', 'seen.claim > claim', 'false');
+  const create = await createBrokenMirror('store/mirror/fence.js', 'fence.claim > claim', 'false');
   expect(await writeAfterBeingTakenOver(await openMirror({ create }))).toContain('old');
 });
 
