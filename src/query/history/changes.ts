@@ -97,16 +97,28 @@ export async function readLastNumber(reader: Reader): Promise<number> {
 
 function changesOf(asked: ChangeRangeRequest, more: readonly Statement[], way: Way): Statement<ChangeRow> {
   const { organizationId: id, resource, since, until } = asked;
-  const named = sql`SELECT project_id FROM mirror.project_references WHERE organization_id = ${id}`;
-  return sql`SELECT * FROM mirror.changes WHERE ${every([
+  const conditions = [
     ...(resource === null ? [] : [sql`resource = ${resource}`]),
     ...(since === null ? [] : [sql`observed_at >= ${since}`]),
     ...(until === null ? [] : [sql`observed_at <= ${until}`]),
-    ...(id === null
-      ? []
-      : [sql`(organization_id = ${id} OR (organization_id IS NULL AND row_id IN (${named})))`]),
     ...more,
-  ])} ORDER BY ${plain(way)}`;
+  ];
+  const select = (...owner: Statement[]) =>
+    sql`SELECT * FROM mirror.changes WHERE ${every([...owner, ...conditions])}`;
+  const changes =
+    id === null
+      ? select()
+      : sql`${select(sql`organization_id = ${id}`)}
+    UNION ALL ${select(sql`organization_id IS NULL`, sql`row_id IN (${projectsOf(id)})`)}`;
+  return sql`${changes} ORDER BY ${plain(way)}`;
+}
+
+/**
+ * The projects that rows of an organization refer to. They are selected apart from its own rows: PostgreSQL does not pass a
+ * condition with a subquery on to the tables below a view, and would compare every change of all organizations.
+ */
+function projectsOf(organizationId: string): Statement {
+  return sql`SELECT project_id FROM mirror.project_references WHERE organization_id = ${organizationId}`;
 }
 
 /** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
