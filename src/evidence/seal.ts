@@ -46,6 +46,22 @@ const CLAIM_RETRY_MS = 200;
 export async function seal(sealing: Sealing, exported: readonly string[] = []): Promise<number | null> {
   const { port, holder, now } = sealing;
   if (!(await hasClaim(sealing))) return null;
+  const release = () => port.claim(holder, now(), RELEASED);
+  let size: number;
+  try {
+    size = await sealClaimed(sealing, exported);
+  } catch (error) {
+    // Otherwise the next export would wait until the claim expires. An error of the release must not hide this one.
+    await release().catch(() => undefined);
+    throw error;
+  }
+  await release();
+  return size;
+}
+
+/** Runs one round while the claim is held. Returns the number of leaves. */
+async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promise<number> {
+  const { port, now } = sealing;
   const ends = await port.ends();
   const previous = await readComplete(port, ends.size);
   await assertSameKey(sealing);
@@ -71,7 +87,6 @@ export async function seal(sealing: Sealing, exported: readonly string[] = []): 
     await log.append([observeComplete(await readNamed(port, log.size()), fields)]);
   }
   await signTree(sealing, log.size(), sealed_at);
-  await port.claim(holder, now(), RELEASED);
   return log.size();
 }
 
