@@ -115,6 +115,10 @@ describe('check.html, opened from disk', () => {
     await fillForm(page, hex, olderCheckpoint);
     expect(await page.textContent('.verdict')).toContain('Verified');
     expect(await page.textContent('#report')).toContain('Retirements, first observed in 2025');
+    expect(await page.textContent('#report')).toContain('Months and years are in UTC.');
+    expect(await page.textContent('#report')).toContain(
+      'What is not provenThat the registry sent these records.',
+    );
     expect(await findAccessibilityViolations(page)).toEqual([]);
     await takePicture(page, 'period-dark');
     await Promise.all([

@@ -26,6 +26,10 @@ const VERDICTS = {
   'not verified': ['bad', 'Not verified', 'Do not rely on this folder.'],
   'could not be checked': ['unknown', 'Could not be checked', 'Nothing is known about this folder.'],
 } as const;
+const NOT_PROVEN = [
+  'That the registry sent these records. It does not sign them: the log proves what the mirror recorded.',
+  'That these are all organizations of the registry. The mirror knows only those that installed its app.',
+];
 
 startPage();
 
@@ -136,6 +140,7 @@ function createEvidenceSections(evidence: VerifiedEvidence, files: ChosenFolder[
     ...createSection('Rows', createLists(evidence, files)),
     ...createSection('When the lists were read', [createReads(evidence)]),
     ...createSection('What was checked', [createList(describeEvidence(evidence))]),
+    ...createSection('What is not proven', [createList(NOT_PROVEN)]),
   ];
 }
 
@@ -157,7 +162,7 @@ function createList(items: readonly string[]): HTMLElement {
 
 function createTotals(evidence: VerifiedEvidence): HTMLElement {
   return createTable(
-    'All sealed rows of each list; none is missing. Never add up different lines: they count some rows twice.',
+    'All sealed rows of each list; none is missing. Never add up different lines: they count some rows twice. Months and years are in UTC.',
     ['List', 'Rows', 'Tonnes', 'Without a usable amount'],
     listTotals(evidence).map(total => [
       describeTotal(total, evidence),
