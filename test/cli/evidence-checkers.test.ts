@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkFolder } from '../support/evidence-folder.js';
@@ -49,6 +49,15 @@ test('T93 check.mjs prints what verify --evidence prints, and exits with 0, 3 or
     expect(runChecker(...argv)).toMatchObject({ status: 2, stdout: 'Verdict: could not be checked\n' });
 });
 
+test('T93 check.mjs exits with 1 if its verdict cannot be written', async () => {
+  const { folder, hex } = await exportFolder();
+  const full = openSync('/dev/full', 'w');
+  const program = [join(ROOT, 'dist/check.mjs'), folder, hex];
+  const { status } = spawnSync(process.execPath, program, { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  expect(status).toBe(1);
+});
+
 test('T93 a text of the folder is never run as a command, and control characters are shown as codes', async () => {
   const { folder, hex } = await exportFolder();
   const trace = join(temporaryFolder(), 'trace');
@@ -84,8 +93,8 @@ test('T93 check.html may use no network, and neither checker imports anything bu
   expect(page).not.toMatch(/\b(?:src|href)="|https?:|\bimport\b|innerHTML|\beval\b/);
   const program = readFileSync(join(ROOT, 'dist/check.mjs'), 'utf8');
   expect(program.match(/^import .*$/gm)).toEqual([
-    expect.stringContaining('node:fs/promises'),
-    expect.stringContaining('node:fs'),
+    expect.stringContaining('"node:fs"'),
+    expect.stringContaining('"node:fs/promises"'),
   ]);
   expect(program).not.toMatch(/\b(?:eval|child_process|fetch|Function)\b/);
 });

@@ -4,12 +4,14 @@
  * Runs in Node 20 or newer, Deno and Bun, without any package. Exit codes: 0 verified, 3 not verified, 2 wrong usage or not
  * checkable here, 1 crash. The last line is the verdict.
  */
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { checkEvidence } from '../check.js';
 import { EXIT_CODES, formatReport } from '../report-lines.js';
 import { makePrintable } from '../text.js';
 import { listFolder } from './folder.js';
 
+const STANDARD_OUTPUT = 1;
 const USAGE = 'Usage: node check.mjs FOLDER KEY [OLDER-CHECKPOINT]';
 
 async function main([folder, key = '', older, ...others]: readonly string[]): Promise<number> {
@@ -22,14 +24,19 @@ async function main([folder, key = '', older, ...others]: readonly string[]): Pr
     return failToCheck(error instanceof Error ? error.message : String(error));
   }
   const report = await checkEvidence({ files, key, olderCheckpoint });
-  console.log(formatReport(report).join('\n'));
+  print(formatReport(report).join('\n'));
   return EXIT_CODES[report.verdict];
 }
 
 function failToCheck(reason: string): number {
   console.error(makePrintable(reason));
-  console.log('Verdict: could not be checked');
+  print('Verdict: could not be checked');
   return EXIT_CODES['could not be checked'];
+}
+
+/** Writes to the standard output. Throws if that fails, because an exit code must not stand for a verdict that nobody can read. */
+function print(text: string): void {
+  writeFileSync(STANDARD_OUTPUT, `${text}\n`);
 }
 
 process.exitCode = await main(process.argv.slice(2));
