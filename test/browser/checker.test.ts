@@ -110,6 +110,10 @@ describe('check.html, opened from disk', () => {
     expect(await table.textContent()).toMatch(/JSON of the registry.*\{"/);
     expect(await findAccessibilityViolations(page)).toEqual([]);
     await takePicture(page, 'added-up');
+    const certificates = page.locator('details', { hasText: 'Certificates (' });
+    await certificates.locator('summary').click();
+    await certificates.locator('select').selectOption('sha256');
+    expect(await certificates.locator('table').first().textContent()).toMatch(/[0-9a-f]{64}1$/);
   });
 
   test('T93 a dropped folder is verified, and its certificates open and can be saved', async () => {

@@ -191,7 +191,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(erased.output).toMatch(
       /leaves were erased since your older checkpoint, so its counts cannot be compared/,
     );
-    expect(erased.output).toContain('These leaves are neither shown nor counted here.');
+    expect(erased.output).toContain('the log does not say whose they were.');
     expect(erased.output).not.toMatch(/^Of .* rows of the scope at that checkpoint/m);
   });
 

@@ -175,7 +175,7 @@ function describeEvent(record: RowVersion['leaf']['record']): string {
   const at = getText(record, 'at');
   const kind = getText(record, 'kind');
   if (kind !== 'restore')
-    return `"${kind}" erased the content of ${formatCount(Number(record.get('leaves')), 'leaf', 'leaves')} at ${at}. These leaves are neither shown nor counted here.`;
+    return `"${kind}" erased the content of ${formatCount(Number(record.get('leaves')), 'leaf', 'leaves')} at ${at}. These leaves are neither shown nor counted here, and the log does not say whose they were.`;
   const lost = formatCount(Number(record.get('lost') ?? 0), 'signed leaf was', 'signed leaves were');
   const checkpoint = record.has('lost_size')
     ? ` The newest lost checkpoint had ${formatField(record, 'lost_size')} leaves of ${getText(record, 'lost_origin')}.`

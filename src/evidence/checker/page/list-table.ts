@@ -16,6 +16,7 @@ const GROUP_COLUMNS = [
   'is_claimed',
   'state',
   'serialization',
+  'sha256',
   'sealed',
 ];
 const MONTH_COLUMNS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
@@ -144,8 +145,9 @@ export function createListTable({
     }));
     const isByMonth = label !== undefined;
     lines.sort((left, right) => {
-      if (isByMonth || left.micro === right.micro) return left.group < right.group ? -1 : 1;
-      return left.micro > right.micro ? -1 : 1;
+      if (isByMonth) return left.group < right.group ? -1 : 1;
+      if (left.micro !== right.micro) return left.micro > right.micro ? -1 : 1;
+      return right.members.length - left.members.length || (left.group < right.group ? -1 : 1);
     });
     const name = label ?? formatColumnName(column);
     return createTable(
