@@ -33,6 +33,7 @@ const EXCLUDED_COMMANDS = {
   work: 'runs until it is stopped',
   'console url': 'its output is a one-time secret',
   'evidence init': 'its output is a new key each time',
+  'evidence discard': 'a demo is not sealed',
   'evidence renew': 'a demo is not sealed',
   'evidence restored': 'a demo is not sealed',
   'evidence checkpoint': 'a demo is not sealed',
