@@ -1,14 +1,14 @@
 import { signedAt } from './checkpoint.js';
 import { readComplete } from './complete.js';
 import { EvidenceError } from './errors.js';
-import { ALL, type Ends, type EvidencePort } from './port.js';
+import { ALL, type LogEnds, type EvidencePort } from './port.js';
 import { assertSealable, type Sealing, unsealed } from './seal.js';
 
 /** Rounds start each minute, and take longer after a first sync. */
 const LATE_MS = 5 * 60_000;
 
 /** Counts the changes that no leaf contains, and returns when the first of them was observed. */
-export async function findWaiting(port: EvidencePort, ends: Ends) {
+export async function findWaiting(port: EvidencePort, ends: LogEnds) {
   let [changes, oldest] = [0, ''];
   for await (const { kind, record } of unsealed(port, ends, await port.newest('change', ends.change))) {
     if (kind !== 'change') break;

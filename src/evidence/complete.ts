@@ -66,7 +66,7 @@ function describeGroup(name: string) {
   return { list, dated_by, month };
 }
 
-/** What a leaf says about the rows of an organization. `changes` counts all leaves of its changes, without people. */
+/** The totals in the leaf of an organization. `changes` counts its change leaves, without those about people. */
 type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', Cells[string]>>;
 
 interface Moment {

@@ -59,7 +59,7 @@ async function appendAgain(writing: Omit<Writing, 'holder'>, removed: readonly L
   const kinds = ['forget', 'purge', 'restore', 'key'];
   const { place, listedPlaces } = await readComplete(port, ALL);
   const { organizations, coverage, told } = await readNamed(port, Math.max(0, place));
-  /** What earlier erasures after that checkpoint account for is accounted for by their own leaves. */
+  // Erasures after that checkpoint have leaves of their own, which name the places that they erased.
   const earlier = (await port.leaves({ told: ALL })).filter(leaf => leaf.place > place);
   const accounted = earlier.reduce((sum, leaf) => sum + Number(recordOf(leaf)['unlisted_places'] ?? 0), 0);
   let unlisted = listedPlaces - sumOfPlaces([...organizations, ...coverage, ...told]) - accounted;

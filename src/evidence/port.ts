@@ -155,13 +155,13 @@ export interface Attestation {
 }
 
 /** How far the log goes: its number of leaves, and the newest number of each numbered kind; 0 if there is none. */
-export type Ends = Readonly<Record<'size' | Numbered, number>>;
+export type LogEnds = Readonly<Record<'size' | Numbered, number>>;
 
 /** Access to the log, and to the mirror whose rows it seals. */
 export interface EvidencePort {
   /** Takes or extends the claim to write the log until an instant. Returns false while another holder has it. */
   readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
-  readonly ends: () => Promise<Ends>;
+  readonly ends: () => Promise<LogEnds>;
   /** Returns the newest number of a kind in the mirror. A sync counts once it and all before it have ended. */
   readonly newest: (kind: Numbered, after: number) => Promise<number>;
   /** Returns what the mirror has between two numbers, the second included, in order. */

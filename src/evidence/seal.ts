@@ -16,7 +16,7 @@ import { openNote, signNote, type SigningKey } from './note.js';
 import {
   ALL,
   type Cells,
-  type Ends,
+  type LogEnds,
   type EvidencePort,
   type Leaf,
   type Observation,
@@ -267,7 +267,7 @@ type Previous = Awaited<ReturnType<typeof readComplete>>;
  */
 async function assertEnds(
   { port, key, lastSigned }: Signing,
-  ends: Ends,
+  ends: LogEnds,
   { leaf, fields }: Previous,
 ): Promise<void> {
   const signed = lastSigned.read()?.size ?? 0;

@@ -6,7 +6,7 @@ import {
   type Attestation,
   type Cells,
   type Checkpoint,
-  type Ends,
+  type LogEnds,
   type EvidencePort,
   type Observation,
   createCurrentFilter,
@@ -20,19 +20,20 @@ import { kindsOf } from './copy-tables.js';
 import type { Bound, Dialect, Value } from './dialect.js';
 import { relationsOf } from './migrations.js';
 
-export type Given = readonly (string | number)[];
-/** Runs a statement whose values are `$1`, `$2`. */
-export type Ask = <Row extends object>(sql: string, given?: Given) => Promise<Row[]>;
+/** The values of `$1`, `$2` and so on. */
+export type SqlValues = readonly (string | number)[];
+/** Runs a statement and returns its rows. */
+export type RunSql = <Row extends object>(sql: string, given?: SqlValues) => Promise<Row[]>;
 
 /** What an engine provides for the evidence port. */
 export interface EvidenceStore {
   readonly dialect: Dialect;
-  readonly mirror: Ask;
-  readonly log: Ask;
+  readonly mirror: RunSql;
+  readonly log: RunSql;
   /** Inserts rows into a table of the log, and runs another statement in the same transaction. */
   readonly insert: (
     insertion: Bound,
-    then?: { readonly sql: string; readonly given: Given },
+    then?: { readonly sql: string; readonly given: SqlValues },
   ) => Promise<void>;
   readonly close: EvidencePort['close'];
 }
@@ -98,7 +99,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     const were = names.map(name => `${wasIn(dialect, entry, name)} AS ${name}`);
     return `SELECT ${were.join(', ')} FROM ${dialect.mirror}past AS p WHERE p.resource || '' = '${entry.resource}'`;
   };
-  const changesOf = async (entry: Entry, where: (column: string) => string, given: Given) => {
+  const changesOf = async (entry: Entry, where: (column: string) => string, given: SqlValues) => {
     const only = 'only' in entry ? entry.only : 'true';
     const ask = async (versions: string, number: string, at: string) => {
       const asked = `SELECT * FROM (${versions}) AS h WHERE ${only} AND ${where(number)} AND ${isNotPlayed(at)}`;
@@ -153,7 +154,8 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     return rows.map(row => createObservation('open_span', row, readOf(row, row['last_started_at'], true)));
   };
   const factsOf = { change: changesBetween, sync: syncs, unchanged: unchangedSpans };
-  const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
+  const leaves = (where: string, given: SqlValues) =>
+    log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
   const walk = async function* (columns: string, from: number, to: number) {
     const some = `SELECT ${columns} FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
     for (let page = await log<Leaf>(some, [from, to]); page.length > 0; ) {
@@ -161,9 +163,9 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       page = await log<Leaf>(some, [(page.at(-1)?.place ?? to) + 1, to]);
     }
   };
-  const checkpoints = (where: string, given: Given) =>
+  const checkpoints = (where: string, given: SqlValues) =>
     log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
-  const whichOf = (which: LeafFilter): readonly [where: string, given: Given] => {
+  const whichOf = (which: LeafFilter): readonly [where: string, given: SqlValues] => {
     if ('organizationId' in which) return ['subject = $1', [which.organizationId]];
     if ('resource' in which) return ["kind = 'change' AND resource = $1", [which.resource]];
     if ('numbers' in which)
@@ -200,7 +202,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const newest = (kind: string) =>
         `(SELECT coalesce(max(number), 0) FROM ${LEAVES} WHERE kind = '${kind}') AS ${kind}`;
       const size = `(SELECT coalesce(max(place) + 1, 0) FROM ${LEAVES}) AS size`;
-      const [ends] = await log<Ends>(`SELECT ${[size, ...NUMBERED.map(newest)].join(', ')}`);
+      const [ends] = await log<LogEnds>(`SELECT ${[size, ...NUMBERED.map(newest)].join(', ')}`);
       return ends ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
     },
     newest: (kind, after) => {

@@ -27,7 +27,7 @@ export function maskUrl(value: string): string | null {
   const atIndex = rest.lastIndexOf('@');
   const location = /^[^?#]*/.exec(rest.slice(atIndex + 1))?.[0] ?? '';
   const isUnambiguous = !/[?#]/.test(rest.slice(0, atIndex + 1)) && /^[^/:\s]*(:\d*)?(\/|$)/.test(location);
-  // Where the password of an ambiguous URL ends is not certain.
+  // The password of an ambiguous URL may end at several places, so none of the URL is shown.
   if (!isUnambiguous) return null;
   const query = rest.length > atIndex + 1 + location.length ? '?***' : '';
   return `${scheme}${atIndex < 0 ? '' : '***@'}${location}${query}`;

@@ -78,7 +78,7 @@ export const AVAILABLE = defineCommand({
 async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;
-    // Such a value is probably misspelt.
+    // No mirrored credit ever had this value, so it is probably misspelt.
     throw createNotFoundError(
       `No known warehouse has ever held credits with the ${name} "${text}".`,
       'See "carbon-mirror available" for all available credits.',

@@ -5,7 +5,7 @@ import { type Checkpoint, findSignerName } from './signature.js';
 import type { Signer } from './signer.js';
 import { computeOlderRoot, type HashedLeaf, type TreeLevels } from './tree.js';
 
-/** What `checkContinuation` compares. */
+/** The older checkpoint, and the log that must continue it. */
 export interface Continuation {
   readonly header: Header;
   readonly checkpoint: Checkpoint;

@@ -12,12 +12,12 @@ const MAX_LEVEL = 50;
 const DOCUMENTS_AT_ONCE = 1000;
 
 const SCOPES = ['period', 'organization', 'retirement'] as const;
-/** Who dates the rows of a month: the registry, by its own date, or the mirror, by when it observed the version. */
+/** Months count rows twice: by the date of the registry, and by the instant when the mirror observed the version. */
 const DATED_BY = ['mirror', 'registry'] as const;
 /** Kinds of leaves that the last leaf of a checkpoint names, because none of them may be left out unnoticed. */
 const NAMED_KINDS = ['organization', 'coverage', 'forget', 'purge', 'restore', 'key'] as const;
 
-/** What the folder is evidence of, and the size of the older checkpoint that it continues, or null. */
+/** The scope of a folder. `since` is the size of the older checkpoint that the folder continues, or null. */
 export interface Header {
   readonly scope: (typeof SCOPES)[number];
   readonly value: string;

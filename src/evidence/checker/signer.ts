@@ -11,7 +11,7 @@ interface KeyChange {
   readonly at: string;
 }
 
-/** Who signed the checkpoint. */
+/** The signer of a checkpoint, with the keys that the log used one after another. */
 export interface Signer {
   /** The name of the log in its key. */
   readonly name: string;

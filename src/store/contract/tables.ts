@@ -21,8 +21,8 @@ import type {
   SyncState,
 } from './states.js';
 
-/** What an engine answers of each kind, whatever its driver does. */
-interface Values extends Record<Kind, unknown> {
+/** The type of a cell of each kind, as every engine returns it. */
+export interface CellTypes extends Record<Kind, unknown> {
   readonly id: number;
   readonly counted: number;
   readonly text: string;
@@ -60,7 +60,7 @@ interface Closed {
 }
 
 type Sure = `${'NOT NULL' | 'PRIMARY KEY'}${string}`;
-type Word<Name extends string, C extends Column> = Name extends keyof Closed ? Closed[Name] : Values[C[0]];
+type Word<Name extends string, C extends Column> = Name extends keyof Closed ? Closed[Name] : CellTypes[C[0]];
 type Cell<Name extends string, C extends Column> = C extends
   | readonly [Kind, string, Sure]
   | readonly ['id' | 'counted', ...(readonly unknown[])]

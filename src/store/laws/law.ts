@@ -11,8 +11,8 @@ export interface Law {
   readonly sql: string;
 }
 
-/** A row that breaks a law, and of how many it is one. */
-export interface Found {
+/** A row that breaks a law. `many` is the number of all rows that break it. */
+export interface LawBreakRow {
   readonly found: string;
   readonly many: number;
 }
@@ -26,7 +26,7 @@ export type LawListener = (checked: number, total: number) => void;
 interface LawCheck {
   readonly dialect: Pick<Dialect, 'bytewise'>;
   readonly now: number;
-  readonly ask: (sql: string) => Promise<readonly Found[]>;
+  readonly ask: (sql: string) => Promise<readonly LawBreakRow[]>;
   readonly onLaw?: LawListener | undefined;
 }
 

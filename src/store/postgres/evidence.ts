@@ -1,6 +1,6 @@
 import type { EvidencePort } from '../../evidence/port.js';
 import { POSTGRES } from '../dialect.js';
-import { type Ask, createEvidencePort, type EvidenceStore } from '../evidence.js';
+import { type RunSql, createEvidencePort, type EvidenceStore } from '../evidence.js';
 import type { PoolOptions } from './driver.js';
 import { demandSchema } from './migrate.js';
 import { openMigrated } from './prepare.js';
@@ -14,7 +14,7 @@ export async function openEvidence(pool: PoolOptions): Promise<EvidencePort> {
     throw error;
   }
   const { query, transact, close } = postgres;
-  const ask: Ask = (sql, given) => query(sql, given);
+  const ask: RunSql = (sql, given) => query(sql, given);
   const insert: EvidenceStore['insert'] = async ({ text, values }, then) => {
     await transact(async send => {
       await send(text, [...values]);

@@ -1,19 +1,9 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import type { Kind } from '../../../migrations/schema.js';
+import type { CellTypes } from '../contract/tables.js';
 import { type Kinds, POSTGRES, SQLITE, WORK } from '../dialect.js';
 
-/** The type of a cell in a relation of JSON rows. */
-interface CellTypes extends Record<Kind, unknown> {
-  readonly id: number;
-  readonly counted: number;
-  readonly text: string;
-  readonly int: number;
-  readonly large: number | bigint;
-  readonly real: number;
-  readonly instant: string;
-  readonly json: string;
-  readonly bytes: Uint8Array;
-}
+/** The type of a row in a relation of JSON rows. */
 export type RelationRow<Columns extends Kinds> = {
   readonly [Name in keyof Columns & string]: CellTypes[Columns[Name]];
 };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
 import { SQLITE } from '../dialect.js';
-import { type Ask, createEvidencePort, type Given } from '../evidence.js';
+import { type RunSql, createEvidencePort, type SqlValues } from '../evidence.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open.js';
 
@@ -44,7 +44,7 @@ function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
 }
 
 /** Each statement is prepared once. Whole numbers of the registry may be larger than a number of ours holds. */
-function askOf(db: Sqlite, hasLarge: boolean): Ask {
+function askOf(db: Sqlite, hasLarge: boolean): RunSql {
   const prepare = (sql: string) => db.prepare<unknown[], never>(sql);
   const known = new Map<string, ReturnType<typeof prepare>>();
   return async (sql, given = []) => {
@@ -58,6 +58,6 @@ function askOf(db: Sqlite, hasLarge: boolean): Ask {
 }
 
 /** Names values by their numbers, as `$1` and `$2` refer to them. */
-function numberValues(given: Given) {
+function numberValues(given: SqlValues) {
   return Object.fromEntries(given.map((value, index) => [index + 1, value]));
 }

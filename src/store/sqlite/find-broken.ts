@@ -4,7 +4,7 @@ import { findSchemaChanges } from './compare-schema.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
 import { SQLITE } from '../dialect.js';
-import { findBreaks, type Found, KEYS, type Law, type LawListener } from '../laws/law.js';
+import { findBreaks, type LawBreakRow, KEYS, type Law, type LawListener } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
 
 const INSTANT =
@@ -27,7 +27,7 @@ export async function findBroken(
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
-    const ask = async (sql: string) => db.prepare<[], Found>(sql).all();
+    const ask = async (sql: string) => db.prepare<[], LawBreakRow>(sql).all();
     return [
       ...structure(db),
       ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),

@@ -240,7 +240,7 @@ async function compareRegistry(context: CommandContext) {
 /** Returns a line with the reason for each list that was not compared. Counts the lines beyond a maximum. */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
-    // One line is enough for an organization that suspended or uninstalled the app.
+    // Name an organization once, and not each of its lists, if it suspended or uninstalled the app.
     const isWholeOrganization = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const list = isWholeOrganization ? '' : `, ${resource}`;
     const owner = truncateName(name ?? organization_id ?? installation_id);

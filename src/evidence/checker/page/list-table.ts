@@ -25,7 +25,7 @@ const CERTIFICATE_LABEL = 'Certificate';
 /** Certificates stand beside the first columns, so that nobody has to scroll to them. */
 const CERTIFICATE_INDEX = 2;
 
-/** What `createListTable` shows. */
+/** The content of a table for `createListTable`. */
 export interface ListTable {
   readonly title: string;
   readonly rows: readonly RowVersion[];
