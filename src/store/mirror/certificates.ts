@@ -9,8 +9,8 @@ import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
 import { type BoundStatement, type Batch, fixed, statement, type Database } from '../statement.js';
-import { enter, guard, leave, numbers } from './syncs.js';
-import { type Closing, createVersions } from './versions.js';
+import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
+import { type VersionEnd, createVersionStatements } from './versions.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -117,12 +117,12 @@ export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
-  const versions = createVersions(CERTIFICATES);
+  const versions = createVersionStatements(CERTIFICATES);
 
   async function enterSome(batch: Batch, at: string): Promise<number> {
     const [, [behind]] = await batch(HOLD_MARK, BEHIND);
     const { count, last } = behind ?? { count: 0, last: null };
-    if (last !== null) await batch(numbers(count), ENTER({ count, last, at }), MOVE_MARK({ last }));
+    if (last !== null) await batch(reserveVersions(count), ENTER({ count, last, at }), MOVE_MARK({ last }));
     return count;
   }
 
@@ -147,17 +147,23 @@ export function createCertificates(
         const { organizationId } = sync.request;
         const ids = { columns: IDS, rows: answers.map(({ retirementId }) => [retirementId]) };
         const [, seen, installations, states, , last, syncIds, known, ended] = await batch(
-          ...guard(sync, answers.length),
+          ...listStartStatements(sync, answers.length),
           KNOWN({ organizationId, ids }),
-          versions.ended(answers.map(({ retirementId }) => [organizationId, retirementId])),
+          versions.selectLastEnds(answers.map(({ retirementId }) => [organizationId, retirementId])),
         );
-        const entered = enter(sync, answers.length, { seen, installations, states, ids: syncIds, last });
-        const { id: syncId, first, dates } = entered;
+        const entered = startCommit(sync, answers.length, {
+          seen,
+          installations,
+          states,
+          ids: syncIds,
+          last,
+        });
+        const { id: syncId, firstVersion: first, clock: dates } = entered;
         const came = answers.flatMap(({ result: each }) => (each.kind === 'file' ? [each.file.file] : []));
         const there = await files.among(batch, came);
         const knownOf = new Map(known.map(row => [row.retirement_id, row]));
-        const endedAt = new Map(ended.map(row => [row['retirement_id'], row['ended']]));
-        const closings: Closing[] = [];
+        const endedAt = new Map(ended.map(row => [row['retirement_id'], row['valid_to']]));
+        const closings: VersionEnd[] = [];
         const statements: BoundStatement[] = [];
 
         function writeOne(answer: CertificateDownload, n: number): CertificateWriteResult {
@@ -178,7 +184,7 @@ export function createCertificates(
           const validFrom = dates.assignInstant(observedAt, before ?? null);
           const version = first + n;
           if (isStored)
-            closings.push({ version: row.version, at: validFrom, number: version, isRemoved: false });
+            closings.push({ version: row.version, at: validFrom, changeNumber: version, isRemoved: false });
           statements.push(STORE({ ...file, ...next, validFrom, syncId, version }));
           return isStored ? 'replaced' : 'stored';
         }
@@ -186,8 +192,8 @@ export function createCertificates(
         const written = answers.map(writeOne);
         const count = (word: CertificateWriteResult) => written.filter(each => each === word).length;
         const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
-        const { books, done } = leave(entered, counts);
-        const archived = closings.length === 0 ? null : versions.archive(closings, syncId);
+        const { statements: books, result: done } = endCommit(entered, counts);
+        const archived = closings.length === 0 ? null : versions.copyToPast(closings, syncId);
         await batch(archived, ...statements, ...books);
         return { ...done, written };
       }),

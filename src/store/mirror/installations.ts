@@ -9,9 +9,9 @@ import {
 } from '../../resources/installations.js';
 import { type Database, fixed, insertion, statement } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
-import { prepareStates } from './states.js';
-import { causeColumns, numbers } from './syncs.js';
-import { createVersions, kindsOf } from './versions.js';
+import { ensureStates } from './states.js';
+import { toCauseColumns, reserveVersions } from './syncs.js';
+import { createVersionStatements, kindsOf } from './versions.js';
 
 type Row = InstallationColumns & { readonly state: string };
 interface Stored extends Row {
@@ -59,7 +59,7 @@ export function createInstallations({
   look,
   transact,
 }: Database): Pick<MirrorPort, 'listInstallations' | 'writeInstallation'> {
-  const versions = createVersions(INSTALLATIONS);
+  const versions = createVersionStatements(INSTALLATIONS);
   return {
     listInstallations: async id => (await look(id === undefined ? KNOWN_ALL : KNOWN_ONE({ id })))[0],
     writeInstallation: (id, fields, read) =>
@@ -68,10 +68,10 @@ export function createInstallations({
         const organizationId = (fields ?? first)?.organization_id ?? null;
         if (organizationId !== null) {
           const task = { organizationId, part: 'data', claim: read.claim };
-          const [, seen] = await batch(...raiseFence(task), prepareStates(organizationId, read.resources));
+          const [, seen] = await batch(...raiseFence(task), ensureStates(organizationId, read.resources));
           assertNotFenced(seen, task);
         }
-        const [[stored], [past]] = await batch(STORED({ id }), versions.ended([[id]]));
+        const [[stored], [past]] = await batch(STORED({ id }), versions.selectLastEnds([[id]]));
         const known = fields ?? stored;
         if (known === undefined) return 'unchanged';
         const row = { ...known, state: read.state };
@@ -80,22 +80,22 @@ export function createInstallations({
             ...row,
             organization_id: organizationId ?? stored.organization_id,
           });
-          await batch(versions.mend([{ version: stored.version, cells }]));
+          await batch(versions.repair([{ version: stored.version, cells }]));
           return 'unchanged';
         }
         const [[last], [sync]] = await batch(
-          numbers(1),
+          reserveVersions(1),
           ENTER_SYNC(syncOf(organizationId, read, stored === undefined)),
         );
         const number = last?.last ?? 0;
         const syncId = sync?.id ?? 0;
         const at = computeVersionInstant(
           formatInstant(read.arrivedAt),
-          stored?.valid_from ?? past?.['ended'] ?? null,
+          stored?.valid_from ?? past?.['valid_to'] ?? null,
         );
-        const closing = stored && { version: stored.version, at, number, isRemoved: false };
+        const closing = stored && { version: stored.version, at, changeNumber: number, isRemoved: false };
         await batch(
-          closing === undefined ? null : versions.archive([closing], syncId),
+          closing === undefined ? null : versions.copyToPast([closing], syncId),
           PUT([[number, ...toInstallationValues(row), at, syncId, row.document]]),
         );
         return stored === undefined ? 'added' : 'changed';
@@ -113,7 +113,7 @@ function syncOf(organizationId: string | null, read: InstallationRead, isNew: bo
     endedAt: formatInstant(read.endedAt),
     added: Number(isNew),
     changed: Number(!isNew),
-    ...causeColumns(read.cause),
+    ...toCauseColumns(read.cause),
   };
 }
 

@@ -8,9 +8,17 @@ import { isListResource, type ListResource, LISTS } from '../../resources/lists.
 import type { Table, Value } from '../dialect.js';
 import { type BoundStatement, statement, type Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './people.js';
-import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
-import { forEachList } from './rows.js';
-import { type Closing, createVersions, listOf } from './versions.js';
+import {
+  startCommit,
+  type SyncCommit,
+  listStartStatements,
+  endCommit,
+  endSync,
+  endRefusedSync,
+  listForgottenFor,
+} from './syncs.js';
+import { cachePerList } from './rows.js';
+import { type VersionEnd, createVersionStatements, toVersionTable } from './versions.js';
 
 const PROJECTS = { id: 'text' } as const;
 const NOTE_PROJECTS = statement<{ organizationId: string; projects: Table }>(
@@ -63,7 +71,7 @@ const NO_LOOKS = [null, null, null] as const;
 
 /** What a sync writes to its list, and how it ends. A resource that is no list has nothing but the end. */
 export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
-  const writesOf = forEachList(createList);
+  const writesOf = cachePerList(createList);
   return {
     commit: (sync, changes, ending) =>
       transact(async batch => {
@@ -73,27 +81,27 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
         const isUnchanged = isUnchangedRead(sync, changes, ending);
         const [, seen, installations, states, , last, ids, standing, ended, certificates, forgotten] =
           await batch(
-            ...guard(sync, wanted, isUnchanged),
+            ...listStartStatements(sync, wanted, isUnchanged),
             ...(list?.looks(sync, changes) ?? NO_LOOKS),
-            list?.namesPeople === true ? LIST_FORGOTTEN() : named(ending),
+            list?.namesPeople === true ? LIST_FORGOTTEN() : listForgottenFor(ending),
           );
-        const entered = enter(sync, wanted, { seen, installations, states, ids, last });
+        const entered = startCommit(sync, wanted, { seen, installations, states, ids, last });
         const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
         const { statements, versions, ...counts } = work;
         const left =
           ending === null
-            ? leave(entered, counts)
-            : leaveEnded(entered, counts, ending, { forgotten, isUnchanged });
+            ? endCommit(entered, counts)
+            : endSync(entered, counts, ending, { forgotten, isUnchanged });
         const isCountedAnew = full === true && ending !== null;
         await batch(
           ...statements,
-          ...left.books,
+          ...left.statements,
           isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
         );
-        return { ...left.done, versions };
+        return { ...left.result, versions };
       }),
     endRefused: async (sync, ending) => {
-      await transact(batch => batch(leaveFailed(sync, ending)));
+      await transact(batch => batch(endRefusedSync(sync, ending)));
     },
   };
 }
@@ -101,8 +109,8 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
 /** What one transaction writes to a list. No row is twice in it. */
 function createList(resource: ListResource) {
   const { table, scope, columns } = LISTS[resource];
-  const versions = createVersions(LISTS[resource]);
-  const archived = createVersions(CERTIFICATES);
+  const versions = createVersionStatements(LISTS[resource]);
+  const archived = createVersionStatements(CERTIFICATES);
   const email = columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
@@ -114,12 +122,16 @@ function createList(resource: ListResource) {
     };
   }
 
-  function insert({ sync, id, first, dates }: Entered, inserts: readonly RowInsert[], found: Found) {
+  function insert(
+    { sync, id, firstVersion: first, clock: dates }: SyncCommit,
+    inserts: readonly RowInsert[],
+    found: Found,
+  ) {
     const { organizationId } = sync.request;
     const since = sinceOf(found);
-    const ended = new Map(found.ended.map(row => [versions.keyOf(row).join('\0'), row['ended'] ?? null]));
+    const ended = new Map(found.ended.map(row => [versions.keyOf(row).join('\0'), row['valid_to'] ?? null]));
     const keeps = keepsBy(found.forgotten);
-    const closings: Closing[] = [];
+    const closings: VersionEnd[] = [];
     const rows: Value[][] = [];
     const numbers = inserts.map((each, n) => {
       if (!keeps(each)) return 0;
@@ -128,7 +140,7 @@ function createList(resource: ListResource) {
       const number = first + n;
       const at = dates.assignInstant(observedAt, before);
       if (replaces !== null && since.has(replaces)) {
-        closings.push({ version: replaces, at, number, isRemoved: false });
+        closings.push({ version: replaces, at, changeNumber: number, isRemoved: false });
       }
       rows.push([number, organizationId, ...key, ...cells, at, id, document]);
       return number;
@@ -136,22 +148,31 @@ function createList(resource: ListResource) {
     return { closings, rows, numbers };
   }
 
-  function close({ first, dates }: Entered, { inserts, closes }: ListChanges, found: Found) {
+  function close(
+    { firstVersion: first, clock: dates }: SyncCommit,
+    { inserts, closes }: ListChanges,
+    found: Found,
+  ) {
     const since = sinceOf(found);
     const certificateOf = new Map(found.certificates.map(row => [row.retirement, row]));
-    const closings: Closing[] = [];
-    const stored: Closing[] = [];
+    const closings: VersionEnd[] = [];
+    const stored: VersionEnd[] = [];
     for (const [n, { version, observedAt }] of closes.entries()) {
       const before = since.get(version);
       if (before === undefined) continue;
       const at = dates.assignInstant(observedAt, before);
       const number = first + inserts.length + n;
-      closings.push({ version, at, number, isRemoved: true });
+      closings.push({ version, at, changeNumber: number, isRemoved: true });
       const certificate = certificateOf.get(version);
       if (certificate?.state !== 'stored') continue;
       // It may have come after the answer that no longer showed its retirement.
       const end = computeVersionInstant(at, certificate.valid_from);
-      stored.push({ version: certificate.version, at: end, number: number + closes.length, isRemoved: true });
+      stored.push({
+        version: certificate.version,
+        at: end,
+        changeNumber: number + closes.length,
+        isRemoved: true,
+      });
     }
     return { closings, stored };
   }
@@ -171,12 +192,14 @@ function createList(resource: ListResource) {
       );
       const keys = again.map(({ key }) => [request.organizationId, ...key]);
       return [
-        standing.length === 0 ? null : versions.standing(standing),
-        keys.length === 0 ? null : versions.ended(keys),
-        hasCertificates && closed.length > 0 ? CERTIFICATES_OF({ retirements: listOf(closed) }) : null,
+        standing.length === 0 ? null : versions.selectCurrent(standing),
+        keys.length === 0 ? null : versions.selectLastEnds(keys),
+        hasCertificates && closed.length > 0
+          ? CERTIFICATES_OF({ retirements: toVersionTable(closed) })
+          : null,
       ] as const;
     },
-    write: (entered: Entered, changes: ListChanges, found: Found): Work => {
+    write: (entered: SyncCommit, changes: ListChanges, found: Found): Work => {
       const { sync, id } = entered;
       const { organizationId, startedAt } = sync.request;
       const { repairs: mends, projects, unconfirmedRemovals } = changes;
@@ -186,11 +209,11 @@ function createList(resource: ListResource) {
       const certificates = found.certificates.map(({ version }) => version);
       const list = { organizationId, resource };
       const statements = [
-        ...versions.close(closings, id),
-        ...archived.close(stored, id),
-        certificates.length === 0 ? null : archived.remove(certificates),
-        rows.length === 0 ? null : versions.enter(rows),
-        mends.length === 0 ? null : versions.mend(mends),
+        ...versions.moveToPast(closings, id),
+        ...archived.moveToPast(stored, id),
+        certificates.length === 0 ? null : archived.deleteCurrent(certificates),
+        rows.length === 0 ? null : versions.insert(rows),
+        mends.length === 0 ? null : versions.repair(mends),
         projects.length === 0 ? null : NOTE_PROJECTS({ organizationId, projects: idsOf(projects) }),
         unconfirmedRemovals === undefined
           ? null

@@ -4,7 +4,7 @@ import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { fixed, statement, type Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './people.js';
-import { milliseconds } from './states.js';
+import { toMilliseconds } from './states.js';
 
 type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;
 
@@ -56,8 +56,8 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
         schedule_seconds: seconds = 0,
       } = origin ?? {};
       return {
-        filledAt: milliseconds(created),
-        listedAt: milliseconds(listed),
+        filledAt: toMilliseconds(created),
+        listedAt: toMilliseconds(listed),
         listValidForMs: seconds * 1000,
         highestClaim: highest?.claim ?? 0,
         forgotten: new Set(forgotten.map(({ hash }) => hash)),

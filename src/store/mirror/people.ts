@@ -8,7 +8,7 @@ import { jsonRelation, named, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { listOf } from './versions.js';
+import { toVersionTable } from './versions.js';
 
 /** Hashes of the addresses of people who were forgotten. */
 export const LIST_FORGOTTEN = prepared(({ db }) =>
@@ -90,7 +90,7 @@ export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'>
           LIST_ANSWERS(),
         );
         const found = stored.filter(member => isRowOfPerson(member, address));
-        const versions = listOf(found.map(({ version }) => version));
+        const versions = toVersionTable(found.map(({ version }) => version));
         const present = found.filter(({ valid_to: end }) => end === null);
         const naming = answers.filter(({ text }) => containsEmail(text, address));
         await batch(

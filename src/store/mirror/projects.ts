@@ -3,8 +3,8 @@ import { formatInstant } from '../../resources/sql-values.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Table, Value } from '../dialect.js';
 import { statement, type Database } from '../statement.js';
-import { enter, guard, leave } from './syncs.js';
-import { type Closing, createVersions } from './versions.js';
+import { startCommit, listStartStatements, endCommit } from './syncs.js';
+import { type VersionEnd, createVersionStatements } from './versions.js';
 
 const IDS = { id: 'text' } as const;
 const CHECKS = { id: 'text', state: 'text', at: 'instant', error: 'text' } as const;
@@ -39,7 +39,7 @@ export function createProjects({
   look,
   transact,
 }: Database): Pick<MirrorPort, 'listDueProjects' | 'writeProjects'> {
-  const versions = createVersions(PROJECTS);
+  const versions = createVersionStatements(PROJECTS);
   return {
     listDueProjects: async (organizationId, checkedBefore, at) => {
       const before = formatInstant(checkedBefore);
@@ -50,18 +50,24 @@ export function createProjects({
       transact(async batch => {
         const ids = { columns: IDS, rows: answers.map(({ id }) => [id]) };
         const [, seen, installations, states, , last, syncIds, checked, standing, ended] = await batch(
-          ...guard(sync, answers.length),
+          ...listStartStatements(sync, answers.length),
           CHECKED({ ids }),
           STANDING({ ids }),
-          versions.ended(ids.rows),
+          versions.selectLastEnds(ids.rows),
         );
-        const entered = enter(sync, answers.length, { seen, installations, states, ids: syncIds, last });
-        const { id: syncId, first, dates } = entered;
+        const entered = startCommit(sync, answers.length, {
+          seen,
+          installations,
+          states,
+          ids: syncIds,
+          last,
+        });
+        const { id: syncId, firstVersion: first, clock: dates } = entered;
         const checkedAt = new Map(checked.map(row => [row.id, row.checked_at]));
         const stands = new Map(standing.map(row => [row.id, row]));
-        const endedAt = new Map(ended.map(row => [row['id'], row['ended']]));
+        const endedAt = new Map(ended.map(row => [row['id'], row['valid_to']]));
         const rows: Value[][] = [];
-        const closings: Closing[] = [];
+        const closings: VersionEnd[] = [];
         const mends: { version: number; cells: readonly Value[] }[] = [];
 
         function writeOne(answer: ProjectAnswer, n: number): ProjectWriteResult {
@@ -76,7 +82,7 @@ export function createProjects({
           const number = first + n;
           const validFrom = dates.assignInstant(observedAt, stored?.valid_from ?? endedAt.get(id) ?? null);
           if (stored !== undefined) {
-            closings.push({ version: stored.version, at: validFrom, number, isRemoved: false });
+            closings.push({ version: stored.version, at: validFrom, changeNumber: number, isRemoved: false });
           }
           rows.push([number, id, ...cells, validFrom, syncId, document]);
           return stored === undefined ? 'added' : 'changed';
@@ -84,12 +90,12 @@ export function createProjects({
 
         const written = answers.map(writeOne);
         const checks = answers.filter((_, n) => written[n] !== 'older').map(checkOf);
-        const { books, done } = leave(entered, countOf(written));
+        const { statements: books, result: done } = endCommit(entered, countOf(written));
         await batch(
           CHECK({ checks: { columns: CHECKS, rows: checks } }),
-          ...versions.close(closings, syncId),
-          rows.length === 0 ? null : versions.enter(rows),
-          mends.length === 0 ? null : versions.mend(mends),
+          ...versions.moveToPast(closings, syncId),
+          rows.length === 0 ? null : versions.insert(rows),
+          mends.length === 0 ? null : versions.repair(mends),
           ...books,
         );
         return { ...done, written };

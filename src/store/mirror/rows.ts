@@ -9,7 +9,7 @@ type Row = Readonly<Record<string, SqlValue>> & { readonly version: number };
 
 /** Looks for the current rows of lists, many in one statement. */
 export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
-  const looksOf = forEachList(createLooks);
+  const looksOf = cachePerList(createLooks);
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
       const { keyOf, own, finding } = looksOf(resource);
@@ -77,7 +77,7 @@ function createLooks(resource: ListResource) {
 }
 
 /** What is made once for each list, when it is first asked for. */
-export function forEachList<T>(make: (resource: ListResource) => T): (resource: ListResource) => T {
+export function cachePerList<T>(make: (resource: ListResource) => T): (resource: ListResource) => T {
   const made = new Map<ListResource, T>();
   return resource => {
     const known = made.get(resource) ?? make(resource);

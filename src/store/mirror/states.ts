@@ -35,12 +35,12 @@ function openingOf({
     hasOpenSync: Boolean(hasOpenSync),
     isOwnerNamed: Boolean(isOwnerNamed),
     isStrange: Boolean(isStrange),
-    attemptedAt: milliseconds(attemptedAt),
-    dataAsOf: milliseconds(dataAsOf),
+    attemptedAt: toMilliseconds(attemptedAt),
+    dataAsOf: toMilliseconds(dataAsOf),
   };
 }
 
-export function milliseconds(instant: string | null): number | null {
+export function toMilliseconds(instant: string | null): number | null {
   return instant === null ? null : Date.parse(instant);
 }
 
@@ -61,7 +61,7 @@ const PREPARE = statement<Resources>(
 );
 
 /** So that each of them has a state from then on. */
-export function prepareStates(organizationId: string, resources: readonly string[]) {
+export function ensureStates(organizationId: string, resources: readonly string[]) {
   return PREPARE({ organizationId, resources: listOf(resources) });
 }
 
@@ -109,7 +109,7 @@ export function createStates({
       transact(async batch => {
         const { organizationId } = task;
         const marked = MARKS[how]({ organizationId, resources: listOf(resources), at: formatInstant(at) });
-        const [, seen] = await batch(...raiseFence(task), prepareStates(organizationId, resources), marked);
+        const [, seen] = await batch(...raiseFence(task), ensureStates(organizationId, resources), marked);
         assertNotFenced(seen, task);
       }),
   };

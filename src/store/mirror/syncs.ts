@@ -6,7 +6,7 @@ import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { type BoundStatement, statement } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
-import { prepareStates } from './states.js';
+import { ensureStates } from './states.js';
 import { LIST_FORGOTTEN, LOCK_COUNTER } from './people.js';
 
 type Sync = Tables['syncs'];
@@ -126,28 +126,28 @@ const LONGEST_CALL_MS = 60_000;
 const NOTHING: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 /** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
-export function numbers(count: number): BoundStatement<{ readonly last: number }> | null {
+export function reserveVersions(count: number): BoundStatement<{ readonly last: number }> | null {
   return count === 0 ? null : NUMBERS({ count });
 }
 
 /** What every write of a sync begins with. Its row is entered with the first. */
-export function guard({ request, part, id }: OpenSync, wanted: number, isUnchanged = false) {
+export function listStartStatements({ request, part, id }: OpenSync, wanted: number, isUnchanged = false) {
   const { organizationId, resource, claim, trigger, startedAt, cause } = request;
   const at = formatInstant(startedAt);
-  const row = { organizationId, resource, trigger, claim, at, ...causeColumns(cause) };
+  const row = { organizationId, resource, trigger, claim, at, ...toCauseColumns(cause) };
   return [
     ...raiseFence({ organizationId, part, claim }),
     INSTALLATIONS({ organizationId }),
     STATE({ organizationId, resource }),
-    id === null ? prepareStates(organizationId, [resource]) : null,
-    numbers(wanted) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
+    id === null ? ensureStates(organizationId, [resource]) : null,
+    reserveVersions(wanted) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
     // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
     // seals everything up to the newest id that it sees.
     id === null && !isUnchanged ? ENTER(row) : null,
   ] as const;
 }
 
-interface Guarded {
+interface StartRows {
   readonly seen: readonly { readonly claim: number }[];
   readonly installations: readonly { readonly state: string }[];
   readonly states: readonly StoredState[];
@@ -156,22 +156,22 @@ interface Guarded {
 }
 
 /** A sync within one transaction of its own. */
-export interface Entered {
+export interface SyncCommit {
   readonly sync: OpenSync;
   readonly id: number;
   /** The first of the numbers that are its own. */
-  readonly first: number;
-  readonly dates: VersionClock;
+  readonly firstVersion: number;
+  readonly clock: VersionClock;
   /** The state of the resource before this transaction. */
   readonly state: StoredState | undefined;
 }
 
 /** Throws once a newer claim, read or suspension was seen. */
-export function enter(
+export function startCommit(
   sync: OpenSync,
   wanted: number,
-  { seen, installations, states, ids, last }: Guarded,
-): Entered {
+  { seen, installations, states, ids, last }: StartRows,
+): SyncCommit {
   const { organizationId, claim, startedAt } = sync.request;
   assertNotFenced(seen, { organizationId, part: sync.part, claim });
   if (installations.length > 0 && installations.every(({ state }) => state !== 'active')) {
@@ -184,27 +184,30 @@ export function enter(
   return {
     sync,
     id: sync.id ?? ids[0]?.id ?? 0,
-    first: (last[0]?.last ?? wanted) - wanted + 1,
-    dates: new VersionClock(sync.latestInstant),
+    firstVersion: (last[0]?.last ?? wanted) - wanted + 1,
+    clock: new VersionClock(sync.latestInstant),
     state,
   };
 }
 
-export interface Left {
+export interface CommitEnd {
   /** What the books are observedAt, in the same message as the rows. */
-  readonly books: readonly (BoundStatement | null)[];
-  readonly done: CommitResult;
+  readonly statements: readonly (BoundStatement | null)[];
+  readonly result: CommitResult;
 }
 
-export function leave({ sync, id, dates, state }: Entered, counts: Partial<ChangeCounts>): Left {
+export function endCommit(
+  { sync, id, clock: dates, state }: SyncCommit,
+  counts: Partial<ChangeCounts>,
+): CommitEnd {
   const done = { ...NOTHING, ...counts };
   return {
-    books: [
+    statements: [
       ...closeSpan(sync, state),
       COUNT_SYNC({ id, ...countColumns(sync.counts, done) }),
       LEAVE_OPEN({ ...written(sync, done, dates), ...NO_SPAN, open_sync: id }),
     ],
-    done: { syncId: id, latestInstant: dates.latest, drift: 0, ...done },
+    result: { syncId: id, latestInstant: dates.latest, drift: 0, ...done },
   };
 }
 
@@ -216,12 +219,12 @@ interface EndOptions {
 }
 
 /** Returns the last writes of a sync: as `leave` does, and the end of the sync, or the span that counts an unchanged read. */
-export function leaveEnded(
-  { sync, id, dates, state: stored }: Entered,
+export function endSync(
+  { sync, id, clock: dates, state: stored }: SyncCommit,
   counts: Partial<ChangeCounts>,
   ending: SyncCompletion,
   { forgotten, isUnchanged }: EndOptions,
-): Left {
+): CommitEnd {
   const done = { ...NOTHING, ...counts };
   const { request, hasPartialRows: isOpen } = sync;
   const { endedAt, state, isInterrupted } = ending;
@@ -248,8 +251,12 @@ export function leaveEnded(
   });
   const syncEnd = { ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) };
   return {
-    books: [...(isExtended ? [] : closeSpan(sync, stored)), isUnchanged ? null : END_SYNC(syncEnd), ended],
-    done: { syncId: isUnchanged ? null : id, latestInstant: dates.latest, drift, ...done },
+    statements: [
+      ...(isExtended ? [] : closeSpan(sync, stored)),
+      isUnchanged ? null : END_SYNC(syncEnd),
+      ended,
+    ],
+    result: { syncId: isUnchanged ? null : id, latestInstant: dates.latest, drift, ...done },
   };
 }
 
@@ -305,12 +312,12 @@ function dayOf(instant: string | null): string {
 }
 
 /** Who is to be asked for before the end of a sync is written. */
-export function named(ending: SyncCompletion | null) {
+export function listForgottenFor(ending: SyncCompletion | null) {
   return (ending?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
 /** The row of a sync that may not write any more. */
-export function leaveFailed({ id, counts }: OpenSync, ending: SyncCompletion) {
+export function endRefusedSync({ id, counts }: OpenSync, ending: SyncCompletion) {
   if (id === null) return null;
   return END_SYNC({ ...endOf(id, ending), state: 'failed', drift: 0, ...countColumns(counts, NOTHING) });
 }
@@ -389,6 +396,6 @@ function durationOf(startedAt: number, endedAt: number, requests: number): numbe
 }
 
 /** What a sync says of who asked for it. */
-export function causeColumns(cause: SyncCause | undefined) {
+export function toCauseColumns(cause: SyncCause | undefined) {
   return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }

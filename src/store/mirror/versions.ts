@@ -5,11 +5,11 @@ import { archive } from '../past.js';
 import { insertion, statement } from '../statement.js';
 
 /** How a version comes to its end. */
-export interface Closing {
+export interface VersionEnd {
   readonly version: number;
   readonly at: string;
   /** Of the version that takes its place, or one of its own where the row is gone. */
-  readonly number: number;
+  readonly changeNumber: number;
   readonly isRemoved: boolean;
 }
 
@@ -23,7 +23,7 @@ export function kindsOf(table: string, names: readonly string[]): Kinds {
 }
 
 /** The only place that writes a version of a row, or moves one to the past. */
-export function createVersions(entry: ResourceEntry) {
+export function createVersionStatements(entry: ResourceEntry) {
   const table = `mirror.${entry.table}`;
   const key = listKeyColumns(entry);
   const cells = entry.columns.map(({ name }) => name);
@@ -38,7 +38,7 @@ export function createVersions(entry: ResourceEntry) {
   );
   const ended = statement<{ keys: Table }, Readonly<Record<string, string>>>(
     ({ rows }) =>
-      `SELECT ${key.map(name => `h.${name}`).join(', ')}, max(h.valid_to) AS ended
+      `SELECT ${key.map(name => `h.${name}`).join(', ')}, max(h.valid_to) AS valid_to
        FROM ${rows('@keys', 'g', keys)}
        JOIN ${table}_history AS h ON ${key.map(name => `h.${name} = g.${name}`).join(' AND ')}
        WHERE h.valid_to IS NOT NULL GROUP BY ${key.map(name => `h.${name}`).join(', ')}`,
@@ -61,10 +61,10 @@ export function createVersions(entry: ResourceEntry) {
        FROM ${rows('@mends', 'm', mended)}
        WHERE t.version = m.version AND (${given('t')}) IS DISTINCT FROM (${given('m')})`,
   );
-  const enter = insertion(table, whole);
+  const insert = insertion(table, whole);
 
-  function archiveAll(closings: readonly Closing[], syncId: number) {
-    const rows = closings.map(({ version, at, number, isRemoved }) => [
+  function archiveAll(closings: readonly VersionEnd[], syncId: number) {
+    const rows = closings.map(({ version, at, changeNumber: number, isRemoved }) => [
       version,
       at,
       number,
@@ -75,32 +75,32 @@ export function createVersions(entry: ResourceEntry) {
 
   return {
     /** Since when these stand, those of them that stand. */
-    standing: (versions: readonly number[]) => standing({ versions: listOf(versions) }),
+    selectCurrent: (versions: readonly number[]) => standing({ versions: toVersionTable(versions) }),
     /** When the last versions of rows ended that are not there any more. */
-    ended: (rows: Rows) => ended({ keys: { columns: keys, rows } }),
+    selectLastEnds: (rows: Rows) => ended({ keys: { columns: keys, rows } }),
     /** The key of a row of that answer. */
     keyOf: (row: Readonly<Record<string, string>>) => key.map(name => row[name] ?? ''),
     /** Copies these to the past as they stand. */
-    archive: archiveAll,
-    remove: (versions: readonly number[]) => remove({ versions: listOf(versions) }),
+    copyToPast: archiveAll,
+    deleteCurrent: (versions: readonly number[]) => remove({ versions: toVersionTable(versions) }),
     /** Moves these to the past. */
-    close: (closings: readonly Closing[], syncId: number) =>
+    moveToPast: (closings: readonly VersionEnd[], syncId: number) =>
       closings.length === 0
         ? []
         : [
             archiveAll(closings, syncId),
-            remove({ versions: listOf(closings.map(({ version }) => version)) }),
+            remove({ versions: toVersionTable(closings.map(({ version }) => version)) }),
           ],
     /** Gives current versions other columns than they have, and nothing where they have these. */
-    mend: (mends: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
+    repair: (mends: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
       const rows = mends.map(({ version, cells: own }) => [version, ...own]);
       return mend({ mends: { columns: mended, rows } });
     },
     /** Of each the version, the values of its key and columns, since when it is so, the sync, and the document. */
-    enter,
+    insert,
   };
 }
 
-export function listOf(versions: readonly number[]): Table {
+export function toVersionTable(versions: readonly number[]): Table {
   return { columns: VERSIONS, rows: versions.map(version => [version]) };
 }
