@@ -1,45 +1,57 @@
 import { MirrorError } from '../../mirror/errors.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import type { Tables } from '../contract/tables.js';
-import { fixed, statement, type Database } from '../statement.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './people.js';
 import { toMilliseconds } from './states.js';
 
-type Origin = Pick<Tables['origin'], 'base_url' | 'app_id' | 'created_at' | 'listed_at' | 'schedule_seconds'>;
+type Registry = { readonly baseUrl: string; readonly appId: string };
 
-const FILL = statement<{ baseUrl: string; appId: string; at: string }>(
-  `INSERT INTO mirror.origin (only_row, base_url, app_id, created_at) VALUES (1, @baseUrl, @appId, @at)
-   ON CONFLICT DO NOTHING`,
+const INSERT_ORIGIN = prepared(({ db }, { baseUrl, appId, at }: Params<Registry & { readonly at: string }>) =>
+  db
+    .insertInto('mirror.origin')
+    .values({ only_row: 1, base_url: baseUrl, app_id: appId, created_at: at })
+    .onConflict(conflict => conflict.doNothing()),
 );
-const ORIGIN = fixed<Origin>(
-  'SELECT base_url, app_id, created_at, listed_at, schedule_seconds FROM mirror.origin',
+const READ_ORIGIN = prepared(({ db }) =>
+  db
+    .selectFrom('mirror.origin')
+    .select(['base_url', 'app_id', 'created_at', 'listed_at', 'schedule_seconds']),
 );
-const HIGHEST = fixed<{ claim: number | null }>('SELECT max(claim) AS claim FROM mirror.fences');
-const MOVE = statement<{ baseUrl: string; appId: string; simulatedUntil: string | null }>(
-  `UPDATE mirror.origin SET base_url = @baseUrl, simulated_until = coalesce(@simulatedUntil, simulated_until)
-   WHERE app_id = @appId`,
+const READ_HIGHEST_CLAIM = prepared(({ db }) =>
+  db.selectFrom('mirror.fences').select(({ fn }) => fn.max<number | null>('claim').as('claim')),
 );
-const SET_SCHEDULE = statement<{ seconds: number }>(
-  'UPDATE mirror.origin SET schedule_seconds = @seconds WHERE schedule_seconds <> @seconds',
+type NewAddress = Registry & { readonly simulatedUntil: string | null };
+const MOVE_ORIGIN = prepared(({ db }, { baseUrl, appId, simulatedUntil }: Params<NewAddress>) =>
+  db
+    .updateTable('mirror.origin')
+    .set(({ fn }) => ({
+      base_url: baseUrl,
+      simulated_until: fn.coalesce(simulatedUntil, 'simulated_until'),
+    }))
+    .where('app_id', '=', appId),
+);
+const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: number }>) =>
+  db.updateTable('mirror.origin').set({ schedule_seconds: seconds }).where('schedule_seconds', '<>', seconds),
 );
 
-/** One mirror, one registry: the first caller's address and app are remembered, any other is refused. */
+/** A mirror has one registry: the address and the app of the first caller are stored, and any other is refused. */
 export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>
       transact(async batch => {
         const [, , , [stored]] = await batch(
-          FILL({ baseUrl, appId, at: formatInstant(at) }),
+          INSERT_ORIGIN({ baseUrl, appId, at: formatInstant(at) }),
           mayMove
-            ? MOVE({
+            ? MOVE_ORIGIN({
                 baseUrl,
                 appId,
                 simulatedUntil: simulatedTo === undefined ? null : formatInstant(simulatedTo),
               })
             : null,
           seconds === undefined ? null : SET_SCHEDULE({ seconds }),
-          ORIGIN,
+          READ_ORIGIN(),
         );
         if (stored?.base_url === baseUrl && stored.app_id === appId) return;
         throw new MirrorError(
@@ -49,7 +61,11 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
         );
       }),
     readState: async () => {
-      const [[origin], [highest], forgotten] = await look(ORIGIN, HIGHEST, LIST_FORGOTTEN());
+      const [[origin], [highest], forgotten] = await look(
+        READ_ORIGIN(),
+        READ_HIGHEST_CLAIM(),
+        LIST_FORGOTTEN(),
+      );
       const {
         listed_at: listed = null,
         created_at: created = null,
