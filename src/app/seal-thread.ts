@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkpointFileWriter, lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
-import { publishCheckpoint } from '../evidence/publish.js';
+import { publishCheckpoint } from '../evidence/publish-checkpoint.js';
 import { seal } from '../evidence/seal.js';
-import { erase } from '../evidence/write.js';
+import { eraseLeaves } from '../evidence/erase-leaves.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
@@ -34,7 +34,7 @@ async function openSealApi({
   const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
     if (mirrorMembers || (await port.salted(members)).length === 0) return;
-    await erase(
+    await eraseLeaves(
       { ...sealer, now },
       'forget',
       async () => members,

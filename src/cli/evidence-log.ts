@@ -6,8 +6,8 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EvidencePort, LeafFilter } from '../evidence/port.js';
-import type { RestoredOrigin } from '../evidence/restore.js';
-import type { VerifiedLog } from '../evidence/verify.js';
+import type { RestoredOrigin } from '../evidence/restore-log.js';
+import type { VerifiedLog } from '../evidence/verify-log.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
 import { formatWithCommas } from '../text/numbers.js';
 import type { CommandContext, MirrorLocation } from './context.js';
@@ -33,7 +33,7 @@ export async function eraseWithEvidence<Removed>(
   removeRows: () => Promise<Removed>,
 ): Promise<Removed> {
   const { readKeyFile } = await import('../evidence/key-file.js');
-  const { erase } = await import('../evidence/write.js');
+  const { eraseLeaves } = await import('../evidence/erase-leaves.js');
   const erased = await withEvidenceLog(requireMirror(), async port => {
     const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
     if (!keyFile && (await port.ends()).size === 0) return null;
@@ -44,7 +44,7 @@ export async function eraseWithEvidence<Removed>(
       );
     const tools = { port, key: () => readKeyFile(keyFile), now: io.now, randomBytes, holder: randomUUID() };
     /** Erases the salts of the leaves: without its salt, a leaf no longer reveals the row. */
-    return { removed: await erase(tools, kind, selectLeaves, removeRows) };
+    return { removed: await eraseLeaves(tools, kind, selectLeaves, removeRows) };
   });
   return erased === null ? await removeRows() : erased.removed;
 }
@@ -59,7 +59,7 @@ export async function sealBeforeExport(
   if (!keyFile) return 'EVIDENCE_KEY_FILE is not set';
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { sealForExport } = await import('../evidence/seal.js');
-  const { timestampCheckpoint } = await import('../evidence/publish.js');
+  const { timestampCheckpoint } = await import('../evidence/publish-checkpoint.js');
   const { createTimestampPost } = await import('../app/timestamp-authority.js');
   const sealing = {
     port,
@@ -90,13 +90,13 @@ export async function beginNewOrigin(
   now: () => number,
 ): Promise<RestoredOrigin | null> {
   const { lastSignedBeside, readKeyFile, readReplacedKeys } = await import('../evidence/key-file.js');
-  const { beginOrigin: begin } = await import('../evidence/restore.js');
+  const { beginOrigin } = await import('../evidence/restore-log.js');
   await engine.prepare(['evidence'], now(), () => undefined);
   const key = () => readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   // The log gets a new name if signed leaves were lost.
   return await withEvidenceLog({ engine }, port =>
-    begin({ port, now, randomBytes, key, lastSigned }, readReplacedKeys(keyFile)),
+    beginOrigin({ port, now, randomBytes, key, lastSigned }, readReplacedKeys(keyFile)),
   );
 }
 
@@ -139,7 +139,9 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
       warn('evidence', describeUncheckedLeaves(unchecked), 'Set it to the file of the key that signed them.'),
     ];
   if (!requireMirror().env['EVIDENCE_KEY_FILE']) return [];
-  const { findRefusal, findUnpublished, findUnsealed } = await import('../evidence/behind.js');
+  const { findSealingRefusal, findOverduePublication, findOverdueSeal } = await import(
+    '../evidence/sealing-checks.js'
+  );
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { env } = requireMirror();
   const keyFile = String(env['EVIDENCE_KEY_FILE']);
@@ -149,12 +151,12 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
     hasAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
   };
   const finding = await withEvidenceLog(requireMirror(), async port => {
-    const refusal = await findRefusal({ port, key, lastSigned });
+    const refusal = await findSealingRefusal({ port, key, lastSigned });
     if (refusal !== null)
       return fail('evidence', refusal, 'Run "carbon-mirror verify", and find out who changed the database.');
-    const unsealed = await findUnsealed(port, io.now());
+    const unsealed = await findOverdueSeal(port, io.now());
     if (unsealed !== null) return fail('evidence', unsealed, SEALING_ADVICE);
-    const unpublished = await findUnpublished(port, io.now(), publication);
+    const unpublished = await findOverduePublication(port, io.now(), publication);
     if (unpublished !== null) return warn('evidence', unpublished, PUBLISHING_ADVICE);
     return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
   });
@@ -166,7 +168,7 @@ export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,
 ): Promise<string | null> {
-  const { describeSeal } = await import('../evidence/sealed-in.js');
+  const { describeSeal } = await import('../evidence/describe-seal.js');
   const description = withEvidenceLog(location, port => describeSeal(port, version));
   return await description.catch(toNullIfRefused);
 }
@@ -179,7 +181,7 @@ export async function verifyEvidenceLog({
   /** Only the key identifies the log. */
   if (!keyFile) return null;
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
-  const { verifyEvidence } = await import('../evidence/verify.js');
+  const { verifyEvidence } = await import('../evidence/verify-log.js');
   const key = readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const verified = await withEvidenceLog(requireMirror(), port => verifyEvidence({ port, key, lastSigned }));

@@ -1,4 +1,4 @@
-import { type Codes, createCodes } from './authentication.js';
+import { type Codes, createCodes } from './authentication-codes.js';
 import { sha256 } from './hashes.js';
 import { type Cells, type Observation, type Leaf, NUMBERED } from './port.js';
 

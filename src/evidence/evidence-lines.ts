@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { MAX_TEXT_BYTES } from './checker/files.js';
+import { MAX_TEXT_BYTES } from './checker/folder-files.js';
 import { canonicalJson } from './commitment.js';
 import { refuse } from './errors.js';
 import { hexOf } from './hashes.js';

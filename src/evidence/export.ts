@@ -1,19 +1,19 @@
 import { type Head, headOf, signedAt } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
 import {
-  groupsOf,
-  observeComplete,
+  listMonthGroups,
+  createCompleteObservation,
   observeOrganization,
-  readComplete,
+  readCompleteLeaf,
   readMonths,
-  readNamed,
-} from './complete.js';
+  readNamedLeaves,
+} from './completeness-leaves.js';
 import { refuse } from './errors.js';
 import { createEvidenceLines } from './evidence-lines.js';
 import { hexOf } from './hashes.js';
 import { ALL, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
 import { nodesOfProof } from './proof.js';
-import { readReads } from './reads.js';
+import { readSealedReads } from './sealed-reads.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What is exported: all rows dated or observed in a period, all rows of an organization, or one retirement. */
@@ -54,10 +54,10 @@ export async function exportEvidence({
 }: ExportRequest) {
   const checkpoint = (await findCheckpoint(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
   const { size } = checkpoint;
-  const last = await readComplete(port, size);
+  const last = await readCompleteLeaf(port, size);
   if (last.leaf?.place !== size - 1) refuse('the checkpoint does not say what is complete');
   const upTo = last.fields.up_to;
-  const named = await readNamed(port, last.place);
+  const named = await readNamedLeaves(port, last.place);
   const lines = createEvidenceLines();
   const places = new Set<number>();
   const syncs = new Set<number>();
@@ -77,7 +77,7 @@ export async function exportEvidence({
     const { text, totals } = await readMonths(port, organizationId, upTo);
     await show('leaf', leaf, await observeOrganization(port, organizationId, leaf.place, totals));
     addMonths(leaf, text);
-    const reads = await readReads(port, organizationId, leaf.place);
+    const reads = await readSealedReads(port, organizationId, leaf.place);
     lines.addSealed('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
     await showCurrentRows(organizationId, leaf.place);
   }
@@ -177,11 +177,11 @@ export async function exportEvidence({
 
   /** Shows the last leaf of a checkpoint, with the lines that name other leaves. */
   async function showNamed(
-    { leaf, place, fields }: Awaited<ReturnType<typeof readComplete>>,
-    namedLeaves: Awaited<ReturnType<typeof readNamed>>,
+    { leaf, place, fields }: Awaited<ReturnType<typeof readCompleteLeaf>>,
+    namedLeaves: Awaited<ReturnType<typeof readNamedLeaves>>,
   ): Promise<void> {
     if (leaf === undefined || places.has(place)) return;
-    await show('leaf', leaf, observeComplete(namedLeaves, fields));
+    await show('leaf', leaf, createCompleteObservation(namedLeaves, fields));
     lines.addSealed('named', namedLeaves.text, { named_by: place }, ['named_by', 'named']);
   }
 
@@ -191,11 +191,11 @@ export async function exportEvidence({
    */
   async function showOlderCounts(olderSize: number): Promise<void> {
     if (scope.kind === 'retirement') return;
-    const older = await readComplete(port, olderSize);
+    const older = await readCompleteLeaf(port, olderSize);
     /** `addNodes` refuses an older checkpoint of another log. */
     if (older.leaf?.place !== olderSize - 1) return;
-    const olderNamed = await readNamed(port, older.place);
-    const fact = observeComplete(olderNamed, older.fields);
+    const olderNamed = await readNamedLeaves(port, older.place);
+    const fact = createCompleteObservation(olderNamed, older.fields);
     if (!isSealed(older.leaf, canonicalJson(fact.record))) return;
     await showNamed(older, olderNamed);
     const endedVersions = new Set<number>();
@@ -263,7 +263,7 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
 }
 
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
-  if (kind === 'period') return groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(value));
+  if (kind === 'period') return listMonthGroups(leaf).some(group => group.split(' ')[2]?.startsWith(value));
   return kind === 'organization' || numbers.includes(leaf.number);
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type SignedHead, signedHeadOf, textOfHead } from './checkpoint.js';
-import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
+import { parseSigningKey, type SigningKey, createSigningKey, formatSigningKey } from './signing-key.js';
 
 /** Readable for its owner only, and flushed to the disk before the call returns. */
 const SAFE = { mode: 0o600, flush: true };
@@ -23,8 +23,8 @@ const SEED_BYTES = 32;
 /** Creates a key in a new file. Throws if the file exists. */
 export function makeKeyFile(file: string, name: string): SigningKey {
   const seed = randomBytes(SEED_BYTES);
-  const key = signingKey(name, seed);
-  writeFileSync(file, writeKey(key, seed), { ...SAFE, flag: 'wx' });
+  const key = createSigningKey(name, seed);
+  writeFileSync(file, formatSigningKey(key, seed), { ...SAFE, flag: 'wx' });
   flushFolderOf(file);
   return key;
 }
@@ -43,9 +43,9 @@ export function replaceKeyFile(file: string, at: string): void {
 
 /** Reads a key. While it is being replaced, codes of leaves that its successor made are accepted too. */
 export function readKeyFile(file: string): SigningKey {
-  const key = readKey(readFileSync(file, 'utf8'));
+  const key = parseSigningKey(readFileSync(file, 'utf8'));
   if (!existsSync(`${file}.next`)) return key;
-  const next = readKey(readFileSync(`${file}.next`, 'utf8'));
+  const next = parseSigningKey(readFileSync(`${file}.next`, 'utf8'));
   return { ...key, codeKeys: [...key.codeKeys, ...next.codeKeys] };
 }
 
@@ -53,7 +53,7 @@ export function readKeyFile(file: string): SigningKey {
 export function readReplacedKeys(file: string): readonly SigningKey[] {
   const start = `${basename(file)}.until-`;
   const names = readdirSync(dirname(file)).filter(name => name.startsWith(start));
-  return names.map(name => readKey(readFileSync(join(dirname(file), name), 'utf8')));
+  return names.map(name => parseSigningKey(readFileSync(join(dirname(file), name), 'utf8')));
 }
 
 /**

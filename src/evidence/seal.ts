@@ -1,18 +1,19 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
-import { assertAuthentic, assertOwn, isAuthentic } from './authentication.js';
+import { assertAuthentic, assertOwn, isAuthentic } from './authentication-codes.js';
 import { type Head, headOf, type SignedHead, textOfHead } from './checkpoint.js';
 import { canonicalJson, createLeaf, recordOf } from './commitment.js';
 import {
   type LeafGuard,
-  observeComplete,
+  createCompleteObservation,
   observeOrganizations,
-  readComplete,
-  readNamed,
+  readCompleteLeaf,
+  readNamedLeaves,
   sumOfPlaces,
-} from './complete.js';
+} from './completeness-leaves.js';
 import { refuse } from './errors.js';
 import type { LastSigned } from './key-file.js';
-import { openNote, signNote, type SigningKey } from './note.js';
+import { type SigningKey } from './signing-key.js';
+import { openNote, signNote } from './signed-note.js';
 import {
   ALL,
   type Cells,
@@ -23,11 +24,12 @@ import {
   NUMBERED,
   type Numbered,
 } from './port.js';
-import { readSigners } from './renew.js';
+import { readSigners } from './renew-key.js';
 import { EMPTY, growTree, type Peaks } from './tree.js';
-import { hashPlaces, NOTHING_ERASED, RELEASED, SALT_BYTES, type Writing } from './write.js';
+import { RELEASED_CLAIM, LEAF_SALT_BYTES, type LogWriter } from './log-writer.js';
+import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
 
-export interface Sealing extends Writing {
+export interface Sealing extends LogWriter {
   readonly lastSigned: LastSigned;
   readonly signal: AbortSignal;
 }
@@ -46,7 +48,7 @@ const CLAIM_RETRY_MS = 200;
 export async function seal(sealing: Sealing, exported: readonly string[] = []): Promise<number | null> {
   const { port, holder, now } = sealing;
   if (!(await hasClaim(sealing))) return null;
-  const release = () => port.claim(holder, now(), RELEASED);
+  const release = () => port.claim(holder, now(), RELEASED_CLAIM);
   let size: number;
   try {
     size = await sealClaimed(sealing, exported);
@@ -63,7 +65,7 @@ export async function seal(sealing: Sealing, exported: readonly string[] = []): 
 async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promise<number> {
   const { port, now } = sealing;
   const ends = await port.ends();
-  const previous = await readComplete(port, ends.size);
+  const previous = await readCompleteLeaf(port, ends.size);
   await assertSameKey(sealing);
   await storeLastSigned(sealing);
   await assertEnds(sealing, ends, previous);
@@ -81,10 +83,10 @@ async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promi
   if (log.size() !== previous.place + 1) {
     const instants = [sealed_at, newestSignedAt(sealing), await log.latestInstant(previous)];
     sealed_at = latestOf([new Date(now()).toISOString(), ...instants]);
-    const previous_size = (await readComplete(port, sealing.lastSigned.read()?.size ?? 0)).place + 1;
+    const previous_size = (await readCompleteLeaf(port, sealing.lastSigned.read()?.size ?? 0)).place + 1;
     const { sync, unchanged } = await port.ends();
     const fields = { up_to: upTo, sealed_at, previous_size, sync_up_to: sync, span_up_to: unchanged };
-    await log.append([observeComplete(await readNamed(port, log.size()), fields)]);
+    await log.append([createCompleteObservation(await readNamedLeaves(port, log.size()), fields)]);
   }
   await signTree(sealing, log.size(), sealed_at);
   return log.size();
@@ -115,8 +117,8 @@ async function openLog(sealing: Sealing, start: number) {
   const write = async () => {
     claimedAt = now();
     /** One call for all, because each call takes as long. */
-    const salts = randomBytes(SALT_BYTES * waiting.length);
-    const saltOf = (at: number) => salts.subarray(at * SALT_BYTES, (at + 1) * SALT_BYTES);
+    const salts = randomBytes(LEAF_SALT_BYTES * waiting.length);
+    const saltOf = (at: number) => salts.subarray(at * LEAF_SALT_BYTES, (at + 1) * LEAF_SALT_BYTES);
     if (waiting.length > 0)
       await port.append(waiting.map((fact, at) => createLeaf(fact, saltOf(at), written + at, codeKey)));
     [written, waiting] = [written + waiting.length, []];
@@ -223,7 +225,7 @@ type Signing = Pick<Sealing, 'port' | 'key' | 'lastSigned'>;
 export async function assertSealable(signing: Signing): Promise<void> {
   const ends = await signing.port.ends();
   await assertSameKey(signing);
-  await assertEnds(signing, ends, await readComplete(signing.port, ends.size));
+  await assertEnds(signing, ends, await readCompleteLeaf(signing.port, ends.size));
 }
 
 /** Throws if the key is not the one of this log. */
@@ -259,7 +261,7 @@ function noteOf(head: SignedHead, key: SigningKey): string {
   return signNote(`${textOfHead(head)}${head.signedAt}\n`, key);
 }
 
-type Previous = Awaited<ReturnType<typeof readComplete>>;
+type Previous = Awaited<ReturnType<typeof readCompleteLeaf>>;
 
 /**
  * Throws if this program did not write an unsigned leaf, or if the newest leaf of a numbered kind was changed or hidden,
@@ -295,7 +297,7 @@ async function guardOf({ port, key }: Sealing, previous: Previous, size: number)
   const later = (place: number) => erasures.filter(each => each.place > place);
   const total = (leaves: readonly Leaf[], name: string) =>
     leaves.reduce((sum, leaf) => sum + Number(recordOf(leaf)[name] ?? 0), 0);
-  const listed = await readNamed(port, Math.max(0, previous.place));
+  const listed = await readNamedLeaves(port, Math.max(0, previous.place));
   const leaves = [...listed.organizations, ...listed.coverage, ...listed.told];
   assertAuthentic(leaves, codeKeys);
   if (sumOfPlaces(leaves) + total(later(previous.place), 'unlisted_places') !== previous.listedPlaces)
@@ -304,7 +306,7 @@ async function guardOf({ port, key }: Sealing, previous: Previous, size: number)
     );
   const digests = erasures.map(each => recordOf(each)['erased_sha256']);
   const erased = digests.findLast(each => each !== undefined) ?? NOTHING_ERASED;
-  if ((await hashPlaces(port)) !== erased)
+  if ((await hashErasedPlaces(port)) !== erased)
     refuse('not signed: leaves were erased, but not by forget or purge, see "carbon-mirror verify"');
   return {
     assertAuthentic: all => assertAuthentic(all, codeKeys),

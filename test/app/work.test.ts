@@ -2,7 +2,7 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeKeyFile } from '../../src/evidence/key-file.js';
-import { openNote } from '../../src/evidence/note.js';
+import { openNote } from '../../src/evidence/signed-note.js';
 import { runCommand } from '../support/command.js';
 import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/app/config/read-settings.js';

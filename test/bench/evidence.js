@@ -8,7 +8,7 @@ import { createLog } from '../../dist/src/app/log.js';
 import { startSealing } from '../../dist/src/app/sealing.js';
 import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
-import { verifyEvidence } from '../../dist/src/evidence/verify.js';
+import { verifyEvidence } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { withFolder } from './parts/children.js';

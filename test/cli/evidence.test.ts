@@ -7,7 +7,7 @@ import { headOf } from '../../src/evidence/checkpoint.js';
 import { seal } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open.js';
 import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
-import { verifierKey } from '../../src/evidence/note.js';
+import { formatVerifierKey } from '../../src/evidence/signing-key.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -30,7 +30,7 @@ test('T92 evidence init creates a private key file once and prints its public ke
   expect(outcome.exitCode).toBe(EXIT.ok);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const key = readKeyFile(file);
-  expect(outcome.stdout).toBe(`${key.publicKey.toString('hex')}\n${verifierKey(key)}\n`);
+  expect(outcome.stdout).toBe(`${key.publicKey.toString('hex')}\n${formatVerifierKey(key)}\n`);
   const again = await runCommand(['evidence', 'init'], { env });
   expect(again).toMatchObject({ exitCode: EXIT.usage, stdout: '' });
   expect(readKeyFile(file).publicKey).toEqual(key.publicKey);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { observeOrganization, readComplete, readMonths } from '../../src/evidence/complete.js';
-import { erase } from '../../src/evidence/write.js';
+import { observeOrganization, readCompleteLeaf, readMonths } from '../../src/evidence/completeness-leaves.js';
+import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';
 import { ALL, openSealedMirror } from '../support/sealed-mirror.js';
@@ -19,7 +19,7 @@ type Sealed = Awaited<ReturnType<typeof openSealedMirror>>;
 
 /** Reads what the newest checkpoint commits to for the organization. */
 async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
-  const { leaf: complete, fields } = await readComplete(port, ALL);
+  const { leaf: complete, fields } = await readCompleteLeaf(port, ALL);
   const { up_to: upTo } = fields;
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, totals } = await readMonths(port, 'organization-1', upTo);
@@ -114,7 +114,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T95 a purged organization is in no later commitment', async () => {
     const scene = await openSealedMirror(engine);
     await scene.round();
-    await erase(
+    await eraseLeaves(
       scene.sealer,
       'purge',
       async () => ({ organizationId: 'organization-1' }),
@@ -122,7 +122,7 @@ describe.each(ENGINES)('$name', engine => {
     );
     await scene.round();
     expect(await scene.port.leaves({ newest: 'organization', before: ALL })).toEqual([]);
-    expect((await readComplete(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
+    expect((await readCompleteLeaf(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
     expect((await scene.verified()).erased).toBeGreaterThan(3);
   });
 });

@@ -12,11 +12,12 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
-import { openNote, signingKey, verifierKey } from '../../src/evidence/note.js';
+import { createSigningKey, formatVerifierKey } from '../../src/evidence/signing-key.js';
+import { openNote } from '../../src/evidence/signed-note.js';
 import { createObservation } from '../../src/evidence/port.js';
-import { readSigners } from '../../src/evidence/renew.js';
-import { appendOne } from '../../src/evidence/write.js';
-import { verifyEvidence } from '../../src/evidence/verify.js';
+import { readSigners } from '../../src/evidence/renew-key.js';
+import { appendLeaf } from '../../src/evidence/log-writer.js';
+import { verifyEvidence } from '../../src/evidence/verify-log.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { checkFolder, listPaths } from '../support/evidence-folder.js';
@@ -97,17 +98,17 @@ describe.each(ENGINES)('$name', engine => {
     const nobody = await checkFolder(folder);
     expect(nobody).toMatchObject({ verdict: 'not verified', evidence: null });
     expect(nobody.output).toContain('no key was given');
-    const alone = await checkFolder(folder, verifierKey(key));
+    const alone = await checkFolder(folder, formatVerifierKey(key));
     expect(alone).toMatchObject(VERIFIED);
     const [pdf = ''] = listPaths(folder).filter(path => path.endsWith('.pdf'));
     expect(alone.output).toContain(`certificate with SHA-256 ${pdf.replace(/.*\/(\w+)\.pdf/, '$1')}.`);
     expect(alone.output).toContain('whoever has the key can have written all of this today');
     for (const wrong of [
       'A1'.repeat(32),
-      `${key.name}+00000000+${verifierKey(key).split('+').slice(2).join('+')}`,
+      `${key.name}+00000000+${formatVerifierKey(key).split('+').slice(2).join('+')}`,
     ])
       expect((await checkFolder(folder, wrong)).output).toContain('the given key is neither 64');
-    for (const wrong of ['a1'.repeat(32), verifierKey({ ...key, name: 'another' })])
+    for (const wrong of ['a1'.repeat(32), formatVerifierKey({ ...key, name: 'another' })])
       expect((await checkFolder(folder, wrong)).output).toContain('not signed by the given key');
     expect((await checkFolder(folder, hex, older)).output).toContain(
       'ask for an export with --since and that checkpoint',
@@ -302,7 +303,7 @@ describe.each(ENGINES)('$name', engine => {
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
     const { note = '' } = (await port.checkpoint(place)) ?? {};
     expect(openNote(note, next)).toBeNull();
-    const other = signingKey(next.name, randomBytes(32));
+    const other = createSigningKey(next.name, randomBytes(32));
     const { faults } = await verifyEvidence({ port, key: other, lastSigned });
     expect(new Set(faults.map(({ fault }) => fault))).toEqual(
       new Set([
@@ -314,7 +315,7 @@ describe.each(ENGINES)('$name', engine => {
     const { size } = await port.ends();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
     for (const old of [other.publicKey.toString('hex'), 'a1'])
-      await appendOne(sealer, createObservation('key', { old, new: newHex, at, signature }));
+      await appendLeaf(sealer, createObservation('key', { old, new: newHex, at, signature }));
     expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
     await change();
     const led = await write('organization-1', '--since', older);
@@ -436,7 +437,7 @@ describe.each(ENGINES)('$name', engine => {
   test('a mirror that was changed by hand is not exported, even after a purge of another organization', async () => {
     const { write, stage, older, sealer } = await openExportableLog(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
-    await appendOne(sealer, createObservation('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+    await appendLeaf(sealer, createObservation('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     const then = readFileText(older, '').split('\n')[3] ?? '';
     for (const words of [[], ['--as-of', then]]) {
       const outcome = await write('2025', ...words);

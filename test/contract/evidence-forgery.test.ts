@@ -1,13 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { CheckReport } from '../../src/evidence/checker/check.js';
-import type { RowVersion } from '../../src/evidence/checker/records.js';
+import type { RowVersion } from '../../src/evidence/checker/row-versions.js';
 import { signedHeadOf } from '../../src/evidence/checkpoint.js';
 import { readReplacedKeys } from '../../src/evidence/key-file.js';
-import { renewKey } from '../../src/evidence/renew.js';
-import { beginOrigin } from '../../src/evidence/restore.js';
+import { renewKey } from '../../src/evidence/renew-key.js';
+import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
-import { erase } from '../../src/evidence/write.js';
+import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { beginRead, type TestEngine, ENGINES, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
@@ -301,10 +301,10 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
       const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
       const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
-      await erase(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
+      await eraseLeaves(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
     } else {
       const what = async () => ({ organizationId: 'organization-1' });
-      await erase(sealer, 'purge', what, async () => {
+      await eraseLeaves(sealer, 'purge', what, async () => {
         for (const table of ['retirements', 'inventory_credits', 'installations', 'past', 'syncs'])
           await stage.db.change(`DELETE FROM ${table} WHERE organization_id = 'organization-1'`);
         await stage.db.change("DELETE FROM organizations WHERE id = 'organization-1'");

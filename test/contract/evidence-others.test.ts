@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ALL } from '../../src/evidence/port.js';
-import { beginOrigin } from '../../src/evidence/restore.js';
+import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { checkFolder } from '../support/evidence-folder.js';
 import { alterFile, openExportableLog } from '../support/exported-evidence.js';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { headOf, signedAt } from '../../src/evidence/checkpoint.js';
 import { recordOf } from '../../src/evidence/commitment.js';
-import { readComplete } from '../../src/evidence/complete.js';
-import { readReads } from '../../src/evidence/reads.js';
-import { beginOrigin } from '../../src/evidence/restore.js';
+import { readCompleteLeaf } from '../../src/evidence/completeness-leaves.js';
+import { readSealedReads } from '../../src/evidence/sealed-reads.js';
+import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
 import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
@@ -20,10 +20,10 @@ async function failRead(scene: Scene) {
 }
 
 /** Reads what the newest leaf of the organization says about its reads. */
-async function readSealedReads({ port }: Scene) {
-  const { leaf: complete } = await readComplete(port, ALL);
+async function readOrganizationReads({ port }: Scene) {
+  const { leaf: complete } = await readCompleteLeaf(port, ALL);
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
-  const { text, reads_sha256 } = await readReads(port, 'organization-1', leaf?.place ?? 0);
+  const { text, reads_sha256 } = await readSealedReads(port, 'organization-1', leaf?.place ?? 0);
   expect(recordOf(leaf)['reads_sha256']).toBe(reads_sha256);
   const lines = text.trimEnd().split('\n');
   return { lines, retirements: JSON.parse(lines.find(line => line.includes('"retirements"')) ?? '{}') };
@@ -37,19 +37,22 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     const sync = (await readLeaves(port)).findLast(({ kind }) => kind === 'sync');
     const first = { list: 'retirements', read_at: before, read_leaf: sync?.place };
-    expect((await readSealedReads(scene)).retirements).toEqual({ ...first, failed_since: 0 });
+    expect((await readOrganizationReads(scene)).retirements).toEqual({ ...first, failed_since: 0 });
     await failRead(scene);
     await failRead(scene);
     await round();
-    expect((await readSealedReads(scene)).retirements).toEqual({ ...first, failed_since: 2 });
+    expect((await readOrganizationReads(scene)).retirements).toEqual({ ...first, failed_since: 2 });
     await failRead(scene);
     await round();
-    expect((await readSealedReads(scene)).retirements).toEqual({ ...first, failed_since: 3 });
+    expect((await readOrganizationReads(scene)).retirements).toEqual({ ...first, failed_since: 3 });
     stage.clock.at += MINUTE;
     const recovered = new Date(stage.clock.at).toISOString();
     await stage.read('retirements', retirements(3), { trigger: 'schedule' });
     await round();
-    expect((await readSealedReads(scene)).retirements).toMatchObject({ read_at: recovered, failed_since: 0 });
+    expect((await readOrganizationReads(scene)).retirements).toMatchObject({
+      read_at: recovered,
+      failed_since: 0,
+    });
     expect((await scene.verified()).faults).toEqual([]);
   });
 
@@ -58,7 +61,7 @@ describe.each(ENGINES)('$name', engine => {
     const read = await beginRead(scene.stage, 'inventory');
     await read.abandon({ code: 'http', message: 'the registry answered 503' }, TRAFFIC);
     await scene.round();
-    expect((await readSealedReads(scene)).lines).toContain('{"failed_since":1,"list":"inventory"}');
+    expect((await readOrganizationReads(scene)).lines).toContain('{"failed_since":1,"list":"inventory"}');
   });
 
   test('complete reads without a failure before them cause no leaf of the organization', async () => {
@@ -89,7 +92,10 @@ describe.each(ENGINES)('$name', engine => {
       'organization',
       'complete',
     ]);
-    expect((await readSealedReads(scene)).retirements).toMatchObject({ read_at: quiet, read_leaf: size });
+    expect((await readOrganizationReads(scene)).retirements).toMatchObject({
+      read_at: quiet,
+      read_leaf: size,
+    });
     expect(await sealForExport(sealer, null)).toBe(exported);
     expect(await sealForExport(sealer, 'organization-2')).toBe(exported);
     stage.clock.at += DAY;
@@ -111,7 +117,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('inventory', []);
     await round();
     expect(signedAt((await newest()) ?? '') >= first).toBe(true);
-    const { fields } = await readComplete(port, ALL);
+    const { fields } = await readCompleteLeaf(port, ALL);
     expect(fields.sealed_at).toBe(signedAt((await newest()) ?? ''));
     expect(fields.previous_size).toBe((await port.checkpoints(0, ALL)).at(-2)?.size);
   });

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { discardForeignLeaves } from '../../src/evidence/discard.js';
+import { discardForeignLeaves } from '../../src/evidence/discard-leaves.js';
 import { KINDS, type Leaf, NUMBERED } from '../../src/evidence/port.js';
-import { renewKey } from '../../src/evidence/renew.js';
-import { beginOrigin } from '../../src/evidence/restore.js';
+import { renewKey } from '../../src/evidence/renew-key.js';
+import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
-import { erase } from '../../src/evidence/write.js';
+import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { relationsOf } from '../../src/store/migrations.js';
 import { readKeyFile } from '../../src/evidence/key-file.js';
-import { verifyEvidence } from '../../src/evidence/verify.js';
+import { verifyEvidence } from '../../src/evidence/verify-log.js';
 import {
   beginRead,
   ENGINES,
@@ -51,14 +51,14 @@ async function openVariedLog(engine: TestEngine) {
   }
   await sealForExport(sealer, null);
   const numbers = await stage.db.column<number>("SELECT version FROM members WHERE id = 'ada'");
-  await erase(
+  await eraseLeaves(
     sealer,
     'forget',
     async () => ({ kind: 'change', numbers }),
     async () => await stage.db.change("DELETE FROM members WHERE id = 'ada'"),
   );
   const what = async () => ({ organizationId: 'organization-2' });
-  await erase(sealer, 'purge', what, async () => {
+  await eraseLeaves(sealer, 'purge', what, async () => {
     for (const table of ['warehouse_credits', 'installations', 'past', 'syncs', 'unchanged_spans'])
       await stage.db.change(`DELETE FROM ${table} WHERE organization_id = 'organization-2'`);
     await stage.db.change("DELETE FROM organizations WHERE id = 'organization-2'");

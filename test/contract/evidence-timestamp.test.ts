@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createTimestampPost } from '../../src/app/timestamp-authority.js';
-import { findRefusal, findUnpublished } from '../../src/evidence/behind.js';
+import { findSealingRefusal, findOverduePublication } from '../../src/evidence/sealing-checks.js';
 import { checkpointFileWriter } from '../../src/evidence/key-file.js';
-import { publishCheckpoint } from '../../src/evidence/publish.js';
+import { publishCheckpoint } from '../../src/evidence/publish-checkpoint.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -128,7 +128,7 @@ describe.each(ENGINES)('$name', engine => {
     const { port, publish, stage } = await openPublished();
     const none = { isPublished: false, hasAuthority: false };
     const find = (overrides: Partial<typeof none> = {}) =>
-      findUnpublished(port, stage.clock.at, { ...none, ...overrides });
+      findOverduePublication(port, stage.clock.at, { ...none, ...overrides });
     stage.clock.at += 39 * DAY;
     expect(await find()).toBeNull();
     stage.clock.at += 2 * DAY;
@@ -152,14 +152,14 @@ describe.each(ENGINES)('$name', engine => {
   test('T96 doctor is told of deleted checkpoints, foreign leaves and another key', async () => {
     const { port, lastSigned, sealer, stage, round, forge } = await openPublished();
     const sealing = { port, lastSigned, key: sealer.key };
-    expect(await findRefusal(sealing)).toBeNull();
+    expect(await findSealingRefusal(sealing)).toBeNull();
     const { size } = await port.ends();
     await stage.read('retirements', retirements(4));
     await round();
     await forge('DELETE FROM CHECKPOINTS WHERE size = ?', size);
-    expect(await findRefusal(sealing)).toBe(`the checkpoint of ${size} leaves was deleted`);
+    expect(await findSealingRefusal(sealing)).toBe(`the checkpoint of ${size} leaves was deleted`);
     await forge("UPDATE LEAVES SET subject = 'x' WHERE place = ?", (await port.ends()).size - 1);
-    expect(await findRefusal(sealing)).toMatch(/is not as this program wrote it/);
+    expect(await findSealingRefusal(sealing)).toMatch(/is not as this program wrote it/);
   });
 
   test('the published file always has the newest checkpoint, and no other file stays', async () => {

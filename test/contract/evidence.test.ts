@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findUnsealed } from '../../src/evidence/behind.js';
+import { findOverdueSeal } from '../../src/evidence/sealing-checks.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
-import { signingKey } from '../../src/evidence/note.js';
+import { createSigningKey } from '../../src/evidence/signing-key.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { describeSealOfVersion } from '../../src/cli/evidence-log.js';
 import { openEngine } from '../../src/store/open.js';
-import { describeSeal } from '../../src/evidence/sealed-in.js';
+import { describeSeal } from '../../src/evidence/describe-seal.js';
 import { seal } from '../../src/evidence/seal.js';
-import { erase } from '../../src/evidence/write.js';
+import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { ALL, readCommitments, readLeaves, openSealedMirror } from '../support/sealed-mirror.js';
@@ -131,7 +131,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect(
       round({ port: overridePort(port, { ...withoutCheckpoints, commitments: changed }) }),
     ).rejects.toThrow('are not those that were signed');
-    const key = () => signingKey('mirror.example/logs', randomBytes(32));
+    const key = () => createSigningKey('mirror.example/logs', randomBytes(32));
     await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
     expect(await newest()).toBe(signed);
     expect(await round()).toBeGreaterThan(headOf(signed ?? '').size);
@@ -199,7 +199,8 @@ describe.each(ENGINES)('$name', engine => {
   test('a sealer that has finished blocks no other one, even if the clock stands still or was set back', async () => {
     const { stage, round, sealer } = await openSealedMirror(engine);
     const nobody = async () => ({ organizationId: 'nobody' });
-    const purge = (holder: string) => erase({ ...sealer, holder }, 'purge', nobody, async () => 'removed');
+    const purge = (holder: string) =>
+      eraseLeaves({ ...sealer, holder }, 'purge', nobody, async () => 'removed');
     await round();
     expect(await purge('second')).toBe('removed');
     stage.clock.at -= MINUTE;
@@ -311,7 +312,7 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
     const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
-    await erase(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
+    await eraseLeaves(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
     await round();
     const leaves = (await readLeaves(port)).filter(({ salt }) => salt !== null);
     expect(new Set(leaves.map(({ kind }) => kind)).size).toBe(6);
@@ -429,12 +430,12 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     const what = async () => ({ organizationId: 'organization-1' });
     const before = await readCommitments(port);
-    const killed = erase(sealer, 'purge', what, async () => Promise.reject(new Error('killed')));
+    const killed = eraseLeaves(sealer, 'purge', what, async () => Promise.reject(new Error('killed')));
     await expect(killed).rejects.toThrow('killed');
     expect((await verified()).faults.map(({ fault }) => fault)).toContain(
       'its salt is erased, and it is there still: forget or purge again',
     );
-    await erase(sealer, 'purge', what, async () => {
+    await eraseLeaves(sealer, 'purge', what, async () => {
       await stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'");
       await stage.db.change("DELETE FROM syncs WHERE organization_id = 'organization-1'");
       await stage.db.change("DELETE FROM installations WHERE organization_id = 'organization-1'");
@@ -479,7 +480,7 @@ describe.each(ENGINES)('$name', engine => {
     );
     await round();
     const number = Number(await stage.db.value("SELECT version FROM members WHERE id = 'a'"));
-    await erase(
+    await eraseLeaves(
       sealer,
       'forget',
       async () => ({ kind: 'change', numbers: [number] }),
@@ -509,23 +510,23 @@ describe.each(ENGINES)('$name', engine => {
     await stage.db.change('UPDATE origin SET simulated_until = ?', until);
     stage.clock.at += MINUTE;
     await stage.read('retirements', retirements(1003));
-    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(/^2 changes are not sealed/);
+    expect(await findOverdueSeal(port, stage.clock.at + 6 * MINUTE)).toMatch(/^2 changes are not sealed/);
     expect(await verified()).toMatchObject({ waiting: 2, faults: [] });
   });
 
   test('T96 changes that wait too long to be sealed or signed are reported with their oldest date', async () => {
     const { port, stage, round } = await openSealedMirror(engine);
-    expect(await findUnsealed(port, stage.clock.at)).toBeNull();
-    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(
+    expect(await findOverdueSeal(port, stage.clock.at)).toBeNull();
+    expect(await findOverdueSeal(port, stage.clock.at + 6 * MINUTE)).toMatch(
       /^4 changes are not sealed, the oldest of 2026-/,
     );
     await round();
-    expect(await findUnsealed(port, stage.clock.at + 60 * MINUTE)).toBeNull();
+    expect(await findOverdueSeal(port, stage.clock.at + 60 * MINUTE)).toBeNull();
     await stage.read('retirements', retirements(4));
     const refused = overridePort(port, { keep: async () => Promise.reject(new Error('refused')) });
     await expect(round({ port: refused })).rejects.toThrow('refused');
-    expect(await findUnsealed(port, stage.clock.at)).toBeNull();
-    expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(
+    expect(await findOverdueSeal(port, stage.clock.at)).toBeNull();
+    expect(await findOverdueSeal(port, stage.clock.at + 6 * MINUTE)).toMatch(
       / leaves are not signed, the newest checkpoint is of 2026-/,
     );
   });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { openNote, readKey, signNote, verifierKey, writeKey } from '../../src/evidence/note.js';
+import { parseSigningKey, formatVerifierKey, formatSigningKey } from '../../src/evidence/signing-key.js';
+import { openNote, signNote } from '../../src/evidence/signed-note.js';
 import { EMPTY, growTree } from '../../src/evidence/tree.js';
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
@@ -59,14 +60,16 @@ const GO = {
 };
 
 test('a signed note and its key equal those of the Go implementation', () => {
-  const key = readKey(GO.key);
-  expect(verifierKey(key)).toBe(GO.verifier);
+  const key = parseSigningKey(GO.key);
+  expect(formatVerifierKey(key)).toBe(GO.verifier);
   expect(signNote(GO.text, key)).toBe(`${GO.text}\n${GO.signature}`);
-  expect(writeKey(key, Buffer.from('gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=', 'base64'))).toBe(GO.key);
+  expect(formatSigningKey(key, Buffer.from('gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=', 'base64'))).toBe(
+    GO.key,
+  );
 });
 
 test('T92 a note verifies only with the key that signed it', () => {
-  const key = readKey(GO.key);
+  const key = parseSigningKey(GO.key);
   const note = signNote(GO.text, key);
   expect(openNote(note, key)).toBe(GO.text);
   expect(openNote(note.replace('answer', 'remedy'), key)).toBeNull();
@@ -79,7 +82,7 @@ test('T92 a note verifies only with the key that signed it', () => {
 
 test.each(['', 'PRIVATE+KEY+a+00000000+AAAA\n', GO.key.replace('c74f20a3', 'c74f20a4'), GO.key.trim()])(
   'text that is not a key is refused: %j',
-  text => expect(() => readKey(text)).toThrow('evidence init'),
+  text => expect(() => parseSigningKey(text)).toThrow('evidence init'),
 );
 
 test('a record is canonical JSON without cells that have no value', () => {

@@ -75,7 +75,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['text/loopback.ts'],
   cli: EVERYTHING,
   app: EVERYTHING,
-  'app/config': ['registry/auth/private-key.ts', 'evidence/note.ts', 'store/settings.ts', 'text'],
+  'app/config': ['registry/auth/private-key.ts', 'evidence/signing-key.ts', 'store/settings.ts', 'text'],
   'app/log': [],
   'app/operations': ['webhook/problem.ts', 'text'],
   main: [...EVERYTHING, 'cli'],

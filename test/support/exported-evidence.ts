@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createObservation } from '../../src/evidence/port.js';
-import { appendOne } from '../../src/evidence/write.js';
+import { appendLeaf } from '../../src/evidence/log-writer.js';
 import { runCommand } from './command.js';
 import { type TestEngine, type TestMirror, MINUTE } from './mirror/open.js';
 import { amount, credit, installation, retirement } from './mirror/rows.js';
@@ -68,7 +68,7 @@ export async function openForgeableLog(engine: TestEngine) {
   await installOrganization(stage, 'organization-2');
   await installOrganization(stage, 'organization-3');
   await round();
-  await appendOne(sealer, createObservation('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+  await appendLeaf(sealer, createObservation('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
   await command('evidence', 'renew');
   await change();
   const write = (what: string) => log.write(what, '--since', older);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signingKey, signNote } from '../../src/evidence/note.js';
+import { createSigningKey } from '../../src/evidence/signing-key.js';
+import { signNote } from '../../src/evidence/signed-note.js';
 import { EMPTY, growTree } from '../../src/evidence/tree.js';
 import {
   computeCommitment,
@@ -70,7 +71,7 @@ export function writeSyntheticEvidence(folder: string, retirements: number, cert
     ...named.map(name => ({ ...name, named_by: lastPlace })),
     ...documents,
   ];
-  const key = signingKey('synthetic.example/log', Buffer.alloc(32, 7));
+  const key = createSigningKey('synthetic.example/log', Buffer.alloc(32, 7));
   const tree = growTree(EMPTY);
   for (const leaf of leaves) tree.add(Buffer.from(computeCommitment(leaf), 'hex'));
   const note = signNote(`${key.name}\n${leaves.length}\n${tree.root()}\n${SIGNED}\n`, key);

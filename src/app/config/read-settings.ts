@@ -159,9 +159,9 @@ async function findEvidenceKeyFaults(
 ): Promise<SettingsFault[]> {
   if (!file) return [];
   // Each signature reads the key again, so without this check a fault would show up late.
-  const { readKey } = await import('../../evidence/note.js');
+  const { parseSigningKey } = await import('../../evidence/signing-key.js');
   try {
-    readKey(readFile(file));
+    parseSigningKey(readFile(file));
     return [];
   } catch (error) {
     const expected = 'a file that "carbon-mirror evidence init" made';

@@ -16,12 +16,18 @@ import {
 } from './completeness.js';
 import { checkContinuation } from './continuation.js';
 import { assertFolder, Fault } from './fault.js';
-import { checkCertificates, type FolderFiles, readFolderTexts } from './files.js';
-import { type EvidenceLines, type Header, type NamedLine, parseLines, type ReadsLine } from './lines.js';
+import { checkCertificates, type FolderFiles, readFolderTexts } from './folder-files.js';
+import {
+  type EvidenceLines,
+  type Header,
+  type NamedLine,
+  parseEvidenceLines,
+  type ReadsLine,
+} from './parse-evidence.js';
 import { checkOlderCounts, type OlderCounts } from './older-counts.js';
 import { testPlatform } from './platform.js';
-import { getText, isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './records.js';
-import { type Checkpoint, parseCheckpoint } from './signature.js';
+import { getText, isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './row-versions.js';
+import { type Checkpoint, parseCheckpoint } from './signed-checkpoint.js';
 import { checkSigner, type Signer } from './signer.js';
 import { buildTree, type HashedLeaf, hashLeaves } from './tree.js';
 
@@ -153,7 +159,7 @@ async function verifyFolder(
   await run('Testing this platform', testPlatform);
   const texts = await run('Reading files', () => readFolderTexts(files));
   progress.uncheckedFiles = texts.uncheckedFiles;
-  const lines = await run('Parsing lines', () => parseLines(texts.lines));
+  const lines = await run('Parsing lines', () => parseEvidenceLines(texts.lines));
   const { header } = lines;
   const checkpoint = parseCheckpoint(texts.checkpoint, 'checkpoint.txt');
   const older =

@@ -1,8 +1,8 @@
 import { hashText } from './bytes.js';
 import { assertFolder, Fault } from './fault.js';
 import { groupBy } from './group-by.js';
-import type { EvidenceLines, Header, HiddenRow, MonthLine, NamedLine, ReadsLine } from './lines.js';
-import { getText, listLeavesOfKind, type RowVersion } from './records.js';
+import type { EvidenceLines, Header, HiddenRow, MonthLine, NamedLine, ReadsLine } from './parse-evidence.js';
+import { getText, listLeavesOfKind, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
 const LAST_LEAF = 'complete';

@@ -1,7 +1,7 @@
 import { assertFolder, Fault } from './fault.js';
-import type { Header } from './lines.js';
-import { getText, listLeavesOfKind } from './records.js';
-import { type Checkpoint, findSignerName } from './signature.js';
+import type { Header } from './parse-evidence.js';
+import { getText, listLeavesOfKind } from './row-versions.js';
+import { type Checkpoint, findSignerName } from './signed-checkpoint.js';
 import type { Signer } from './signer.js';
 import { computeOlderRoot, type HashedLeaf, type TreeLevels } from './tree.js';
 

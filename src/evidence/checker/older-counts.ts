@@ -1,7 +1,7 @@
 import { type CheckedMonth, checkMonths, type NamedLeaves } from './completeness.js';
 import { assertFolder } from './fault.js';
-import type { EvidenceLines } from './lines.js';
-import { isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './records.js';
+import type { EvidenceLines } from './parse-evidence.js';
+import { isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
 /** A row that was current at the older checkpoint and is not any more. */

@@ -1,6 +1,6 @@
 import { encodeUtf8, fromHex, hashText } from './bytes.js';
 import { PlatformError } from './fault.js';
-import { isSignedBy } from './signature.js';
+import { isSignedBy } from './signed-checkpoint.js';
 
 const NOTHING_CHECKED = 'Nothing was checked.';
 const HASH_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';

@@ -8,9 +8,9 @@ import {
   getName,
   indexCertificates,
   listTotals,
-} from './describe.js';
-import { formatListName } from './labels.js';
-import { getText } from './records.js';
+} from './describe-evidence.js';
+import { formatListName } from './column-labels.js';
+import { getText } from './row-versions.js';
 import { formatCount, formatList, makePrintable } from './text.js';
 
 /** Exit codes of `check.mjs` and `verify --evidence`, by verdict. */

@@ -1,8 +1,8 @@
 import { encodeUtf8, fromBase64, isHash, isInstant } from './bytes.js';
 import type { JsonObject } from './canonical-json.js';
 import { assertFolder } from './fault.js';
-import { getText, listLeavesOfKind } from './records.js';
-import { type Checkpoint, findSignerName, isSignedBy, parseVerifierKey } from './signature.js';
+import { getText, listLeavesOfKind } from './row-versions.js';
+import { type Checkpoint, findSignerName, isSignedBy, parseVerifierKey } from './signed-checkpoint.js';
 import type { HashedLeaf } from './tree.js';
 
 interface KeyChange {

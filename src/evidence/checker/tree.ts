@@ -1,8 +1,8 @@
 import { fromHex, encodeUtf8, runInBatches, sha256, toHex } from './bytes.js';
 import { assertFolder } from './fault.js';
 import { groupBy } from './group-by.js';
-import type { Leaf, NodeLine } from './lines.js';
-import type { Checkpoint } from './signature.js';
+import type { Leaf, NodeLine } from './parse-evidence.js';
+import type { Checkpoint } from './signed-checkpoint.js';
 
 const HASHES_AT_ONCE = 1000;
 const LEAF_PREFIX = Uint8Array.of(0);

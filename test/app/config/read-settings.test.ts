@@ -11,14 +11,14 @@ import {
 import { listDatabaseSecrets } from '../../../src/app/config/database-settings.js';
 import { SettingsError } from '../../../src/app/config/settings-error.js';
 import type { Role } from '../../../src/app/config/define-setting.js';
-import { signingKey, writeKey } from '../../../src/evidence/note.js';
+import { createSigningKey, formatSigningKey } from '../../../src/evidence/signing-key.js';
 import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings-table.js';
 
 const keyOf = (modulusLength: number, type: 'pkcs1' | 'pkcs8') =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type, format: 'pem' }).toString();
 const PEM = keyOf(2048, 'pkcs8');
 const SEED = Buffer.alloc(32);
-const SIGNING = writeKey(signingKey('mirror.example/log', SEED), SEED);
+const SIGNING = formatSigningKey(createSigningKey('mirror.example/log', SEED), SEED);
 const SECRET = 'correct horse battery';
 const NO_FILES = (path: string): string => {
   throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });

@@ -32,9 +32,9 @@ const INIT = defineCommand({
     if (!existsSync(dirname(file)))
       throw createUsageError(`The folder ${dirname(file)} does not exist. Create it first.`);
     const { makeKeyFile } = await import('../../../evidence/key-file.js');
-    const { verifierKey } = await import('../../../evidence/note.js');
+    const { formatVerifierKey } = await import('../../../evidence/signing-key.js');
     const key = makeKeyFile(file, name);
-    await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
+    await context.printLines(key.publicKey.toString('hex'), formatVerifierKey(key));
     context.printNotice(
       `Wrote ${file}. Send both lines (the public key in hex and in C2SP format) to the verifier through a separate channel.`,
       'Keep the file where the receiver cannot read it, and store a copy elsewhere.',
@@ -50,14 +50,14 @@ const RENEW = defineCommand({
   run: async context => {
     const file = requireKeyFile(context);
     const { readKeyFile } = await import('../../../evidence/key-file.js');
-    const { renewKey } = await import('../../../evidence/renew.js');
-    const { verifierKey } = await import('../../../evidence/note.js');
+    const { renewKey } = await import('../../../evidence/renew-key.js');
+    const { formatVerifierKey } = await import('../../../evidence/signing-key.js');
     const { now } = context.io;
     const key = await withEvidenceLog(context.requireMirror(), port =>
       renewKey({ port, key: () => readKeyFile(file), now, randomBytes, holder: randomUUID() }, file),
     );
     if (key === null) throw createEmptyEvidenceLogError();
-    await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
+    await context.printLines(key.publicKey.toString('hex'), formatVerifierKey(key));
     context.printNotice(
       `Wrote ${file}. New evidence folders prove the change to anyone who knows the old key. Send the new one to verifiers anyway.`,
       `The old key is now ${file}.until-INSTANT. Keep it as long as you may restore a backup from before the change.`,
@@ -86,7 +86,7 @@ const DISCARD = defineCommand({
   run: async context => {
     const file = requireKeyFile(context);
     const { lastSignedBeside, readKeyFile } = await import('../../../evidence/key-file.js');
-    const { discardForeignLeaves } = await import('../../../evidence/discard.js');
+    const { discardForeignLeaves } = await import('../../../evidence/discard-leaves.js');
     const writing = {
       key: () => readKeyFile(file),
       lastSigned: lastSignedBeside(file),
@@ -152,7 +152,7 @@ const EXPORT = defineCommand({
   ],
   run: async (context, { what, folder, since, asOf, nameOthers }) => {
     const { EvidenceError } = await import('../../../evidence/errors.js');
-    const { MAX_TEXT_BYTES } = await import('../../../evidence/checker/files.js');
+    const { MAX_TEXT_BYTES } = await import('../../../evidence/checker/folder-files.js');
     const { exportEvidenceFolder: writeEvidence } = await import('./export.js');
     const written = await withEvidenceLog(context.requireMirror(), port => {
       const older = since === undefined ? null : readFileSync(since, 'utf8');

@@ -22,7 +22,7 @@ import { createCheckError, throwIfInterrupted, createUsageError } from '../../ex
 import { describeFindingCounts, FINDINGS_ADVICE } from '../../health.js';
 import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from '../../evidence-log.js';
 import { defineFlag, defineText } from '../../options.js';
-import type { VerifiedLog } from '../../../evidence/verify.js';
+import type { VerifiedLog } from '../../../evidence/verify-log.js';
 
 const NOT_COMPARED_NOTE =
   'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';

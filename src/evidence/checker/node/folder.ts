@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
-import type { EvidenceFile, FolderFiles } from '../files.js';
+import type { EvidenceFile, FolderFiles } from '../folder-files.js';
 
 /** Lists every file below a folder. Links, pipes and devices are listed, but never opened. */
 export async function listFolder(folder: string): Promise<FolderFiles> {

@@ -1,4 +1,4 @@
-import type { EvidenceFile, FolderFiles } from '../files.js';
+import type { EvidenceFile, FolderFiles } from '../folder-files.js';
 
 /** A folder that the reader chose or dropped. */
 export interface ChosenFolder {

@@ -1,5 +1,5 @@
-import { chooseColumns, formatColumnName, isFlag } from '../labels.js';
-import { formatField, getText, type RowVersion } from '../records.js';
+import { chooseColumns, formatColumnName, isFlag } from '../column-labels.js';
+import { formatField, getText, type RowVersion } from '../row-versions.js';
 import { formatCount, formatInstant, formatTonnes } from '../text.js';
 import { createElement, createTable, wrapTable } from './element.js';
 

@@ -11,10 +11,10 @@ import {
   indexCertificates,
   type ListTotal,
   listTotals,
-} from '../describe.js';
-import { readCertificate } from '../files.js';
-import { formatListName } from '../labels.js';
-import { getText, type RowVersion } from '../records.js';
+} from '../describe-evidence.js';
+import { readCertificate } from '../folder-files.js';
+import { formatListName } from '../column-labels.js';
+import { getText, type RowVersion } from '../row-versions.js';
 import { formatCount, formatInstant, makePrintable } from '../text.js';
 import { type ChosenFolder, readDrop, readPicker } from './chosen-folder.js';
 import { createElement, createTable, getElement } from './element.js';

@@ -119,7 +119,7 @@ const KINDS = [
 type LineKind = (typeof KINDS)[number];
 
 /** Parses evidence.jsonl. Throws a Fault for a line that is malformed, out of order or there twice. */
-export async function parseLines(text: string): Promise<EvidenceLines> {
+export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   const lines = text.split('\n');
   assertFolder(lines.pop() === '', 'evidence.jsonl does not end with a newline');
   const headers: Header[] = [];

@@ -1,9 +1,10 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, verify } from 'node:crypto';
 import { EvidenceError } from './errors.js';
 import { sha256 } from './hashes.js';
 
 /** As C2SP numbers it, in front of each key that is written as text. */
 const ED25519 = Uint8Array.of(1);
+
 /** What stands in front of the 32 bytes of a private key in PKCS#8. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
@@ -13,8 +14,6 @@ export interface Verifier {
   readonly name: string;
   readonly publicKey: Buffer;
 }
-
-const SIGNATURES = /^\n(— [^\s+]+ [A-Za-z0-9+/]+={0,2}\n)+$/;
 
 /** Signs notes in the format of C2SP's signed-note. Its text form is that of Go's `sumdb/note`. */
 export interface SigningKey extends Verifier {
@@ -26,7 +25,7 @@ export interface SigningKey extends Verifier {
   readonly codeKeys: readonly [Uint8Array, ...Uint8Array[]];
 }
 
-export function signingKey(name: string, seed: Uint8Array): SigningKey {
+export function createSigningKey(name: string, seed: Uint8Array): SigningKey {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const codeKey = hkdfSync('sha256', seed, '', 'carbon-mirror codes of leaves', KEY_BYTES);
@@ -38,44 +37,23 @@ export function signingKey(name: string, seed: Uint8Array): SigningKey {
   };
 }
 
-export function writeKey(key: SigningKey, seed: Uint8Array): string {
-  return `PRIVATE+KEY+${key.name}+${idOf(key).toString('hex')}+${Buffer.concat([ED25519, seed]).toString('base64')}\n`;
+export function formatSigningKey(key: SigningKey, seed: Uint8Array): string {
+  return `PRIVATE+KEY+${key.name}+${computeKeyId(key).toString('hex')}+${Buffer.concat([ED25519, seed]).toString('base64')}\n`;
 }
 
-export function readKey(text: string): SigningKey {
+export function parseSigningKey(text: string): SigningKey {
   const [, name = '', id, base64 = ''] = /^PRIVATE\+KEY\+([^+\s]+)\+([0-9a-f]{8})\+(\S+)\n$/.exec(text) ?? [];
   const bytes = Buffer.from(base64, 'base64');
   const fault = new EvidenceError('the key is not one that "carbon-mirror evidence init" makes');
   if (bytes.length !== KEY_BYTES + 1 || bytes[0] !== ED25519[0]) throw fault;
-  const key = signingKey(name, bytes.subarray(1));
-  if (idOf(key).toString('hex') !== id) throw fault;
+  const key = createSigningKey(name, bytes.subarray(1));
+  if (computeKeyId(key).toString('hex') !== id) throw fault;
   return key;
 }
 
 /** What others verify by, as Go's `sumdb/note` reads it. */
-export function verifierKey(key: Verifier): string {
-  return `${key.name}+${idOf(key).toString('hex')}+${Buffer.concat([ED25519, key.publicKey]).toString('base64')}`;
-}
-
-/** The text ends with the end of a line. */
-export function signNote(text: string, key: SigningKey): string {
-  const signature = Buffer.concat([idOf(key), sign(null, Buffer.from(text), key.privateKey)]);
-  return `${text}\n— ${key.name} ${signature.toString('base64')}\n`;
-}
-
-/** Returns the text of a note if this key has signed it, else null. */
-export function openNote(note: string, key: Verifier): string | null {
-  const end = note.lastIndexOf('\n\n') + 1;
-  const text = note.slice(0, end);
-  const start = `— ${key.name} `;
-  const id = idOf(key);
-  const isSigned = (line: string): boolean => {
-    const bytes = Buffer.from(line.slice(start.length), 'base64');
-    const isOurs = line.startsWith(start) && bytes.subarray(0, id.length).equals(id);
-    return isOurs && isSignedBy(key, Buffer.from(text), bytes.subarray(id.length));
-  };
-  const signatures = note.slice(end);
-  return SIGNATURES.test(signatures) && signatures.split('\n').some(isSigned) ? text : null;
+export function formatVerifierKey(key: Verifier): string {
+  return `${key.name}+${computeKeyId(key).toString('hex')}+${Buffer.concat([ED25519, key.publicKey]).toString('base64')}`;
 }
 
 export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature: Uint8Array): boolean {
@@ -84,6 +62,6 @@ export function isSignedBy({ publicKey }: Verifier, text: Uint8Array, signature:
   return verify(null, text, createPublicKey({ key, format: 'jwk' }), signature);
 }
 
-function idOf({ name, publicKey }: Verifier): Buffer {
+export function computeKeyId({ name, publicKey }: Verifier): Buffer {
   return sha256(Buffer.from(`${name}\n`), ED25519, publicKey).subarray(0, 4);
 }

@@ -10,10 +10,10 @@ import {
   type Leaf,
   type Observation,
 } from './port.js';
-import { readReads } from './reads.js';
+import { readSealedReads } from './sealed-reads.js';
 
 /** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
-export function groupsOf({ resource, observed, dated }: Leaf): string[] {
+export function listMonthGroups({ resource, observed, dated }: Leaf): string[] {
   const byRegistry = dated === null ? [] : [`${resource} registry ${dated}`];
   return [...byRegistry, `${resource} mirror ${observed}`];
 }
@@ -46,7 +46,7 @@ export async function readMonths(
     const standing = changes.filter(isCurrent);
     rows += standing.length;
     for (const leaf of standing)
-      for (const name of groupsOf(leaf)) {
+      for (const name of listMonthGroups(leaf)) {
         const sum = sums.get(name) ?? createSum();
         sums.set(name, sum);
         sum.add(leaf);
@@ -83,7 +83,7 @@ export async function observeOrganization(
   before: number,
   { changes, months, months_sha256, rows }: MonthTotals,
 ): Promise<Observation> {
-  const { failing_lists, reads_sha256 } = await readReads(port, organizationId, before);
+  const { failing_lists, reads_sha256 } = await readSealedReads(port, organizationId, before);
   const record = {
     organization_id: organizationId,
     changes,
@@ -156,7 +156,7 @@ async function countMonths(
 
 /** Throws if the reads before the leaf of an organization are not those that it says. */
 async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
-  const { reads_sha256 } = await readReads(port, organizationId, leaf.place);
+  const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
   if (recordOf(leaf)['reads_sha256'] !== reads_sha256)
     refuse(
       `not signed: the reads of organization ${organizationId} are not those of leaf ${leaf.place}, see "carbon-mirror verify"`,
@@ -165,7 +165,7 @@ async function assertSameReads(port: EvidencePort, organizationId: string, leaf:
 
 /** Returns the leaves of the newest complete reads of an organization before a place. */
 async function readNewestReads(port: EvidencePort, organizationId: string, before: number) {
-  const { reads } = await readReads(port, organizationId, before);
+  const { reads } = await readSealedReads(port, organizationId, before);
   const places = reads.flatMap(({ place }) => (place === null ? [] : [place]));
   return await port.leaves({ places });
 }
@@ -212,7 +212,7 @@ export interface CheckpointFields {
  * Lists the leaves that a folder must not omit: the newest one of each organization and of its coverage, and all about
  * erasures, restores and new keys. Each has a line in canonical JSON, in the order of the log.
  */
-export async function readNamed(port: EvidencePort, before: number) {
+export async function readNamedLeaves(port: EvidencePort, before: number) {
   const organizations = await port.leaves({ newest: 'organization', before });
   const coverage = await port.leaves({ newest: 'coverage', before });
   const told = await port.leaves({ told: before });
@@ -230,8 +230,8 @@ export function sumOfPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
 }
 
 /** Creates the last leaf of a checkpoint, which names the leaves of `readNamed`. */
-export function observeComplete(
-  { organizations, coverage, told, text }: Awaited<ReturnType<typeof readNamed>>,
+export function createCompleteObservation(
+  { organizations, coverage, told, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
   fields: CheckpointFields,
 ): Observation {
   return createObservation('complete', {
@@ -243,7 +243,7 @@ export function observeComplete(
 }
 
 /** Returns the newest last leaf of a checkpoint before a place, with its fields. Without one, its place is -1. */
-export async function readComplete(port: EvidencePort, before: number) {
+export async function readCompleteLeaf(port: EvidencePort, before: number) {
   const [leaf] = await port.leaves({ newest: 'complete', before });
   const record = recordOf(leaf);
   const fields: CheckpointFields = {

@@ -1,11 +1,11 @@
 import { sign } from 'node:crypto';
-import { assertAuthentic, createCodes } from './authentication.js';
+import { assertAuthentic, createCodes } from './authentication-codes.js';
 import { recordOf } from './commitment.js';
 import { hexOf } from './hashes.js';
 import { nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
-import { isSignedBy, type SigningKey, type Verifier } from './note.js';
+import { isSignedBy, type SigningKey, type Verifier } from './signing-key.js';
 import { ALL, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
-import { appendOne, withClaim, type Writing } from './write.js';
+import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
 
 const AT_ONCE = 5000;
 
@@ -13,14 +13,14 @@ const AT_ONCE = 5000;
  * Replaces the key of a log, under the same name. A leaf that the old key has signed says so, and all leaves get new
  * authentication codes. If it is killed, it is completed by another call; until then the sealer accepts codes of both keys.
  */
-export async function renewKey(writing: Writing, keyFile: string): Promise<SigningKey> {
-  return await withClaim(writing, async () => {
+export async function renewKey(writing: LogWriter, keyFile: string): Promise<SigningKey> {
+  return await withWriterClaim(writing, async () => {
     const next = nextKeyFile(keyFile, readKeyFile(keyFile).name);
     const old = readKeyFile(keyFile);
     const at = new Date(writing.now()).toISOString();
     const given = { old: hexOf(old.publicKey), new: hexOf(next.publicKey), at };
     const signature = sign(null, textOf(given), old.privateKey).toString('base64');
-    await appendOne(writing, createObservation('key', { ...given, signature }));
+    await appendLeaf(writing, createObservation('key', { ...given, signature }));
     await renewCodes(writing.port, old.codeKeys, next);
     replaceKeyFile(keyFile, at);
     return next;

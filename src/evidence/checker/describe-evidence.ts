@@ -1,7 +1,7 @@
 import type { VerifiedEvidence } from './check.js';
-import { chooseColumns, formatColumnName, formatListName } from './labels.js';
+import { chooseColumns, formatColumnName, formatListName } from './column-labels.js';
 import type { EndedRow, OlderCounts } from './older-counts.js';
-import { formatField, getText, type RowVersion } from './records.js';
+import { formatField, getText, type RowVersion } from './row-versions.js';
 import { formatCount, formatInstant, formatList, formatTonnes } from './text.js';
 
 /** The rows of a list in the months of the scope, with their exact sum. */

@@ -1,9 +1,16 @@
-import { findWaiting } from './behind.js';
-import { isAuthentic } from './authentication.js';
+import { findUnsealedChanges } from './sealing-checks.js';
+import { isAuthentic } from './authentication-codes.js';
 import { headOf } from './checkpoint.js';
 import { canonicalJson, isNumbered, leafOf, recordOf } from './commitment.js';
-import { observeComplete, observeOrganization, readComplete, readMonths, readNamed } from './complete.js';
-import { openNote, type SigningKey } from './note.js';
+import {
+  createCompleteObservation,
+  observeOrganization,
+  readCompleteLeaf,
+  readMonths,
+  readNamedLeaves,
+} from './completeness-leaves.js';
+import { type SigningKey } from './signing-key.js';
+import { openNote } from './signed-note.js';
 import {
   ALL,
   type Observation,
@@ -13,11 +20,11 @@ import {
   type Numbered,
   PLAIN_COLUMNS,
 } from './port.js';
-import { readSigners } from './renew.js';
+import { readSigners } from './renew-key.js';
 import type { Sealing } from './seal.js';
 import { isTimestampOf } from './timestamp.js';
 import { EMPTY, growTree } from './tree.js';
-import { hashPlaces, NOTHING_ERASED } from './write.js';
+import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
 
 /** A difference between the log and the mirror, or within the log. */
 interface Unfit {
@@ -90,7 +97,7 @@ export async function verifyEvidence(
     for (const leaf of leaves) checkCodes(leaf);
   }
   if (erased !== accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
-  else if (faults.length + foreign.length === 0 && (await hashPlaces(port)) !== erasedDigest)
+  else if (faults.length + foreign.length === 0 && (await hashErasedPlaces(port)) !== erasedDigest)
     tell(`${erased} leaves without salt`, 'forget and purge erased other leaves');
   if (foreign.length > 0 && !isKeyKnown)
     tell(`${foreign.length} leaves`, 'their authentication codes were made with another key');
@@ -101,7 +108,7 @@ export async function verifyEvidence(
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
-  const { changes: waiting } = await findWaiting(port, ends);
+  const { changes: waiting } = await findUnsealedChanges(port, ends);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
   /** Returns the instant of the newest checkpoint before each change. */
@@ -141,9 +148,9 @@ export async function verifyEvidence(
 
   /** Counts the rows and reads of each organization again, and compares the list of leaves that a folder must not omit. */
   async function compareTotals(): Promise<void> {
-    const { leaf: complete, place, fields } = await readComplete(port, size);
+    const { leaf: complete, place, fields } = await readCompleteLeaf(port, size);
     if (complete === undefined) return;
-    const listed = await readNamed(port, place);
+    const listed = await readNamedLeaves(port, place);
     for (const leaf of listed.organizations) {
       const organizationId = String(leaf.subject);
       const { totals } = await readMonths(port, organizationId, fields.up_to);
@@ -151,7 +158,7 @@ export async function verifyEvidence(
       if (canonicalJson(fact.record) !== leaf.record && !(await wasErasedAfter(place)))
         tell(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
     }
-    const { record } = observeComplete(listed, fields);
+    const { record } = createCompleteObservation(listed, fields);
     if (canonicalJson(record) !== complete.record && !(await wasErasedAfter(place)))
       tell(`complete ${place}`, 'it lists other leaves than are there');
   }

@@ -43,8 +43,8 @@ export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> 
   const inCertificates = uncheckedFiles.find(name => /^certificates\//i.test(name));
   assertFolder(inCertificates === undefined, `${inCertificates} is not named after a hash`);
   return {
-    lines: await readText(files, 'evidence.jsonl'),
-    checkpoint: await readText(files, 'checkpoint.txt'),
+    lines: await readTextFile(files, 'evidence.jsonl'),
+    checkpoint: await readTextFile(files, 'checkpoint.txt'),
     uncheckedFiles: uncheckedFiles.toSorted(),
   };
 }
@@ -80,7 +80,7 @@ function getCertificateName(hash: string): string {
   return `certificates/${hash}.pdf`;
 }
 
-async function readText(files: FolderFiles, name: string): Promise<string> {
+async function readTextFile(files: FolderFiles, name: string): Promise<string> {
   const bytes = await readBytes(files, name);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,9 +1,9 @@
-import { isAuthentic } from './authentication.js';
+import { isAuthentic } from './authentication-codes.js';
 import { recordOf } from './commitment.js';
-import { readComplete, readNamed, sumOfPlaces } from './complete.js';
+import { readCompleteLeaf, readNamedLeaves, sumOfPlaces } from './completeness-leaves.js';
 import type { LastSigned } from './key-file.js';
 import { ALL, createObservation, type EvidencePort, type Leaf } from './port.js';
-import { appendOne, withClaim, type Writing } from './write.js';
+import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
 
 export interface DiscardedLeaves {
   /** Leaves that this program did not write. */
@@ -17,10 +17,10 @@ export interface DiscardedLeaves {
  * inserted them. The sealer signs nothing before that. Signed leaves are never removed.
  */
 export async function discardForeignLeaves(
-  discarding: Writing & { readonly lastSigned: LastSigned },
+  discarding: LogWriter & { readonly lastSigned: LastSigned },
 ): Promise<DiscardedLeaves> {
   const { port, key, lastSigned } = discarding;
-  return await withClaim(discarding, async () => {
+  return await withWriterClaim(discarding, async () => {
     const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.checkpoint(ALL))?.size ?? 0);
     const { codeKeys } = key();
     const isForeign = (leaf: Leaf): boolean => leaf.place < 0 || !isAuthentic(leaf, codeKeys);
@@ -54,11 +54,11 @@ async function findFirstForeign(
 }
 
 /** Appends the leaves about erasures, restores and new keys again. Nothing else could write them anew. */
-async function appendAgain(writing: Omit<Writing, 'holder'>, removed: readonly Leaf[]): Promise<void> {
+async function appendAgain(writing: Omit<LogWriter, 'holder'>, removed: readonly Leaf[]): Promise<void> {
   const { port } = writing;
   const kinds = ['forget', 'purge', 'restore', 'key'];
-  const { place, listedPlaces } = await readComplete(port, ALL);
-  const { organizations, coverage, told } = await readNamed(port, Math.max(0, place));
+  const { place, listedPlaces } = await readCompleteLeaf(port, ALL);
+  const { organizations, coverage, told } = await readNamedLeaves(port, Math.max(0, place));
   // Erasures after that checkpoint have leaves of their own, which name the places that they erased.
   const earlier = (await port.leaves({ told: ALL })).filter(leaf => leaf.place > place);
   const accounted = earlier.reduce((sum, leaf) => sum + Number(recordOf(leaf)['unlisted_places'] ?? 0), 0);
@@ -66,7 +66,7 @@ async function appendAgain(writing: Omit<Writing, 'holder'>, removed: readonly L
   for (const leaf of removed.filter(({ kind }) => kinds.includes(kind))) {
     const record = recordOf(leaf);
     const isErasure = leaf.kind === 'forget' || leaf.kind === 'purge';
-    await appendOne(
+    await appendLeaf(
       writing,
       createObservation(leaf.kind, isErasure ? { ...record, unlisted_places: unlisted } : record),
     );

@@ -1,10 +1,10 @@
 import { type Head, type SignedHead, signedHeadOf } from './checkpoint.js';
 import { createObservation, type EvidencePort } from './port.js';
-import type { SigningKey } from './note.js';
-import { renewCodes } from './renew.js';
+import type { SigningKey } from './signing-key.js';
+import { renewCodes } from './renew-key.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
-import { appendOne } from './write.js';
+import { appendLeaf } from './log-writer.js';
 
 export interface RestoredOrigin {
   readonly origin: string;
@@ -63,7 +63,7 @@ export async function beginOrigin(
     held_root: held?.root ?? null,
     held_size: held?.size ?? null,
   };
-  await appendOne(restoring, createObservation('restore', record));
+  await appendLeaf(restoring, createObservation('restore', record));
   const root = await rootOf(port, size + 1);
   lastSigned.write({ origin, size: size + 1, root, signedAt: at });
   return { origin, isNew: true, held, newest, lost };

@@ -1,5 +1,5 @@
 import { signedAt } from './checkpoint.js';
-import { readComplete } from './complete.js';
+import { readCompleteLeaf } from './completeness-leaves.js';
 import { EvidenceError } from './errors.js';
 import { ALL, type LogEnds, type EvidencePort } from './port.js';
 import { assertSealable, type Sealing, unsealed } from './seal.js';
@@ -8,7 +8,7 @@ import { assertSealable, type Sealing, unsealed } from './seal.js';
 const LATE_MS = 5 * 60_000;
 
 /** Counts the changes that no leaf contains, and returns when the first of them was observed. */
-export async function findWaiting(port: EvidencePort, ends: LogEnds) {
+export async function findUnsealedChanges(port: EvidencePort, ends: LogEnds) {
   let [changes, oldest] = [0, ''];
   for await (const { kind, record } of unsealed(port, ends, await port.newest('change', ends.change))) {
     if (kind !== 'change') break;
@@ -19,10 +19,10 @@ export async function findWaiting(port: EvidencePort, ends: LogEnds) {
 }
 
 /** Describes what waits for too long to be sealed or signed; null if nothing does. */
-export async function findUnsealed(port: EvidencePort, now: number): Promise<string | null> {
+export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
   const ends = await port.ends();
-  const { changes, oldest } = await findWaiting(port, ends);
+  const { changes, oldest } = await findUnsealedChanges(port, ends);
   if (isLate(oldest)) return `${changes} changes are not sealed, the oldest of ${oldest}`;
   const newest = await port.checkpoint(ALL);
   if ((newest?.size ?? 0) === ends.size) return null;
@@ -36,7 +36,7 @@ const REMINDER_DAYS = 40;
 const DAY_MS = 86_400_000;
 
 /** Returns why nobody outside could prove that the log was rewritten; null if a checkpoint left this machine recently. */
-export async function findUnpublished(
+export async function findOverduePublication(
   port: EvidencePort,
   now: number,
   { isPublished, hasAuthority }: { readonly isPublished: boolean; readonly hasAuthority: boolean },
@@ -55,7 +55,7 @@ export async function findUnpublished(
 }
 
 /** Returns why the sealer would refuse to sign, or which checkpoint is missing; null if nothing is wrong. */
-export async function findRefusal(
+export async function findSealingRefusal(
   sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned'>,
 ): Promise<string | null> {
   const { port, lastSigned } = sealing;
@@ -65,7 +65,7 @@ export async function findRefusal(
     if (error instanceof EvidenceError) return error.message;
     throw error;
   }
-  const { fields } = await readComplete(port, lastSigned.read()?.size ?? 0);
+  const { fields } = await readCompleteLeaf(port, lastSigned.read()?.size ?? 0);
   const { previous_size: size } = fields;
   if (size === 0 || (await port.checkpoint(size))?.size === size) return null;
   return `the checkpoint of ${size} leaves was deleted`;

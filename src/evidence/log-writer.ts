@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLeaf } from './commitment.js';
+import type { SigningKey } from './signing-key.js';
+import { type EvidencePort, type Observation, type Leaf } from './port.js';
+
+/** What a writer of the log needs. Only one at a time may write. */
+export interface LogWriter {
+  readonly port: EvidencePort;
+  /** Reads the key again at each use, because "evidence renew" may replace it. */
+  readonly key: () => SigningKey;
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** A unique name of the writer. */
+  readonly holder: string;
+}
+
+export const LEAF_SALT_BYTES = 32;
+
+/** Expired, also for a clock that stands still or was set back. */
+export const RELEASED_CLAIM = 0;
+const CLAIM_LOOK_MS = 200;
+
+/** Longer than any purge. If a writer is killed, others wait at most so long. */
+const ERASE_MS = 600_000;
+
+/** Waits until no other process writes the log, then runs `work` under the claim. */
+export async function withWriterClaim<T>(
+  { port, now, holder }: LogWriter,
+  work: () => Promise<T>,
+): Promise<T> {
+  while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
+  const done = await work();
+  await port.claim(holder, now(), RELEASED_CLAIM);
+  return done;
+}
+
+export async function appendLeaf(writing: Omit<LogWriter, 'holder'>, fact: Observation): Promise<void> {
+  const { size } = await writing.port.ends();
+  await writing.port.append([newLeaf(writing, fact, size)]);
+}
+
+export function newLeaf(
+  { key, randomBytes }: Omit<LogWriter, 'holder'>,
+  fact: Observation,
+  place: number,
+): Leaf {
+  return createLeaf(fact, randomBytes(LEAF_SALT_BYTES), place, key().codeKeys[0]);
+}

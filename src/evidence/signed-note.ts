@@ -1,0 +1,25 @@
+import { sign } from 'node:crypto';
+import { type Verifier, type SigningKey, isSignedBy, computeKeyId } from './signing-key.js';
+
+const SIGNATURES = /^\n(— [^\s+]+ [A-Za-z0-9+/]+={0,2}\n)+$/;
+
+/** The text ends with the end of a line. */
+export function signNote(text: string, key: SigningKey): string {
+  const signature = Buffer.concat([computeKeyId(key), sign(null, Buffer.from(text), key.privateKey)]);
+  return `${text}\n— ${key.name} ${signature.toString('base64')}\n`;
+}
+
+/** Returns the text of a note if this key has signed it, else null. */
+export function openNote(note: string, key: Verifier): string | null {
+  const end = note.lastIndexOf('\n\n') + 1;
+  const text = note.slice(0, end);
+  const start = `— ${key.name} `;
+  const id = computeKeyId(key);
+  const isSigned = (line: string): boolean => {
+    const bytes = Buffer.from(line.slice(start.length), 'base64');
+    const isOurs = line.startsWith(start) && bytes.subarray(0, id.length).equals(id);
+    return isOurs && isSignedBy(key, Buffer.from(text), bytes.subarray(id.length));
+  };
+  const signatures = note.slice(end);
+  return SIGNATURES.test(signatures) && signatures.split('\n').some(isSigned) ? text : null;
+}
