@@ -1,128 +1,223 @@
-import type {
-  CertificateDownload,
-  CertificateWriteResult,
-  DueCertificate,
-  MirrorPort,
-} from '../../mirror/port.js';
+import { type RawBuilder, sql } from 'kysely';
+import type { CertificateDownload, CertificateWriteResult, MirrorPort } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import type { Tables } from '../contract/tables.js';
+import type { CertificateState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
-import { type BoundStatement, type Batch, fixed, statement, type Database } from '../statement.js';
+import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { BoundStatement, Batch, Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
 import { type VersionEnd, createVersionStatements } from './versions.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const CHECK_AGAIN_MS = 30 * DAY_MS;
-const FAILED_FIRST_MS = 5 * MINUTE_MS;
-const ENTER_AT_ONCE = 250;
-const DUE_AT_ONCE = 500;
+const RECHECK_MS = 30 * DAY_MS;
+const FIRST_RETRY_MS = 5 * MINUTE_MS;
+/** How many new versions of retirements get a certificate in one transaction. */
+const FOLLOW_LIMIT = 250;
+/** How many certificates one transaction makes due. */
+const MAKE_DUE_LIMIT = 500;
 
-/** Where the PDFs are kept, for those who write rows. */
+/** The stored PDFs, for those who write rows. */
 export interface CertificateFiles {
-  /** Those that are there; nobody removes one of them until the transaction has ended. */
-  readonly among: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** BatchResults how many were there. */
+  /** Returns the files that are stored. None of them is removed before the transaction ends. */
+  readonly findStored: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Removes files and returns how many were stored. */
   readonly remove: (batch: Batch, files: readonly string[]) => Promise<number>;
 }
 
-type Known = Pick<
-  Tables['certificates'],
-  'retirement_id' | 'version' | 'state' | 'sha256' | 'attempts' | 'valid_from'
->;
-type Next = {
-  readonly at: string;
-  readonly dueAt: string;
-  readonly retirementVersion: number;
-  readonly known: number;
-};
+const own = named('mirror.certificates');
 
-const IDS = { id: 'text' } as const;
-const KNOWN = statement<{ organizationId: string; ids: Table }, Known>(
-  ({ rows }) =>
-    `SELECT retirement_id, version, state, sha256, attempts, valid_from FROM mirror.certificates
-     WHERE organization_id = @organizationId AND retirement_id IN (SELECT g.id FROM ${rows('@ids', 'g', IDS)})`,
+const retirementIds = jsonRelation('given', { id: 'text' });
+type GivenCertificates = { readonly organizationId: string; readonly ids: Table };
+const LIST_BY_RETIREMENT = prepared(({ db, fn }, { organizationId, ids }: Params<GivenCertificates>) =>
+  db
+    .selectFrom('mirror.certificates')
+    .select(['retirement_id', 'version', 'state', 'sha256', 'attempts', 'valid_from'])
+    .where('organization_id', '=', organizationId)
+    .where(
+      'retirement_id',
+      'in',
+      sql<string>`(SELECT ${retirementIds.columns.id} FROM ${retirementIds.from(fn, ids)})`,
+    ),
 );
-const DUE = statement<{ organizationId: string; at: string; limit: number }, DueCertificate>(
-  `SELECT retirement_id AS "retirementId", state, attempts, retirement_version AS "retirementVersion"
-   FROM mirror.certificates
-   WHERE organization_id = @organizationId AND due_at <= @at ORDER BY due_at, version LIMIT @limit`,
+type StoredCertificate = ResultRow<typeof LIST_BY_RETIREMENT>;
+
+const DUE_COLUMNS = [
+  'retirement_id as retirementId',
+  'state',
+  'attempts',
+  'retirement_version as retirementVersion',
+] as const;
+type ListLimit = { readonly organizationId: string; readonly limit: number };
+const LIST_DUE = prepared(
+  ({ db }, { organizationId, at, limit }: Params<ListLimit & { readonly at: string }>) =>
+    db
+      .selectFrom('mirror.certificates')
+      .select(DUE_COLUMNS)
+      .where('organization_id', '=', organizationId)
+      .where('due_at', '<=', at)
+      .orderBy('due_at')
+      .orderBy('version')
+      .limit(limit),
 );
+const LIST_FAILED = prepared(({ db }, { organizationId, limit }: Params<ListLimit>) =>
+  db
+    .selectFrom('mirror.certificates')
+    .select(DUE_COLUMNS)
+    .where('organization_id', '=', organizationId)
+    .where('error', 'is not', null)
+    .where('state', '<>', 'stored')
+    .orderBy('version')
+    .limit(limit),
+);
+
+type DueTime = { readonly organizationId: string; readonly at: string };
+const makeDueIf = (condition: (at: RawBuilder<string>) => RawBuilder<boolean>) =>
+  prepared(({ db }, { organizationId, at }: Params<DueTime>) =>
+    db
+      .updateTable('mirror.certificates')
+      .set({ due_at: at })
+      .where('version', 'in', eb =>
+        eb
+          .selectFrom('mirror.certificates')
+          .select('version')
+          .where('organization_id', '=', organizationId)
+          .where('due_at', '>', at)
+          .where(condition(at))
+          .limit(sql.lit(MAKE_DUE_LIMIT)),
+      )
+      .returning('version'),
+  );
 const MAKE_DUE = {
-  all: makeDueWhere('true'),
-  failed: makeDueWhere('error IS NOT NULL'),
-  ahead: makeDueWhere('coalesce(checked_at, valid_from) > @at'),
+  all: makeDueIf(() => sql`true`),
+  failed: makeDueIf(() => sql`${own.error} IS NOT NULL`),
+  ahead: makeDueIf(at => sql`coalesce(${own.checked_at}, ${own.valid_from}) > ${at}`),
 } as const;
 
-function makeDueWhere(condition: string) {
-  return statement<{ organizationId: string; at: string }, { readonly version: number }>(
-    `UPDATE mirror.certificates SET due_at = @at WHERE version IN (
-       SELECT version FROM mirror.certificates
-       WHERE organization_id = @organizationId AND due_at > @at AND ${condition} LIMIT ${DUE_AT_ONCE})
-     RETURNING version`,
+/** The result of one request, as every update of a certificate stores it. */
+type RequestResult = {
+  readonly requestedAt: string;
+  readonly dueAt: string;
+  readonly retirementVersion: number;
+  /** The version of the certificate that was requested. */
+  readonly currentVersion: number;
+};
+/** A certificate whose retirement has changed since the request stays due as it was. */
+const setResult = ({ requestedAt, dueAt, retirementVersion }: Params<RequestResult>) => ({
+  checked_at: requestedAt,
+  due_at: sql<string>`CASE WHEN ${own.retirement_version} = ${retirementVersion} THEN ${dueAt} ELSE ${own.due_at} END`,
+});
+type NewFile = RequestResult & {
+  readonly version: number;
+  readonly file: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly validFrom: string;
+  readonly syncId: number;
+};
+const STORE_FILE = prepared(({ db }, params: Params<NewFile>) =>
+  db
+    .updateTable('mirror.certificates')
+    .set({
+      ...setResult(params),
+      version: params.version,
+      state: 'stored',
+      file: params.file,
+      sha256: params.sha256,
+      size: params.size,
+      fetched_at: params.requestedAt,
+      attempts: 0,
+      error: null,
+      valid_from: params.validFrom,
+      sync_id: params.syncId,
+    })
+    .where('version', '=', params.currentVersion),
+);
+const CONFIRM_FILE = prepared(({ db }, params: Params<RequestResult & { readonly file: string }>) =>
+  db
+    .updateTable('mirror.certificates')
+    .set({ ...setResult(params), file: params.file, attempts: 0, error: null })
+    .where('version', '=', params.currentVersion),
+);
+type NoFile = RequestResult & { readonly state: CertificateState; readonly error: string | null };
+const POSTPONE = prepared(({ db }, params: Params<NoFile>) =>
+  db
+    .updateTable('mirror.certificates')
+    .set(eb => ({
+      ...setResult(params),
+      state: params.state,
+      attempts: eb('attempts', '+', 1),
+      error: params.error,
+    }))
+    .where('version', '=', params.currentVersion),
+);
+
+const retirement = named('mirror.retirements');
+const mark = named('mirror.certificate_mark');
+const counter = named('mirror.version_counter');
+/** The lock makes transactions follow retirements one after the other, each from where the one before it ended. */
+const LOCK_MARK = prepared(({ db }) =>
+  db.selectFrom('mirror.certificate_mark').select('retirement_version').forUpdate(),
+);
+const READ_NEXT_RETIREMENTS = prepared(({ db }) =>
+  db
+    .selectFrom(
+      db
+        .selectFrom('mirror.retirements')
+        .select('version')
+        .where('version', '>', eb => eb.selectFrom('mirror.certificate_mark').select('retirement_version'))
+        .orderBy('version')
+        .limit(sql.lit(FOLLOW_LIMIT))
+        .as('next'),
+    )
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.max<number | null>('next.version').as('last'),
+    ]),
+);
+type NextRetirements = { readonly count: number; readonly last: number; readonly at: string };
+/** Certificates follow their retirements by version: a new version of a retirement is above the mark. */
+const FOLLOW_RETIREMENTS = prepared(({ fn }, { count, last, at }: Params<NextRetirements>) => {
+  const stored = named('mirror.certificates', 'certificates');
+  const excluded = named('mirror.certificates', 'excluded');
+  const insert = insertFrom(
+    'mirror.certificates',
+    {
+      version: sql<number>`(SELECT ${counter.last} FROM ${counter()}) - ${fn.cast('int', count)} + row_number() OVER (ORDER BY ${retirement.version})`,
+      organization_id: retirement.organization_id,
+      retirement_id: retirement.id,
+      state: sql.lit('pending'),
+      due_at: fn.cast('instant', at),
+      retirement_version: retirement.version,
+      valid_from: fn.cast('instant', at),
+    },
+    sql`FROM ${retirement()} WHERE ${retirement.version} > (SELECT ${mark.retirement_version} FROM ${mark()})
+      AND ${retirement.version} <= ${last}`,
   );
-}
-
-const NEXT = `checked_at = @at,
-  due_at = CASE WHEN retirement_version = @retirementVersion THEN @dueAt ELSE due_at END`;
-const STORE = statement<
-  Next & { version: number; file: string; sha256: string; size: number; validFrom: string; syncId: number }
->(
-  `UPDATE mirror.certificates SET version = @version, state = 'stored', file = @file, sha256 = @sha256, size = @size,
-     fetched_at = @at, ${NEXT}, attempts = 0, error = NULL, valid_from = @validFrom, sync_id = @syncId
-   WHERE version = @known`,
-);
-const CONFIRM = statement<Next & { file: string }>(
-  `UPDATE mirror.certificates SET file = @file, ${NEXT}, attempts = 0, error = NULL WHERE version = @known`,
-);
-const POSTPONE = statement<Next & { state: string; error: string | null }>(
-  `UPDATE mirror.certificates SET state = @state, ${NEXT}, attempts = attempts + 1, error = @error
-   WHERE version = @known`,
+  return sqlStatement`${insert} ON CONFLICT (${own.organization_id}, ${own.retirement_id}) DO UPDATE SET
+    ${own.due_at} = ${fn.least(stored.due_at, excluded.due_at)},
+    ${own.retirement_version} = ${excluded.retirement_version}, ${own.attempts} = 0`;
+});
+const MOVE_MARK = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
+  db.updateTable('mirror.certificate_mark').set({ retirement_version: last }),
 );
 
-const FAILED = statement<{ organizationId: string; limit: number }, DueCertificate>(
-  `SELECT retirement_id AS "retirementId", state, attempts, retirement_version AS "retirementVersion"
-   FROM mirror.certificates
-   WHERE organization_id = @organizationId AND error IS NOT NULL AND state <> 'stored' ORDER BY version LIMIT @limit`,
-);
-
-const MARK = '(SELECT retirement_version FROM mirror.certificate_mark)';
-/** One after the other: what the next one enters begins where this one has ended. */
-const HOLD_MARK = fixed(
-  ({ forUpdate }) => `SELECT retirement_version FROM mirror.certificate_mark ${forUpdate}`,
-);
-const BEHIND = fixed<{ readonly count: number; readonly last: number | null }>(
-  `SELECT count(*) AS count, max(version) AS last FROM (
-     SELECT version FROM mirror.retirements WHERE version > ${MARK} ORDER BY version LIMIT ${ENTER_AT_ONCE}
-   ) AS behind`,
-);
-/** Certificates follow their retirements by version: a new version of a retirement is beyond the mark. */
-const ENTER = statement<{ count: number; last: number; at: string }>(
-  ({ as, least }) =>
-    `INSERT INTO mirror.certificates AS c
-       (version, organization_id, retirement_id, state, due_at, retirement_version, valid_from)
-     SELECT (SELECT last FROM mirror.version_counter) - ${as('int', '@count')} + row_number() OVER (ORDER BY version),
-       organization_id, id, 'pending', ${as('instant', '@at')}, version, ${as('instant', '@at')}
-     FROM mirror.retirements WHERE version > ${MARK} AND version <= @last
-     ON CONFLICT (organization_id, retirement_id) DO UPDATE SET due_at = ${least('c.due_at', 'excluded.due_at')},
-       retirement_version = excluded.retirement_version, attempts = 0`,
-);
-const MOVE_MARK = statement<{ last: number }>(
-  'UPDATE mirror.certificate_mark SET retirement_version = @last',
-);
-
-/** A file may have been removed by a purge since it was stored: then its certificate is due as it was. */
+/** A purge may have removed a file since it was stored. Then its certificate stays due. */
 export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
   const versions = createVersionStatements(CERTIFICATES);
 
-  async function enterSome(batch: Batch, at: string): Promise<number> {
-    const [, [behind]] = await batch(HOLD_MARK, BEHIND);
-    const { count, last } = behind ?? { count: 0, last: null };
-    if (last !== null) await batch(reserveVersions(count), ENTER({ count, last, at }), MOVE_MARK({ last }));
+  /** Gives the next retirements their certificates and returns how many there were. */
+  async function followRetirements(batch: Batch, at: string): Promise<number> {
+    const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());
+    const { count, last } = next ?? { count: 0, last: null };
+    if (last !== null) {
+      await batch(reserveVersions(count), FOLLOW_RETIREMENTS({ count, last, at }), MOVE_MARK({ last }));
+    }
     return count;
   }
 
@@ -130,98 +225,99 @@ export function createCertificates(
     makeCertificatesDue: (due, now) =>
       transact(async batch => {
         const at = formatInstant(now);
-        if (due === 'new') return await enterSome(batch, at);
-        const { organizationId, filter: which } = due;
-        return (await batch(MAKE_DUE[which]({ organizationId, at })))[0].length;
+        if (due === 'new') return await followRetirements(batch, at);
+        const { organizationId, filter } = due;
+        return (await batch(MAKE_DUE[filter]({ organizationId, at })))[0].length;
       }),
     listDueCertificates: async (organizationId, at, limit) =>
       (
         await look(
           at === null
-            ? FAILED({ organizationId, limit })
-            : DUE({ organizationId, at: formatInstant(at), limit }),
+            ? LIST_FAILED({ organizationId, limit })
+            : LIST_DUE({ organizationId, at: formatInstant(at), limit }),
         )
       )[0],
     writeCertificates: (sync, answers) =>
       transact(async batch => {
         const { organizationId } = sync.request;
-        const ids = { columns: IDS, rows: answers.map(({ retirementId }) => [retirementId]) };
-        const [, seen, installations, states, , last, syncIds, known, ended] = await batch(
+        const ids = retirementIds.toTable(answers.map(({ retirementId: id }) => ({ id })));
+        const [, seen, installations, states, , last, syncIds, stored, ended] = await batch(
           ...listStartStatements(sync, answers.length),
-          KNOWN({ organizationId, ids }),
+          LIST_BY_RETIREMENT({ organizationId, ids }),
           versions.selectLastEnds(answers.map(({ retirementId }) => [organizationId, retirementId])),
         );
-        const entered = startCommit(sync, answers.length, {
+        const commit = startCommit(sync, answers.length, {
           seen,
           installations,
           states,
           ids: syncIds,
           last,
         });
-        const { id: syncId, firstVersion: first, clock: dates } = entered;
-        const came = answers.flatMap(({ result: each }) => (each.kind === 'file' ? [each.file.file] : []));
-        const there = await files.among(batch, came);
-        const knownOf = new Map(known.map(row => [row.retirement_id, row]));
+        const { id: syncId, firstVersion, clock } = commit;
+        const downloaded = answers.flatMap(({ result }) =>
+          result.kind === 'file' ? [result.file.file] : [],
+        );
+        const storedFiles = await files.findStored(batch, downloaded);
+        const certificates = new Map(stored.map(row => [row.retirement_id, row]));
         const endedAt = new Map(ended.map(row => [row['retirement_id'], row['valid_to']]));
-        const closings: VersionEnd[] = [];
-        const statements: BoundStatement[] = [];
+        const ends: VersionEnd[] = [];
+        const updates: BoundStatement[] = [];
 
         function writeOne(answer: CertificateDownload, n: number): CertificateWriteResult {
-          const row = knownOf.get(answer.retirementId);
+          const row = certificates.get(answer.retirementId);
           if (answer.result.kind !== 'file') {
-            if (row !== undefined) statements.push(POSTPONE(postponed(answer, row)));
+            if (row !== undefined) updates.push(POSTPONE(postpone(answer, row)));
             return 'noted';
           }
           const { file, observedAt } = answer.result;
-          if (row === undefined || !there.has(file.file)) return 'gone';
-          const next = nextOf(answer, row, CHECK_AGAIN_MS);
+          if (row === undefined || !storedFiles.has(file.file)) return 'gone';
+          const result = toResult(answer, row, RECHECK_MS);
           if (row.sha256 === file.sha256) {
-            statements.push(CONFIRM({ ...next, file: file.file }));
+            updates.push(CONFIRM_FILE({ ...result, file: file.file }));
             return 'unchanged';
           }
           const isStored = row.state === 'stored';
-          const before = isStored ? row.valid_from : endedAt.get(answer.retirementId);
-          const validFrom = dates.assignInstant(observedAt, before ?? null);
-          const version = first + n;
+          const previous = isStored ? row.valid_from : endedAt.get(answer.retirementId);
+          const validFrom = clock.assignInstant(observedAt, previous ?? null);
+          const version = firstVersion + n;
           if (isStored)
-            closings.push({ version: row.version, at: validFrom, changeNumber: version, isRemoved: false });
-          statements.push(STORE({ ...file, ...next, validFrom, syncId, version }));
+            ends.push({ version: row.version, at: validFrom, changeNumber: version, isRemoved: false });
+          updates.push(STORE_FILE({ ...file, ...result, validFrom, syncId, version }));
           return isStored ? 'replaced' : 'stored';
         }
 
         const written = answers.map(writeOne);
-        const count = (word: CertificateWriteResult) => written.filter(each => each === word).length;
+        const count = (kind: CertificateWriteResult) => written.filter(each => each === kind).length;
         const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
-        const { statements: books, result: done } = endCommit(entered, counts);
-        const archived = closings.length === 0 ? null : versions.copyToPast(closings, syncId);
-        await batch(archived, ...statements, ...books);
-        return { ...done, written };
+        const { statements, result } = endCommit(commit, counts);
+        const archived = ends.length === 0 ? null : versions.copyToPast(ends, syncId);
+        await batch(archived, ...updates, ...statements);
+        return { ...result, written };
       }),
   };
 }
 
-/** Without a certificate: after a day, then two, up to thirty. After a fault: five minutes, doubling up to a day. */
-function postponed(answer: CertificateDownload, known: Known) {
+/** Waits one day, then two, up to 30 if there is no certificate; five minutes after a fault, doubling up to a day. */
+function postpone(answer: CertificateDownload, stored: StoredCertificate): NoFile {
   if (answer.result.kind === 'fault') {
-    const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
-    return { ...nextOf(answer, known, wait), state: known.state, error: answer.result.error };
+    const waitMs = Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** stored.attempts);
+    return { ...toResult(answer, stored, waitMs), state: stored.state, error: answer.result.error };
   }
-  const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
-  const isStored = known.state === 'stored';
+  const waitMs = Math.min(RECHECK_MS, DAY_MS * 2 ** stored.attempts);
+  const isStored = stored.state === 'stored';
   const error = isStored ? 'the registry had none when it was asked again' : null;
-  return { ...nextOf(answer, known, wait), state: isStored ? 'stored' : 'unavailable', error };
+  return { ...toResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
-/** When it was asked for, and when it is due next unless its retirement has changed meanwhile. */
-function nextOf(
+function toResult(
   { requestedAt, retirementVersion }: CertificateDownload,
-  { version }: Known,
+  { version }: StoredCertificate,
   waitMs: number,
-): Next {
+): RequestResult {
   return {
-    at: formatInstant(requestedAt),
+    requestedAt: formatInstant(requestedAt),
     dueAt: formatInstant(requestedAt + waitMs),
     retirementVersion,
-    known: version,
+    currentVersion: version,
   };
 }

@@ -120,6 +120,6 @@ const namesOf = (files: readonly string[]) => ({
 });
 
 export const CERTIFICATE_FILES: CertificateFiles = {
-  among: async (batch, files) => new Set((await batch(AMONG(namesOf(files))))[0].map(({ file }) => file)),
+  findStored: async (batch, files) => new Set((await batch(AMONG(namesOf(files))))[0].map(({ file }) => file)),
   remove: async (batch, files) => (await batch(REMOVE(namesOf(files))))[0].length,
 };

@@ -66,11 +66,11 @@ export function createCertificateFolder(
   };
 }
 
-/** The same files as those see them who hold the lock of all who write rows. */
+/** Returns the files as they are used within the transactions that write rows. */
 export function createCertificateFiles(folder: string): CertificateFiles {
   const has = (file: string): boolean => existsSync(join(folder, file));
   return {
-    among: async (_, files) => new Set(files.filter(has)),
+    findStored: async (_, files) => new Set(files.filter(has)),
     remove: async (_, files) => {
       const found = files.filter(has);
       for (const file of found) rmSync(join(folder, file), { force: true });
