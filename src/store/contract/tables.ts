@@ -3,7 +3,7 @@ import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/
 import type { DATED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
 import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
 import type { BALANCE } from '../../../migrations/mirror/0001/balance.js';
-import type { BOOKS } from '../../../migrations/mirror/0001/books.js';
+import type { BOOKS, CERTIFICATE_FILES } from '../../../migrations/mirror/0001/books.js';
 import type { CHANGES } from '../../../migrations/mirror/0001/changes.js';
 import type { OF_NOW } from '../../../migrations/mirror/0001/freshness.js';
 import type { PAST, RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
@@ -98,11 +98,13 @@ type WritableCell<Name extends string, C extends Column> = C extends
 type WritableRow<Table extends string, C extends Columns> = {
   [Name in keyof C & string]: WritableCell<`${Table}.${Name}`, C[Name]>;
 };
+/** Tables that only PostgreSQL has. */
+type PostgresOnly = Made<typeof CERTIFICATE_FILES>;
 type WithSchema<Table extends string> = Table extends `inbox.${string}` ? Table : `mirror.${Table}`;
 
 /** The schema for Kysely: every table and view of both databases, with its schema name. */
 export type Db = {
-  [R in Single as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
+  [R in Single | PostgresOnly as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
 } & {
   [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
 } & {

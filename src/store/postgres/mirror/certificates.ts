@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
 import {
   assertRetirementId,
   formatCertificateFileName,
@@ -9,117 +10,151 @@ import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Table } from '../../dialect.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
-import { statement } from '../../statement.js';
+import type { SqlBuilder } from '../../sql/builder.js';
+import { jsonRelation, named } from '../../sql/columns.js';
+import type { SqlFunctions } from '../../sql/functions.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import type { Batch } from '../../statement.js';
 import { databaseIn } from '../database.js';
-import type { Postgres, Query } from '../open.js';
+import type { Postgres } from '../open.js';
 
 export interface TableOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
 }
 
-const READ_AT_ONCE = 1024 * 1024;
-const LISTED_AT_ONCE = 500;
+/** How many bytes of a file one query reads. */
+const PART_BYTES = 1024 * 1024;
+/** How many file names one query lists. */
+const LIST_LIMIT = 500;
 
-/** What is not what its name says was damaged in the database. */
-const MOVE_ASIDE = statement<{ file: string; aside: string; sha256: string }>(
-  `UPDATE mirror.certificate_files SET file = @aside
-   WHERE file = @file AND sha256(bytes) <> decode(@sha256, 'hex')`,
+const own = named('mirror.certificate_files');
+
+type DamagedFile = { readonly file: string; readonly newName: string; readonly sha256: string };
+/** A file whose bytes do not have the hash of its name was damaged in the database. */
+const RENAME_DAMAGED = prepared(({ db }, { file, newName, sha256 }: Params<DamagedFile>) =>
+  db
+    .updateTable('mirror.certificate_files')
+    .set({ file: newName })
+    .where('file', '=', file)
+    .where(sql<boolean>`sha256(${own.bytes}) <> decode(${sha256}, 'hex')`),
 );
-const ADD = statement<{ file: string; at: string; bytes: Uint8Array }>(
-  'INSERT INTO mirror.certificate_files (file, written_at, bytes) VALUES (@file, @at, @bytes) ON CONFLICT DO NOTHING',
+type NewFile = { readonly file: string; readonly at: string; readonly bytes: Uint8Array };
+const INSERT_FILE = prepared(({ db }, { file, at, bytes }: Params<NewFile>) =>
+  db
+    .insertInto('mirror.certificate_files')
+    .values({ file, written_at: at, bytes })
+    .onConflict(conflict => conflict.doNothing()),
+);
+type FilePart = { readonly file: string; readonly start: number };
+/** `start` counts from 1. */
+const READ_PART = prepared(({ db }, { file, start }: Params<FilePart>) =>
+  db
+    .selectFrom('mirror.certificate_files')
+    .select(({ fn }) => fn<Uint8Array>('substr', ['bytes', start, sql.lit(PART_BYTES)]).as('bytes'))
+    .where('file', '=', file),
+);
+const selectNextFiles = ({ db }: SqlBuilder, after: RawBuilder<string>) =>
+  db
+    .selectFrom('mirror.certificate_files')
+    .select('file')
+    .where('file', '>', after)
+    .orderBy('file')
+    .limit(sql.lit(LIST_LIMIT));
+const LIST_FILES = prepared((builder, { after }: Params<{ readonly after: string }>) =>
+  selectNextFiles(builder, after),
+);
+type WrittenFiles = { readonly after: string; readonly from: string; readonly to: string };
+const LIST_WRITTEN_FILES = prepared((builder, { after, from, to }: Params<WrittenFiles>) =>
+  selectNextFiles(builder, after).where('written_at', '>=', from).where('written_at', '<', to),
 );
 
-/** PDFs as rows. Each is held here as it comes, and they are written one after the other; one is read a part at a time. */
+const fileList = jsonRelation('given', { file: 'text' });
+type FileList = { readonly files: Table };
+const givenFiles = (fn: SqlFunctions, { files }: Params<FileList>) =>
+  sql<string>`(SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
+const FIND_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
+  db.selectFrom('mirror.certificate_files').select('file').where('file', 'in', givenFiles(fn, params)),
+);
+const REMOVE_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
+  db.deleteFrom('mirror.certificate_files').where('file', 'in', givenFiles(fn, params)).returning('file'),
+);
+
+/** Stores PDFs as rows. A new PDF is held in memory, and PDFs are written one after the other. They are read in parts. */
 export function createCertificateTable(
   postgres: Postgres,
   { now, maxBytes = MAX_PDF_BYTES }: TableOptions,
 ): PdfStore {
-  const { query } = postgres;
-  const { transact } = databaseIn(postgres);
-  let writing = Promise.resolve();
-  async function put(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
-    const aside = MOVE_ASIDE({ file, aside: `${file}.${randomUUID()}.damaged`, sha256 });
-    const add = ADD({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
-    await transact(batch => batch(aside, add));
+  const { look, transact } = databaseIn(postgres);
+  let lastWrite = Promise.resolve();
+  async function insert(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
+    const rename = RENAME_DAMAGED({ file, newName: `${file}.${randomUUID()}.damaged`, sha256 });
+    const add = INSERT_FILE({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
+    await transact(batch => batch(rename, add));
   }
-  const write = (...given: Parameters<typeof put>): Promise<void> => {
-    const done = writing.then(() => put(...given));
-    writing = done.catch(() => undefined);
+  const insertInTurn = (...file: Parameters<typeof insert>): Promise<void> => {
+    const done = lastWrite.then(() => insert(...file));
+    lastWrite = done.catch(() => undefined);
     return done;
   };
   return {
     prepare: async () => undefined,
     save: async (retirementId, body) => {
       assertRetirementId(retirementId);
-      const check = createPdfValidator(maxBytes);
+      const validator = createPdfValidator(maxBytes);
       const chunks: Uint8Array[] = [];
       for await (const chunk of body) {
-        check.addChunk(chunk);
+        validator.addChunk(chunk);
         chunks.push(chunk);
       }
-      const written = check.finish();
+      const written = validator.finish();
       const file = formatCertificateFileName(retirementId, written.sha256);
-      await write(file, written.sha256, chunks);
+      await insertInTurn(file, written.sha256, chunks);
       return { file, ...written };
     },
     open: async file => {
       if (parseRetirementId(file) === null) return null;
-      const first = await partFrom(query, file, 0);
-      return first === null ? null : readParts(query, file, first);
+      const first = await readPart(look, file, 0);
+      return first === null ? null : readParts(look, file, first);
     },
-    list: written => list(query, written),
+    list: written => listFiles(look, written),
     flush: async () => undefined,
   };
 }
 
-/** Null where it is not there; empty where it has no more. */
-async function partFrom(query: Query, file: string, from: number): Promise<Uint8Array | null> {
-  const [found] = await query<{ bytes: Uint8Array }>(
-    `SELECT substring(bytes FROM $2 FOR ${READ_AT_ONCE}) AS bytes FROM mirror.certificate_files WHERE file = $1`,
-    [file, from + 1],
-  );
-  return found?.bytes ?? null;
+/** Returns null if the file does not exist, and no bytes after its end. */
+async function readPart(look: Batch, file: string, offset: number): Promise<Uint8Array | null> {
+  const [[part]] = await look(READ_PART({ file, start: offset + 1 }));
+  return part?.bytes ?? null;
 }
 
-async function* readParts(query: Query, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
-  let read = 0;
-  for (let part: Uint8Array | null = first; part !== null; part = await partFrom(query, file, read)) {
+async function* readParts(look: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (let part: Uint8Array | null = first; part !== null; part = await readPart(look, file, offset)) {
     if (part.length > 0) yield part;
-    read += part.length;
-    if (part.length < READ_AT_ONCE) return;
+    offset += part.length;
+    if (part.length < PART_BYTES) return;
   }
 }
 
-async function* list(query: Query, written: TimeWindow | null): AsyncGenerator<string[]> {
-  const stretch = written && [written.from, written.to].map(formatInstant);
-  const within = stretch === null ? '' : 'AND written_at >= $2 AND written_at < $3';
+async function* listFiles(look: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
+  const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
-    const found = await query<{ file: string }>(
-      `SELECT file FROM mirror.certificate_files WHERE file > $1 ${within} ORDER BY file LIMIT ${LISTED_AT_ONCE}`,
-      [after, ...(stretch ?? [])],
+    const [rows] = await look(
+      range === null ? LIST_FILES({ after }) : LIST_WRITTEN_FILES({ after, ...range }),
     );
-    if (found.length > 0) yield found.map(({ file }) => file);
-    if (found.length < LISTED_AT_ONCE) return;
-    after = found.at(-1)?.file ?? after;
+    if (rows.length > 0) yield rows.map(({ file }) => file);
+    if (rows.length < LIST_LIMIT) return;
+    after = rows.at(-1)?.file ?? after;
   }
 }
 
-const NAMES = { file: 'text' } as const;
-type Named = { readonly file: string };
-const AMONG = statement<{ files: Table }, Named>(
-  ({ rows }) =>
-    `SELECT file FROM mirror.certificate_files WHERE file IN (SELECT g.file FROM ${rows('@files', 'g', NAMES)})`,
-);
-const REMOVE = statement<{ files: Table }, Named>(
-  ({ rows }) =>
-    `DELETE FROM mirror.certificate_files WHERE file IN (SELECT g.file FROM ${rows('@files', 'g', NAMES)}) RETURNING file`,
-);
-const namesOf = (files: readonly string[]) => ({
-  files: { columns: NAMES, rows: files.map(file => [file]) },
-});
+const toFileTable = (files: readonly string[]) => fileList.toTable(files.map(file => ({ file })));
 
 export const CERTIFICATE_FILES: CertificateFiles = {
-  findStored: async (batch, files) => new Set((await batch(AMONG(namesOf(files))))[0].map(({ file }) => file)),
-  remove: async (batch, files) => (await batch(REMOVE(namesOf(files))))[0].length,
+  findStored: async (batch, files) => {
+    const [stored] = await batch(FIND_FILES({ files: toFileTable(files) }));
+    return new Set(stored.map(({ file }) => file));
+  },
+  remove: async (batch, files) => (await batch(REMOVE_FILES({ files: toFileTable(files) })))[0].length,
 };
