@@ -23,11 +23,6 @@ export function isResource(name: string): name is Resource {
 /** The entries of all tables with versions: the resources and the installations. */
 export const ENTRIES: readonly ResourceEntry[] = [INSTALLATIONS, ...Object.values(ENTRY_BY_RESOURCE)];
 
-/** Returns the entries of all tables that have a column of this name. */
-export function listEntriesWithColumn(column: string): readonly ResourceEntry[] {
-  return ENTRIES.filter(entry => hasColumn(entry, column));
-}
-
 export function hasColumn({ key, columns }: ResourceEntry, column: string): boolean {
   return [...key, ...columns].some(({ name }) => name === column);
 }

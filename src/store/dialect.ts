@@ -52,8 +52,6 @@ export interface Dialect extends OfSchema {
   readonly bindRows: (table: Table) => Omit<Bound, 'text'>;
   /** From now on what is removed leaves no bytes. */
   readonly erasing: string;
-  /** The number of the newest sync that ever was; null to whoever may not see it. */
-  readonly newestSync: string;
 }
 
 export const SQLITE: Dialect = {
@@ -82,7 +80,6 @@ export const SQLITE: Dialect = {
   },
   bindRows: ({ rows }) => ({ values: [], rows }),
   erasing: 'PRAGMA secure_delete = ON',
-  newestSync: "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)",
 };
 
 /** The channel of those who wait for work, as the functions of the inbox name it too. */
@@ -108,8 +105,6 @@ export const POSTGRES: Dialect = {
     SELECT ${cellsOf(columns)} FROM jsonb_array_elements($1::jsonb) AS e (v) WHERE true ${more}`,
   bindRows: table => ({ values: [jsonOf(table)] }),
   erasing: 'SELECT',
-  newestSync:
-    "(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')",
 };
 
 function cellsOf(columns: Kinds): string {

@@ -6,7 +6,6 @@ import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { LISTED } from '../../src/store/laws/law.js';
 import { formatWithCommas } from '../../src/text/numbers.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseRetirement } from '../../src/registry/json/parse-objects.js';
@@ -326,7 +325,9 @@ test('verify names each column that was changed by hand in any table', async () 
   onTestFinished(() => void db.close());
   const copy = createTables(db);
   const rows = await Promise.all(
-    ['projects', 'installations', ...Object.values(LISTED)].map(table => newestOf(copy, table)),
+    ['projects', 'installations', ...Object.values(LISTS).map(list => list.table)].map(table =>
+      newestOf(copy, table),
+    ),
   );
   const changed: string[] = [];
   for (let place = 0; rows.some(({ columns }) => place < columns.length); place++) {

@@ -1,4 +1,4 @@
-import { KEYS } from '../../src/store/laws/law.js';
+import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import type { Tables } from './tables.js';
 
 export interface ObservedChange {
@@ -10,7 +10,7 @@ export interface ObservedChange {
 
 /** Lists the changes after a change number, in the order of their numbers. */
 export function listChangesSince(db: Tables, after: number): Promise<ObservedChange[]> {
-  const each = Object.entries(KEYS).flatMap(([table, key]) => {
+  const each = RESOURCES.flatMap(({ table, key }) => {
     const same = key.map(column => `n.${column} = p.${column}`).join(' AND ');
     return [
       `SELECT version AS number, ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table}_history
@@ -25,8 +25,8 @@ export function listChangesSince(db: Tables, after: number): Promise<ObservedCha
 
 /** Reads the current rows, by key. */
 export async function readCurrentRows(db: Tables): Promise<Map<string, string>> {
-  const each = Object.entries(KEYS).map(
-    ([table, key]) =>
+  const each = RESOURCES.map(
+    ({ table, key }) =>
       `SELECT ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table} WHERE true${stored(table)}`,
   );
   const rows = await db.rows<{ place: string; shows: string }>(each.join(' UNION ALL '));

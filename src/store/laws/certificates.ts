@@ -1,53 +1,67 @@
-import type { Dialect } from '../dialect.js';
-import { DAY_MS, differ, type Law } from './law.js';
+import { sql } from 'kysely';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { createLaw, dayAfter, describeRow, type Law } from './law.js';
 
-/** Laws that hold whatever the clock did. */
-const WITHOUT_CLOCK: readonly Law[] = [
-  {
-    law: 'the counts in certificate_sums match the rows of certificates',
-    sql: differ(
-      'SELECT organization_id, state, count(*) FROM certificates GROUP BY organization_id, state',
-      'SELECT organization_id, state, certificates FROM certificate_sums WHERE certificates <> 0',
-      "organization_id || ', ' || state",
-    ),
-  },
-  {
-    law: 'each certificate belongs to an existing retirement',
-    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates AS c WHERE NOT EXISTS (
-    SELECT 1 FROM retirements AS r WHERE r.organization_id = c.organization_id AND r.id = c.retirement_id)`,
-  },
-  {
-    law: 'each retirement up to certificate_mark has a row in certificates',
-    sql: `SELECT organization_id || ', ' || id AS found FROM retirements AS r
-    WHERE version <= (SELECT retirement_version FROM certificate_mark) AND NOT EXISTS (
-      SELECT 1 FROM certificates AS c WHERE c.organization_id = r.organization_id AND c.retirement_id = r.id)`,
-  },
-  {
-    law: 'retirement_version of each certificate is a version of its own retirement',
-    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates AS c
-    WHERE NOT EXISTS (SELECT 1 FROM retirements_history AS r WHERE r.version = c.retirement_version
-      AND r.organization_id = c.organization_id AND r.id = c.retirement_id)`,
-  },
-  {
-    law: 'each certificate file is named after its retirement and its hash',
-    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates_history
-    WHERE file IS NOT NULL AND file NOT IN (
-      retirement_id || '-' || sha256 || '.pdf', retirement_id || '-' || substr(sha256, 1, 12) || '.pdf')`,
-  },
-  {
-    law: 'a certificate is stored if and only if it names the sync that downloaded it',
-    sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates
-    WHERE (state = 'stored') <> (sync_id IS NOT NULL)`,
-  },
+const certificate = named('mirror.certificates');
+const c = named('mirror.certificates', 'c');
+const r = named('mirror.retirements', 'r');
+const version = named('mirror.certificates_history');
+const certificateSum = named('mirror.certificate_sums');
+const mark = named('mirror.certificate_mark');
+
+const nameOfCertificate = describeRow(c.organization_id, c.retirement_id);
+const nameOfVersion = describeRow(version.organization_id, version.retirement_id);
+
+export const CERTIFICATE_LAWS: readonly Law[] = [
+  createLaw('the counts in certificate_sums match the rows of certificates', () => {
+    const counted = sql`SELECT ${certificate.organization_id}, ${certificate.state}, count(*) FROM ${certificate()}
+      GROUP BY ${certificate.organization_id}, ${certificate.state}`;
+    const stored = sql`SELECT ${certificateSum.organization_id}, ${certificateSum.state}, ${certificateSum.certificates}
+      FROM ${certificateSum()} WHERE ${certificateSum.certificates} <> 0`;
+    const found = describeRow(certificate.organization_id, certificate.state);
+    return sqlStatement`SELECT DISTINCT ${select({ found })} FROM (
+      SELECT * FROM (${counted} EXCEPT ${stored}) AS counted UNION ALL SELECT * FROM (${stored} EXCEPT ${counted}) AS stored) AS differences`;
+  }),
+  createLaw(
+    'each certificate belongs to an existing retirement',
+    () => sqlStatement`SELECT ${select({ found: nameOfCertificate })} FROM ${c()} WHERE NOT EXISTS (
+      SELECT 1 FROM ${r()} WHERE ${r.organization_id} = ${c.organization_id} AND ${r.id} = ${c.retirement_id})`,
+  ),
+  createLaw(
+    'each retirement up to certificate_mark has a row in certificates',
+    () => sqlStatement`SELECT ${select({ found: describeRow(r.organization_id, r.id) })} FROM ${r()}
+      WHERE ${r.version} <= (SELECT ${mark.retirement_version} FROM ${mark()}) AND NOT EXISTS (
+        SELECT 1 FROM ${c()} WHERE ${c.organization_id} = ${r.organization_id} AND ${c.retirement_id} = ${r.id})`,
+  ),
+  createLaw('retirement_version of each certificate is a version of its own retirement', () => {
+    const past = named('mirror.retirements_history', 'r');
+    return sqlStatement`SELECT ${select({ found: nameOfCertificate })} FROM ${c()} WHERE NOT EXISTS (
+      SELECT 1 FROM ${past()} WHERE ${past.version} = ${c.retirement_version}
+        AND ${past.organization_id} = ${c.organization_id} AND ${past.id} = ${c.retirement_id})`;
+  }),
+  createLaw('each certificate file is named after its retirement and its hash', () => {
+    const { file, retirement_id: retirementId, sha256 } = version;
+    return sqlStatement`SELECT ${select({ found: nameOfVersion })} FROM ${version()}
+      WHERE ${file} IS NOT NULL AND ${file} NOT IN (
+        ${retirementId} || '-' || ${sha256} || '.pdf', ${retirementId} || '-' || substr(${sha256}, 1, 12) || '.pdf')`;
+  }),
+  createLaw(
+    'a certificate is stored if and only if it names the sync that downloaded it',
+    () => sqlStatement`SELECT ${select({ found: nameOfCertificate })} FROM ${c()}
+      WHERE (${c.state} = 'stored') <> (${c.sync_id} IS NOT NULL)`,
+  ),
+  createLaw(
+    'fetched_at of each certificate is not after checked_at, and neither is in the future',
+    ({ db, fn }, { soon }) =>
+      db
+        .selectFrom('mirror.certificates_history')
+        .select(nameOfVersion.as('found'))
+        .where(eb =>
+          eb.or([
+            eb('fetched_at', '>', dayAfter(fn, version.checked_at)),
+            eb('fetched_at', '>', soon),
+            eb('checked_at', '>', soon),
+          ]),
+        ),
+  ),
 ];
-
-export function certificateLaws({ later }: Dialect): readonly Law[] {
-  return [
-    ...WITHOUT_CLOCK,
-    {
-      law: 'fetched_at of each certificate is not after checked_at, and neither is in the future',
-      sql: `SELECT organization_id || ', ' || retirement_id AS found FROM certificates_history
-      WHERE fetched_at > ${later('checked_at', String(DAY_MS))} OR fetched_at > :soon OR checked_at > :soon`,
-    },
-  ];
-}

@@ -1,51 +1,71 @@
-import { listEntriesWithColumn } from '../../resources/resources.js';
-import type { Dialect } from '../dialect.js';
-import { DAY_MS, type Law, LISTED, scopeOf } from './law.js';
+import { sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { isListResource } from '../../resources/lists.js';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { createLaw, dayBefore, describeRow, type Law, type VersionedResource } from './law.js';
 
-export function countLaws({ later }: Dialect): readonly Law[] {
-  const dayBefore = (instant: string) => later(instant, String(-DAY_MS));
-  return [
-    ...Object.entries(LISTED).map(([resource, table]) => ({
-      law: `the row counter of ${resource} matches its rows`,
-      sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
-    FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
-    WHERE s.resource = '${resource}' AND s.open_sync IS NULL
-    GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
-    })),
-    {
-      law: 'no read of a resource is dated in the future',
-      sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
-    WHERE as_of > :soon OR first_complete_at > :soon OR attempted_at > :soon`,
-    },
-    {
-      law: 'the latest sync and the last complete sync of each list exist',
-      /** One pass over the syncs: a search for each list would scan all syncs of that list. */
-      sql: `SELECT organization_id || ', ' || resource AS found FROM (
-        SELECT organization_id, resource, as_of AS started_at, 'complete' AS state FROM resource_states
-        WHERE as_of IS NOT NULL AND unchanged_reads = 0
-        UNION SELECT organization_id, resource, attempted_at, 'any' FROM resource_states
-        WHERE attempted_at IS NOT NULL AND unchanged_reads = 0
-        EXCEPT SELECT organization_id, resource, started_at, 'complete' FROM syncs WHERE state = 'complete'
-        EXCEPT SELECT organization_id, resource, last_started_at, 'complete' FROM unchanged_spans
-        EXCEPT SELECT organization_id, resource, started_at, 'any' FROM syncs) AS missing`,
-    },
-    {
-      law: 'spans of unchanged reads of one list do not overlap, and each lies within one day',
-      sql: `SELECT 'span ' || id AS found FROM (
-        SELECT s.*, lead(first_started_at) OVER (PARTITION BY organization_id, resource ORDER BY id) AS next_started_at
-        FROM unchanged_spans AS s) AS s
-      WHERE first_finished_at < first_started_at OR last_started_at < first_started_at OR last_finished_at < last_started_at
-        OR (reads = 1 AND last_started_at <> first_started_at) OR next_started_at < ${dayBefore('last_started_at')}`,
-    },
-    {
-      law: 'each project that a row names is in project_references',
-      sql: listEntriesWithColumn('project_id')
-        .map(
-          ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t
-        WHERE project_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM project_references AS p
-          WHERE p.organization_id = t.organization_id AND p.project_id = t.project_id)`,
-        )
-        .join(' UNION '),
-    },
-  ];
-}
+type ProjectResource = Extract<VersionedResource, { readonly columns: { readonly project_id: unknown } }>;
+const hasProject = (resource: VersionedResource): resource is ProjectResource =>
+  'project_id' in resource.columns;
+
+const state = named('mirror.resource_states');
+const s = named('mirror.resource_states', 's');
+const sync = named('mirror.syncs');
+const span = named('mirror.unchanged_spans');
+
+export const COUNT_LAWS: readonly Law[] = [
+  ...RESOURCES.filter(({ resource }) => isListResource(resource)).map(({ resource, table, owner }) => {
+    const t = named(`mirror.${table}`, 't');
+    const organizationId = sql.id('t', owner ?? 'organization_id');
+    const rows = sql`count(${t.version})`;
+    const found = sql<string>`${s.organization_id} || ': counted ' || ${s.rows} || ', found ' || ${rows}`;
+    return createLaw(
+      `the row counter of ${resource} matches its rows`,
+      () =>
+        sqlStatement`SELECT ${select({ found })} FROM ${s()} LEFT JOIN ${t()} ON ${organizationId} = ${s.organization_id}
+          WHERE ${s.resource} = ${resource} AND ${s.open_sync} IS NULL
+          GROUP BY ${s.organization_id}, ${s.rows} HAVING ${s.rows} <> ${rows}`,
+    );
+  }),
+  createLaw('no read of a resource is dated in the future', ({ db }, { soon }) =>
+    db
+      .selectFrom('mirror.resource_states')
+      .select(describeRow(state.organization_id, state.resource).as('found'))
+      .where(eb =>
+        eb.or([eb('as_of', '>', soon), eb('first_complete_at', '>', soon), eb('attempted_at', '>', soon)]),
+      ),
+  ),
+  createLaw('the latest sync and the last complete sync of each list exist', () => {
+    const found = describeRow(state.organization_id, state.resource);
+    const list = sql`${state.organization_id}, ${state.resource}`;
+    // One pass over the syncs: a search for each list would scan all syncs of that list.
+    return sqlStatement`SELECT ${select({ found })} FROM (
+      SELECT ${list}, ${state.as_of} AS started_at, 'complete' AS state FROM ${state()}
+      WHERE ${state.as_of} IS NOT NULL AND ${state.unchanged_reads} = 0
+      UNION SELECT ${list}, ${state.attempted_at}, 'any' FROM ${state()}
+      WHERE ${state.attempted_at} IS NOT NULL AND ${state.unchanged_reads} = 0
+      EXCEPT SELECT ${sync.organization_id}, ${sync.resource}, ${sync.started_at}, 'complete' FROM ${sync()} WHERE ${sync.state} = 'complete'
+      EXCEPT SELECT ${span.organization_id}, ${span.resource}, ${span.last_started_at}, 'complete' FROM ${span()}
+      EXCEPT SELECT ${sync.organization_id}, ${sync.resource}, ${sync.started_at}, 'any' FROM ${sync()}) AS missing`;
+  }),
+  createLaw(
+    'spans of unchanged reads of one list do not overlap, and each lies within one day',
+    ({ fn }) => sqlStatement`SELECT ${select({ found: sql<string>`'span ' || ${span.id}` })} FROM (
+        SELECT s.*, lead(${span.first_started_at}) OVER (PARTITION BY ${span.organization_id}, ${span.resource} ORDER BY ${span.id}) AS next_started_at
+        FROM ${named('mirror.unchanged_spans', 's')()}) AS s
+      WHERE ${span.first_finished_at} < ${span.first_started_at} OR ${span.last_started_at} < ${span.first_started_at}
+        OR ${span.last_finished_at} < ${span.last_started_at} OR (${span.reads} = 1 AND ${span.last_started_at} <> ${span.first_started_at})
+        OR next_started_at < ${dayBefore(fn, span.last_started_at)}`,
+  ),
+  createLaw('each project that a row names is in project_references', () => {
+    const found = sql.id('found');
+    const missing = RESOURCES.filter(hasProject).map(({ table }) => {
+      const t = named(`mirror.${table}`, 't');
+      const p = named('mirror.project_references', 'p');
+      return sql`SELECT ${describeRow(t.organization_id, t.project_id)} AS found FROM ${t()}
+        WHERE ${t.project_id} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${p()}
+          WHERE ${p.organization_id} = ${t.organization_id} AND ${p.project_id} = ${t.project_id})`;
+    });
+    return sqlStatement`SELECT ${select({ found: sql<string>`${found}` })} FROM (${sql.join(missing, sql` UNION `)}) AS missing`;
+  }),
+];

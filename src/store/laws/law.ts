@@ -1,70 +1,95 @@
-import type { Dialect } from '../dialect.js';
+import { type Expression, type RawBuilder, SelectQueryNode, sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { type ConsistencyFault, firstOf, SHOWN } from '../contract/broken.js';
-import { listKeyColumns } from '../../resources/entry.js';
-import { LISTS } from '../../resources/lists.js';
-import { ENTRIES, findEntry } from '../../resources/resources.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { type Params, prepared, type PreparedStatement } from '../sql/prepared.js';
+import type { Batch } from '../statement.js';
 
-/** What must hold in any mirror at any moment, whatever the registry said. */
-export interface Law {
-  readonly law: string;
-  /** Answers one column `found` for each row that breaks the law. `:now` is the present, `:soon` a day later. */
-  readonly sql: string;
-}
+/** A resource whose rows have versions. */
+export type VersionedResource = (typeof RESOURCES)[number];
 
-/** A row that breaks a law. `many` is the number of all rows that break it. */
-export interface LawBreakRow {
-  readonly found: string;
-  readonly many: number;
-}
+const DAY_MS = 86_400_000;
 
 /** A clock that is set back by up to a day leaves rows dated in the future, which is no fault. */
-export const DAY_MS = 86_400_000;
+type LawInstants = {
+  readonly now: string;
+  /** A day after `now`. */
+  readonly soon: string;
+};
+export type LawParams = Params<LawInstants>;
+
+/** A row that breaks a law. */
+interface LawBreakRow {
+  readonly found: string;
+  /** The number of all rows that break the law. */
+  readonly total: number;
+}
+
+/** A condition that all data must meet at any moment, whatever the registry sent. */
+export interface Law {
+  readonly law: string;
+  /** Returns the first few rows that break the law. */
+  readonly findBreaks: PreparedStatement<LawInstants, LawBreakRow>;
+}
 
 /** Called before each law is checked, with the number of laws that were checked before. */
 export type LawListener = (checked: number, total: number) => void;
 
-interface LawCheck {
-  readonly dialect: Pick<Dialect, 'bytewise'>;
-  readonly now: number;
-  readonly ask: (sql: string) => Promise<readonly LawBreakRow[]>;
-  readonly onLaw?: LawListener | undefined;
+/** Creates a law. The query returns a description of each row that breaks it. */
+export function createLaw(
+  law: string,
+  selectBreaks: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly found: string }>,
+): Law {
+  const findBreaks = prepared((builder, params: LawParams) => {
+    const breaks = selectBreaks(builder, params);
+    // The builder puts parentheses around its own queries.
+    const source = SelectQueryNode.is(breaks.toOperationNode()) ? sql`${breaks}` : sql`(${breaks})`;
+    const found = sql.id('found');
+    const row = select({ found: sql<string>`${found}`, total: sql<number>`count(*) OVER ()` });
+    return sqlStatement`SELECT ${row} FROM ${source} AS breaks
+      ORDER BY ${builder.fn.bytewise(sql<string>`${found}`)} LIMIT ${SHOWN}`;
+  });
+  return { law, findBreaks };
 }
 
-/** Each law is asked at an instant, for the first few of the rows that break it. */
-export async function findBreaks(
+/** Checks laws one after the other at an instant, and returns the first few breaks of each. */
+export async function checkLaws(
   laws: readonly Law[],
-  { dialect: { bytewise }, now, ask, onLaw }: LawCheck,
+  {
+    now,
+    look,
+    onLaw,
+  }: { readonly now: number; readonly look: Batch; readonly onLaw?: LawListener | undefined },
 ): Promise<ConsistencyFault[]> {
-  const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
-  const broken: ConsistencyFault[] = [];
-  for (const [checked, { law, sql }] of laws.entries()) {
+  const instants = { now: new Date(now).toISOString(), soon: new Date(now + DAY_MS).toISOString() };
+  const faults: ConsistencyFault[] = [];
+  for (const [checked, { law, findBreaks }] of laws.entries()) {
     onLaw?.(checked, laws.length);
-    const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + DAY_MS));
-    const order = `ORDER BY ${bytewise('found')} LIMIT ${SHOWN}`;
-    const rows = await ask(`SELECT found, count(*) OVER () AS many FROM (${asked}) AS broken ${order}`);
-    const wheres = rows.map(({ found }) => found);
-    broken.push(...firstOf(law, wheres, rows[0]?.many));
+    const [rows] = await look(findBreaks(instants));
+    const descriptions = rows.map(({ found }) => found);
+    faults.push(...firstOf(law, descriptions, rows[0]?.total));
   }
-  return broken;
+  return faults;
 }
 
-/** The tables that have versions, and the key of each. */
-export const KEYS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ENTRIES.map(entry => [entry.table, listKeyColumns(entry)]),
-);
-
-/** The table of each resource that is read as a list. */
-export const LISTED: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(LISTS).map(([resource, { table }]) => [resource, table]),
-);
-
-/** The column that holds the organization of a row. */
-export function scopeOf(table: string): string {
-  return findEntry(table)?.scope ?? 'organization_id';
+/** Joins the columns that identify a row: `organization-1, retirement-7`. */
+export function describeRow(...columns: readonly RawBuilder<unknown>[]): RawBuilder<string> {
+  return sql<string>`${sql.join(columns, sql` || ', ' || `)}`;
 }
 
-/** What stands in only one of two selections. */
-export function differ(one: string, other: string, named: string): string {
-  return `SELECT DISTINCT ${named} AS found FROM (
-    SELECT * FROM (${one} EXCEPT ${other}) AS here UNION ALL SELECT * FROM (${other} EXCEPT ${one}) AS there) AS found`;
+/** Returns the key columns of a resource, qualified by an alias if there is one. */
+export function keyColumns({ key }: VersionedResource, ...alias: readonly string[]): RawBuilder<unknown>[] {
+  return key.map(column => sql.id(...alias, column));
+}
+
+/** Returns an instant a day earlier. */
+export function dayBefore(fn: SqlFunctions, instant: RawBuilder<string | null>): RawBuilder<string> {
+  return fn.addMs(instant, sql.lit(-DAY_MS));
+}
+
+/** Returns an instant a day later. */
+export function dayAfter(fn: SqlFunctions, instant: RawBuilder<string | null>): RawBuilder<string> {
+  return fn.addMs(instant, sql.lit(DAY_MS));
 }

@@ -1,80 +1,93 @@
-import { getIdColumn } from '../../resources/entry.js';
-import { findEntry } from '../../resources/resources.js';
-import type { Dialect } from '../dialect.js';
-import { DAY_MS, KEYS, type Law, LISTED, scopeOf } from './law.js';
+import { type RawBuilder, sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { nameOf } from '../../../migrations/schema.js';
+import { isListResource } from '../../resources/lists.js';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { createLaw, dayBefore, describeRow, keyColumns, type Law } from './law.js';
 
-const WRITTEN: Readonly<Record<string, string>> = { ...LISTED, certificates: 'certificates' };
+/** Resources that syncs of an organization write. */
+const WRITTEN = RESOURCES.filter(({ resource }) => isListResource(resource) || resource === 'certificates');
+/** When a person is forgotten, all versions of a member go, so a sync may have counted more than there are. */
+const COUNTED = WRITTEN.filter(({ resource }) => resource !== 'members');
 
-/** A person who is forgotten leaves no row for a sync to have written. */
-const EXACT = Object.entries(WRITTEN).filter(([resource]) => resource !== 'members');
+const sync = named('mirror.syncs');
+const r = named('mirror.syncs', 'r');
+const past = named('mirror.past');
 
-/** Projects belong to nobody: the syncs that wrote them are removed with the organization for which they were read. */
-export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
-  const dayBefore = (instant: string) => later(instant, String(-DAY_MS));
-  return [
-    ...Object.entries(KEYS).map(([table, key]) => ({
-      law: `the syncs that wrote or closed versions of ${table} exist`,
-      sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
-        SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
-        UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_history) AS v
-      WHERE v.sync IS NOT NULL AND NOT EXISTS (SELECT 1 FROM syncs WHERE syncs.id = v.sync)${table === 'projects' ? ` AND sync > ${newestSync}` : ''}`,
-    })),
-    ...Object.entries(WRITTEN).map(([resource, table]) => ({
-      law: `each version of ${table} matches the list and time of its sync`,
-      sql: `SELECT ${nameOf(table)} AS found FROM ${table}_history AS v JOIN syncs AS r ON r.id = v.sync_id
-      WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
-        OR v.valid_from < ${dayBefore('r.started_at')}
-        OR (r.finished_at < ${dayBefore('v.valid_from')} AND NOT EXISTS (
-          SELECT 1 FROM past AS p WHERE p.resource = '${resource}' AND p.organization_id = v.${scopeOf(table)}
-            AND p.key = v.${idOf(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
-    })),
-    ...EXACT.map(([resource, table]) => ({
-      law: `each sync wrote as many versions of ${table} as it counted`,
-      sql: countBySync({
-        resource,
-        counted: 'r.rows_added + r.rows_changed',
-        versions: `SELECT sync_id AS sync, count(*) AS versions FROM ${table}_history GROUP BY sync_id`,
-      }),
-    })),
-    ...EXACT.filter(([resource]) => resource !== 'certificates').map(([resource, table]) => ({
-      law: `each sync closed as many versions of ${table} as it counted`,
-      sql: countBySync({
-        resource,
-        counted: 'r.rows_changed + r.rows_removed',
-        versions: `SELECT closed_by AS sync, count(*) AS versions FROM past WHERE resource = '${resource}' GROUP BY closed_by`,
-      }),
-    })),
-    {
-      law: 'no sync is dated in the future or ends before it began',
-      sql: `SELECT 'sync ' || id AS found FROM syncs
-      WHERE started_at > :soon OR finished_at > :soon
-        OR finished_at < ${dayBefore('started_at')}`,
-    },
-  ];
-}
+export const SYNC_LAWS: readonly Law[] = [
+  ...RESOURCES.map(resource => {
+    const { table } = resource;
+    const history = named(`mirror.${table}_history`);
+    const key = keyColumns(resource);
+    return createLaw(`the syncs that wrote or closed versions of ${table} exist`, ({ fn }) => {
+      // Projects have no owner: the syncs that wrote them are removed with the organization for which they were read.
+      const mustExist = table === 'projects' ? sql`AND sync > ${fn.newestSync}` : sql``;
+      return sqlStatement`SELECT ${select({ found: describeRow(...key) })} FROM (
+          SELECT ${sql.join(key)}, ${history.sync_id} AS sync FROM ${history()}
+          UNION ALL SELECT ${sql.join(key)}, ${history.closed_by} FROM ${history()}) AS v
+        WHERE sync IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${r()} WHERE ${r.id} = sync) ${mustExist}`;
+    });
+  }),
+  ...WRITTEN.map(each => {
+    const { resource, table, owner } = each;
+    const v = named(`mirror.${table}_history`, 'v');
+    const p = named('mirror.past', 'p');
+    const organizationId = sql.id('v', owner ?? 'organization_id');
+    return createLaw(`each version of ${table} matches the list and time of its sync`, ({ fn }) => {
+      const begins = dayBefore(fn, v.valid_from);
+      return sqlStatement`SELECT ${select({ found: describeRow(...keyColumns(each, 'v')) })}
+        FROM ${v()} JOIN ${r()} ON ${r.id} = ${v.sync_id}
+        WHERE ${r.resource} <> ${resource} OR ${r.organization_id} IS DISTINCT FROM ${organizationId}
+          OR ${v.valid_from} < ${dayBefore(fn, r.started_at)}
+          OR (${r.finished_at} < ${begins} AND NOT EXISTS (
+            SELECT 1 FROM ${p()} WHERE ${p.resource} = ${resource} AND ${p.organization_id} = ${organizationId}
+              AND ${p.key} = ${sql.id('v', nameOf(each))} AND ${p.valid_to} > ${begins}))`;
+    });
+  }),
+  ...COUNTED.map(({ resource, table }) => {
+    const history = named(`mirror.${table}_history`);
+    return createCountLaw(`each sync wrote as many versions of ${table} as it counted`, {
+      resource,
+      counted: sql`${r.rows_added} + ${r.rows_changed}`,
+      versions: sql`SELECT ${history.sync_id} AS sync, count(*) AS versions FROM ${history()} GROUP BY ${history.sync_id}`,
+    });
+  }),
+  ...COUNTED.filter(({ resource }) => resource !== 'certificates').map(({ resource, table }) =>
+    createCountLaw(`each sync closed as many versions of ${table} as it counted`, {
+      resource,
+      counted: sql`${r.rows_changed} + ${r.rows_removed}`,
+      versions: sql`SELECT ${past.closed_by} AS sync, count(*) AS versions FROM ${past()}
+        WHERE ${past.resource} = ${resource} GROUP BY ${past.closed_by}`,
+    }),
+  ),
+  createLaw('no sync is dated in the future or ends before it began', ({ db, fn }, { soon }) =>
+    db
+      .selectFrom('mirror.syncs')
+      .select(sql<string>`'sync ' || ${sync.id}`.as('found'))
+      .where(eb =>
+        eb.or([
+          eb('started_at', '>', soon),
+          eb('finished_at', '>', soon),
+          eb('finished_at', '<', dayBefore(fn, sync.started_at)),
+        ]),
+      ),
+  ),
+];
 
 interface SyncCount {
   readonly resource: string;
-  /** The number of versions by the counters of a sync `r`, as SQL. */
-  readonly counted: string;
+  /** The number of versions by the counters of a sync `r`. */
+  readonly counted: RawBuilder<unknown>;
   /** Selects `sync` and its number of `versions` from the rows. */
-  readonly versions: string;
+  readonly versions: RawBuilder<unknown>;
 }
 
-/** Compares the counters of each sync with the rows. The rows are counted once for all syncs: no index finds those of one sync. */
-function countBySync({ resource, counted, versions }: SyncCount): string {
-  return `SELECT 'sync ' || r.id || ': counted ' || (${counted}) || ', found ' || coalesce(v.versions, 0) AS found
-    FROM syncs AS r LEFT JOIN (${versions}) AS v ON v.sync = r.id
-    WHERE r.resource = '${resource}' AND coalesce(v.versions, 0) <> ${counted}`;
-}
-
-/** The column that `past` has as the key of a row. */
-function idOf(table: string): string {
-  const entry = findEntry(table);
-  if (entry === undefined) throw new Error(`expected a table with versions, got ${table}`);
-  return getIdColumn(entry);
-}
-
-function nameOf(table: string): string {
-  return (KEYS[table] ?? []).map(column => `v.${column}`).join(` || ', ' || `);
+/** Compares the counters of each sync with the rows. Counts the rows once for all syncs, because no index finds those of one sync. */
+function createCountLaw(law: string, { resource, counted, versions }: SyncCount): Law {
+  return createLaw(law, () => {
+    const count = sql`coalesce(v.versions, 0)`;
+    const found = sql<string>`'sync ' || ${r.id} || ': counted ' || (${counted}) || ', found ' || ${count}`;
+    return sqlStatement`SELECT ${select({ found })} FROM ${r()} LEFT JOIN (${versions}) AS v ON v.sync = ${r.id}
+      WHERE ${r.resource} = ${resource} AND ${count} <> ${counted}`;
+  });
 }

@@ -1,70 +1,90 @@
-import { getIdColumn, listKeyColumns, type ResourceEntry } from '../../resources/entry.js';
-import { ENTRIES, findResourceOfTable } from '../../resources/resources.js';
-import type { Law } from './law.js';
+import { type RawBuilder, sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { nameOf } from '../../../migrations/schema.js';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { createLaw, describeRow, keyColumns, type Law, type VersionedResource } from './law.js';
+
+const past = named('mirror.past');
+const counter = named('mirror.version_counter');
+
+/** Selects the number, the resource and the key of every version, past and current. */
+const EVERY_VERSION = sql`${sql.join(
+  [
+    sql`SELECT ${past.version}, ${past.resource}, ${past.key} FROM ${past()}`,
+    ...RESOURCES.map(resource => {
+      const current = named(`mirror.${resource.table}`);
+      return sql`SELECT ${current.version}, ${sql.lit(resource.resource)}, ${sql.id(nameOf(resource))} FROM ${current()}`;
+    }),
+  ],
+  sql` UNION ALL `,
+)}`;
 
 export const VERSION_LAWS: readonly Law[] = [
-  ...ENTRIES.flatMap(entry => lawsOf(entry, listKeyColumns(entry))),
-  {
-    law: 'no version number is used twice',
-    sql: `SELECT 'version ' || version AS found FROM (
-        SELECT version FROM (${everyVersion()}) AS v
-        UNION ALL SELECT closed_version FROM past WHERE is_removed = 1
-      ) AS numbers GROUP BY version HAVING count(*) > 1`,
-  },
-  {
-    law: 'a past version is marked as removed if and only if no other version replaced it',
-    sql: `SELECT p.resource || ', ' || p.key AS found FROM past AS p LEFT JOIN (${everyVersion()}) AS n
-        ON n.version = p.closed_version AND n.resource = p.resource AND n.key = p.key
-      WHERE (p.is_removed = 1) = (n.version IS NOT NULL)`,
-  },
+  ...RESOURCES.flatMap(createLawsOf),
+  createLaw('no version number is used twice', () => {
+    const found = sql<string>`'version ' || ${past.version}`;
+    return sqlStatement`SELECT ${select({ found })} FROM (
+        SELECT ${past.version} FROM (${EVERY_VERSION}) AS v
+        UNION ALL SELECT ${past.closed_version} FROM ${past()} WHERE ${past.is_removed} = 1
+      ) AS numbers GROUP BY ${past.version} HAVING count(*) > 1`;
+  }),
+  createLaw('a past version is marked as removed if and only if no other version replaced it', () => {
+    const p = named('mirror.past', 'p');
+    const next = named('mirror.past', 'n');
+    return sqlStatement`SELECT ${select({ found: describeRow(p.resource, p.key) })} FROM ${p()} LEFT JOIN (${EVERY_VERSION}) AS n
+        ON ${next.version} = ${p.closed_version} AND ${next.resource} = ${p.resource} AND ${next.key} = ${p.key}
+      WHERE (${p.is_removed} = 1) = (${next.version} IS NOT NULL)`;
+  }),
 ];
 
-function lawsOf(entry: ResourceEntry, key: readonly string[]): Law[] {
-  const { table } = entry;
-  const [columns, named] = [key.join(', '), key.join(` || ', ' || `)];
-  const history = `${table}_history`;
-  /** Rows that have past versions, and perhaps some others of the same id: the index of past versions finds them without a sort. */
-  const hasPast = `${getIdColumn(entry)} IN (SELECT key FROM past WHERE resource = '${findResourceOfTable(entry)}')`;
-  const inOrder = (order: string) => `(
-    SELECT ${columns}, version, valid_from, valid_to, closed_by, closed_version, lead(version) OVER o AS next, lead(valid_from) OVER o AS next_from, lead(sync_id) OVER o AS next_sync
-    FROM ${history} WHERE ${hasPast}
-    WINDOW o AS (PARTITION BY ${columns} ORDER BY ${order})) AS v`;
-  const byDate = inOrder('valid_from, valid_to NULLS LAST');
+function createLawsOf(resource: VersionedResource): Law[] {
+  const { table } = resource;
+  const history = named(`mirror.${table}_history`);
+  const key = keyColumns(resource);
+  const found = select({ found: describeRow(...key) });
+  /** Rows that have past versions, and perhaps others with the same id. The index of past versions finds them without sorting. */
+  const hasPast = sql`${sql.id(nameOf(resource))} IN (SELECT ${past.key} FROM ${past()} WHERE ${past.resource} = ${resource.resource})`;
+  const withNext = (order: RawBuilder<unknown>) => sql`(
+    SELECT ${sql.join(key)}, ${history.version}, ${history.valid_from}, ${history.valid_to}, ${history.closed_by}, ${history.closed_version},
+      lead(${history.version}) OVER o AS next_version, lead(${history.valid_from}) OVER o AS next_from, lead(${history.sync_id}) OVER o AS next_sync
+    FROM ${history()} WHERE ${hasPast}
+    WINDOW o AS (PARTITION BY ${sql.join(key)} ORDER BY ${order})) AS v`;
+  const byDate = withNext(sql`${history.valid_from}, ${history.valid_to} NULLS LAST`);
+  const highest = sql`(SELECT ${counter.last} FROM ${counter()})`;
   return [
-    {
-      law: `each version of ${table} ends after it began`,
-      sql: `SELECT ${named} AS found FROM ${history} WHERE valid_to <= valid_from`,
-    },
-    {
-      law: `no two versions of one row of ${table} overlap in time`,
-      sql: `SELECT ${named} AS found FROM ${byDate} WHERE valid_to > next_from OR (valid_to IS NULL AND next_from IS NOT NULL)`,
-    },
-    {
-      law: `each replaced version of ${table} ends when the next one begins`,
-      sql: `SELECT ${named} AS found FROM ${byDate} WHERE closed_by = next_sync AND valid_to <> next_from`,
-    },
-    {
-      law: `closed_version of each version of ${table} is at most the number of the next version`,
-      sql: `SELECT ${named} AS found FROM ${inOrder('version')}
-        WHERE closed_version <= version OR closed_version > next OR (closed_by = next_sync AND closed_version <> next)`,
-    },
-    {
-      law: `no version number of ${table} is higher than version_counter`,
-      sql: `SELECT 'version ' || version AS found FROM ${history}
-        WHERE version > (SELECT last FROM version_counter) OR closed_version > (SELECT last FROM version_counter)`,
-    },
-    {
-      law: `no version of ${table} is dated in the future`,
-      sql: `SELECT ${named} AS found FROM ${history}
-        WHERE valid_from > :soon OR valid_to > :soon`,
-    },
+    createLaw(
+      `each version of ${table} ends after it began`,
+      () =>
+        sqlStatement`SELECT ${found} FROM ${history()} WHERE ${history.valid_to} <= ${history.valid_from}`,
+    ),
+    createLaw(
+      `no two versions of one row of ${table} overlap in time`,
+      () =>
+        sqlStatement`SELECT ${found} FROM ${byDate}
+          WHERE ${history.valid_to} > next_from OR (${history.valid_to} IS NULL AND next_from IS NOT NULL)`,
+    ),
+    createLaw(
+      `each replaced version of ${table} ends when the next one begins`,
+      () =>
+        sqlStatement`SELECT ${found} FROM ${byDate} WHERE ${history.closed_by} = next_sync AND ${history.valid_to} <> next_from`,
+    ),
+    createLaw(
+      `closed_version of each version of ${table} is at most the number of the next version`,
+      () =>
+        sqlStatement`SELECT ${found} FROM ${withNext(history.version)}
+          WHERE ${history.closed_version} <= ${history.version} OR ${history.closed_version} > next_version
+            OR (${history.closed_by} = next_sync AND ${history.closed_version} <> next_version)`,
+    ),
+    createLaw(
+      `no version number of ${table} is higher than version_counter`,
+      () =>
+        sqlStatement`SELECT ${select({ found: sql<string>`'version ' || ${history.version}` })} FROM ${history()}
+          WHERE ${history.version} > ${highest} OR ${history.closed_version} > ${highest}`,
+    ),
+    createLaw(
+      `no version of ${table} is dated in the future`,
+      (_, { soon }) =>
+        sqlStatement`SELECT ${found} FROM ${history()} WHERE ${history.valid_from} > ${soon} OR ${history.valid_to} > ${soon}`,
+    ),
   ];
-}
-
-/** Every version there is, and of which row. */
-function everyVersion(): string {
-  const now = ENTRIES.map(
-    entry => `SELECT version, '${findResourceOfTable(entry)}', ${getIdColumn(entry)} FROM ${entry.table}`,
-  );
-  return ['SELECT version, resource, key FROM past', ...now].join(' UNION ALL ');
 }

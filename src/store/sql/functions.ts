@@ -32,6 +32,10 @@ export interface SqlFunctions {
   readonly minute: (instant: Expression<string>) => RawBuilder<string>;
   readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
+  /** A text that sorts by its bytes, whatever the language of the database. */
+  readonly bytewise: (text: Expression<string>) => RawBuilder<string>;
+  /** The highest id that a sync ever had, even if that sync was deleted; NULL if the database role may not see it. */
+  readonly newestSync: RawBuilder<number | null>;
   /**
    * The merged payload of two jobs. `resources` narrows what a job reads, so it stays only if both jobs have it: a retry of one
    * resource that is merged with a delivery reads all of them.
@@ -80,6 +84,8 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`substr(${instant}, 1, 16)`,
   least: (...values) => sql`min(${sql.join(values)})`,
   greatest: (...values) => sql`max(${sql.join(values)})`,
+  bytewise: text => sql`${text}`,
+  newestSync: sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)`,
   mergePayloads: (left, right) => {
     const isNarrow = sql`json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
     const merged = sql`json_patch(${left}, ${right})`;
@@ -123,6 +129,8 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
   least: (...values) => sql`least(${sql.join(values)})`,
   greatest: (...values) => sql`greatest(${sql.join(values)})`,
+  bytewise: text => sql`${text} COLLATE "C"`,
+  newestSync: sql`(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')`,
   mergePayloads: (left, right) => sql`inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
   notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK)}, '')`,
   lockByName: name => sql`SELECT pg_advisory_xact_lock(hashtextextended(${sql.lit(name)}, 0))`,

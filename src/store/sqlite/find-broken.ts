@@ -1,24 +1,30 @@
+import { sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { type ConsistencyFault, firstOf, SHOWN } from '../contract/broken.js';
+import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
+import { LAWS } from '../laws/laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
+import { named, select, sqlStatement } from '../sql/columns.js';
 import { findSchemaChanges } from './compare-schema.js';
+import { createBatch, createWorks } from './database.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
-import { SQLITE } from '../dialect.js';
-import { findBreaks, type LawBreakRow, KEYS, type Law, type LawListener } from '../laws/law.js';
-import { lawsIn } from '../laws/laws.js';
 
 const INSTANT =
   '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]Z';
 
-/** Instants are texts of one form: elsewhere their type says so. */
-const INSTANT_LAWS: readonly Law[] = Object.entries(KEYS).map(([table, key]) => ({
-  law: `the dates of each version of ${table} are valid instants`,
-  sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM ${table}_history
-    WHERE valid_from NOT GLOB '${INSTANT}' OR valid_to NOT GLOB '${INSTANT}'`,
-}));
-const LAWS: readonly Law[] = [...lawsIn(SQLITE), ...INSTANT_LAWS];
+/** SQLite stores instants as text. On PostgreSQL their type ensures the same. */
+const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
+  const history = named(`mirror.${resource.table}_history`);
+  const found = describeRow(...keyColumns(resource));
+  return createLaw(
+    `the dates of each version of ${resource.table} are valid instants`,
+    () => sqlStatement`SELECT ${select({ found })} FROM ${history()}
+      WHERE ${history.valid_from} NOT GLOB ${sql.lit(INSTANT)} OR ${history.valid_to} NOT GLOB ${sql.lit(INSTANT)}`,
+  );
+});
 
-/** What must hold in any mirror at any moment, whatever the registry said. */
+/** Checks the integrity of both files, the schema, and the laws. */
 export async function findBroken(
   files: Files,
   now: number,
@@ -27,11 +33,11 @@ export async function findBroken(
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
-    const ask = async (sql: string) => db.prepare<[], LawBreakRow>(sql).all();
+    const look = createBatch(createWorks(db).run);
     return [
       ...structure(db),
       ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
-      ...(await findBreaks(LAWS, { dialect: SQLITE, now, ask, onLaw })),
+      ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, look, onLaw })),
     ];
   } finally {
     db.close();
