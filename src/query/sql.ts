@@ -1,20 +1,23 @@
-import { sql as kysely } from 'kysely';
+import { type RawBuilder, sql as kysely } from 'kysely';
 import type { Given, Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 
 type Part<R> = Given | Statement<R>;
 
 /** A statement or a part of one. It answers the columns that are parts of it, where nothing else is said. */
-export function sql<R>(texts: TemplateStringsArray, ...parts: readonly Part<R>[]): Statement<R> {
+export function sql<R>(texts: TemplateStringsArray, ...parts: readonly Part<R>[]): Statement<R>;
+export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): RawBuilder<unknown> {
   return kysely(texts, ...parts);
 }
 
 /** Words of ours in a statement. */
-export function plain<R>(text: string): Statement<R> {
+export function plain<R>(text: string): Statement<R>;
+export function plain(text: string): RawBuilder<unknown> {
   return kysely.raw(text);
 }
 
-export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R> {
+export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;
+export function joined(parts: readonly RawBuilder<unknown>[], between: string): RawBuilder<unknown> {
   return kysely.join(parts, kysely.raw(between));
 }
 

@@ -16,7 +16,7 @@ import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
 /** @import { Retirement } from '../../dist/src/registry/object-models.js' */
-/** @import { Reader, Statement } from '../../dist/src/store/contract/reader.js' */
+/** @import { Reader } from '../../dist/src/store/contract/reader.js' */
 /** @import { Stage } from './parts/mirrored.js' */
 /** @import { Settings } from './parts/engine.js' */
 /** @typedef {Awaited<ReturnType<typeof openConsole>>} Visitor */
@@ -205,7 +205,7 @@ async function statementsOf(reader, path, pattern) {
     inSnapshot: work => inSnapshot(inside => work(watch(inside))),
     shown,
   });
-  /** @type {<Row>(statement: Statement<Row>) => Statement<Row>} */
+  /** @type {<Statement extends Parameters<Reader['shown']>[0]>(statement: Statement) => Statement} */
   const note = statement => (asked.add(reader.shown(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');

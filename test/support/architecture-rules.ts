@@ -60,6 +60,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   query: [
     'store/contract',
+    'store/sql/builder.ts',
+    'store/sql/columns.ts',
     'inbox/job.ts',
     'resources',
     'text',

@@ -1,12 +1,17 @@
 import {
   type CompiledQuery,
   createQueryId,
+  type Expression,
+  type IdentifierNode,
   OperationNodeTransformer,
   PostgresQueryCompiler,
+  type PrimitiveValueListNode,
   type QueryCompiler,
   type QueryId,
   type RawBuilder,
   type RawNode,
+  type RootOperationNode,
+  type SchemableIdentifierNode,
 } from 'kysely';
 
 /** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
@@ -18,7 +23,24 @@ export type Given = string | number | bigint | null | Uint8Array | readonly stri
 /** A statement or a part of one, for every engine: tables are named as in `mirror.syncs` and `inbox.jobs`. */
 export interface Statement<Row = unknown> extends RawBuilder<unknown> {
   /** Nothing is called so: the compiler keeps here what a statement answers. */
-  readonly answers?: (row: Row) => void;
+  readonly answers: (row: Row) => void;
+}
+
+/** A query of the builder, or an `sql` template with a `select` list. It knows the type of its rows. */
+export type Query<Row> = { toOperationNode: () => RootOperationNode } & Expression<Row>;
+
+/** Runs a query and returns all rows. */
+interface ReadAll {
+  <Row>(statement: Statement<Row>): Promise<Row[]>;
+  <Row>(query: Query<Row>): Promise<Row[]>;
+  <Row>(query: Statement<Row> | Query<Row>): Promise<Row[]>;
+}
+
+/** Runs a query and returns its rows one by one, as the database sends them. */
+interface ReadStream {
+  <Row>(statement: Statement<Row>): AsyncIterable<Row>;
+  <Row>(query: Query<Row>): AsyncIterable<Row>;
+  <Row>(query: Statement<Row> | Query<Row>): AsyncIterable<Row>;
 }
 
 /**
@@ -26,12 +48,12 @@ export interface Statement<Row = unknown> extends RawBuilder<unknown> {
  * no row can hold, with a NUL or a lone surrogate, is asked for as it was kept.
  */
 export interface Reader {
-  readonly all: <Row>(asked: Statement<Row>) => Promise<Row[]>;
-  readonly stream: <Row>(asked: Statement<Row>) => AsyncIterable<Row>;
+  readonly all: ReadAll;
+  readonly stream: ReadStream;
   /** Whatever is asked in it was true at one moment; what is asked in one inside another, at that one's. */
   readonly inSnapshot: <T>(work: (reader: Reader) => Promise<T>) => Promise<T>;
   /** As a person may ask the same. */
-  readonly shown: (asked: Statement<never>) => string;
+  readonly shown: (asked: Query<unknown>) => string;
 }
 
 /** What holds connections. */
@@ -41,21 +63,54 @@ interface Open {
 
 export interface OpenReader extends Reader, Open {}
 
-/** As it stands in SQL that is shown, and run by nobody but whoever takes it up. */
-class ShownCompiler extends PostgresQueryCompiler {
-  protected override appendValue(value: Given): void {
+/** Writes a query as readable SQL with its values in the text. People copy it. */
+class ReadableCompiler extends PostgresQueryCompiler {
+  readonly #schemas: 'with schemas' | 'without schemas';
+
+  constructor(schemas: 'with schemas' | 'without schemas') {
+    super();
+    this.#schemas = schemas;
+  }
+
+  protected override appendValue(value: unknown): void {
     this.append(quoted(value));
+  }
+
+  protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
+    this.append(`(${values.map(value => quoted(value)).join(', ') || 'NULL'})`);
+  }
+
+  protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
+    const isNamed = this.#schemas === 'with schemas' || node.schema?.name === 'inbox';
+    if (isNamed) super.visitSchemableIdentifier(node);
+    else this.visitNode(node.identifier);
+  }
+
+  protected override visitIdentifier(node: IdentifierNode): void {
+    if (SIMPLE_NAME.test(node.name)) this.append(node.name);
+    else super.visitIdentifier(node);
   }
 }
 
-export function shown(statement: Statement<never>, editText?: (text: string) => string): string {
-  return compileBy(new ShownCompiler(), statement, editText).sql;
+/** A name that needs no quotes. */
+const SIMPLE_NAME = /^[a-z][a-z0-9_]*$/;
+
+export function shown(
+  statement: Query<unknown>,
+  { schemas = 'with schemas', editText }: ShownOptions = {},
+): string {
+  return compileBy(new ReadableCompiler(schemas), statement, editText).sql;
+}
+
+interface ShownOptions {
+  readonly schemas?: 'with schemas' | 'without schemas';
+  readonly editText?: (text: string) => string;
 }
 
 /** Compiles a statement. `editText` is given the statement's own text, never a value. */
 export function compileBy(
   compiler: QueryCompiler,
-  statement: Statement<never>,
+  statement: Query<unknown>,
   editText?: (text: string) => string,
 ): CompiledQuery {
   const node = statement.toOperationNode();
@@ -77,8 +132,10 @@ class TextEditor extends OperationNodeTransformer {
   }
 }
 
-function quoted(value: Given): string {
+function quoted(value: unknown): string {
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
   if (Array.isArray(value)) return `(${value.map(quoted).join(', ') || 'NULL'})`;
-  return value === null ? 'NULL' : String(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (value === null) return 'NULL';
+  throw new TypeError(`expected a text, a number, null or a list of them, got ${typeof value}`);
 }

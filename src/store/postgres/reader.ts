@@ -1,6 +1,6 @@
-import { PostgresQueryCompiler } from 'kysely';
+import { PostgresQueryCompiler, type PrimitiveValueListNode } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
-import { AT_ONCE, compileBy, type Reader, shown, type Statement } from '../contract/reader.js';
+import { AT_ONCE, compileBy, type Query, type Reader, shown } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open.js';
 
@@ -30,18 +30,18 @@ export function readerOf({ begin }: Postgres): Reader {
       }
     },
     inSnapshot,
-    shown,
+    shown: statement => shown(statement),
   };
 }
 
 function readerIn({ query }: Transaction): Reader {
   let cursors = 0;
   const reader: Reader = {
-    all: async <Row>(asked: Statement<Row>) => {
+    all: async <Row>(asked: Query<Row>) => {
       const { sql, parameters } = compile(asked);
       return await query<Row & object>(sql, parameters);
     },
-    stream: async function* stream<Row>(asked: Statement<Row>) {
+    stream: async function* stream<Row>(asked: Query<Row>) {
       const cursor = `streamed_${(cursors += 1)}`;
       const { sql, parameters } = compile(asked);
       await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, parameters);
@@ -52,7 +52,7 @@ function readerIn({ query }: Transaction): Reader {
       }
     },
     inSnapshot: work => work(reader),
-    shown,
+    shown: statement => shown(statement),
   };
   return reader;
 }
@@ -69,9 +69,13 @@ class ServerCompiler extends PostgresQueryCompiler {
       this.append(`::${typeof value[0] === 'number' ? 'bigint' : 'text'}[]))`);
     }
   }
+
+  protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
+    this.appendValue(values);
+  }
 }
 
-function compile(asked: Statement<never>) {
+function compile(asked: Query<unknown>) {
   return compileBy(new ServerCompiler(), asked);
 }
 

@@ -84,3 +84,6 @@ const BUILDERS = {
 export function builderFor({ engine }: Dialect): SqlBuilder {
   return BUILDERS[engine];
 }
+
+/** Builds queries for readers. A reader compiles them for its engine and binds their values. */
+export const queryBuilder: Kysely<Db> = BUILDERS.postgres.db;

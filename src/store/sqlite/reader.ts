@@ -1,6 +1,6 @@
-import { SqliteQueryCompiler } from 'kysely';
+import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryCompiler } from 'kysely';
 import { toReadableText as asKept } from '../../resources/sql-values.js';
-import { compileBy, type OpenReader, type Reader, shown, type Statement } from '../contract/reader.js';
+import { compileBy, type OpenReader, type Query, type Reader, shown } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
@@ -13,7 +13,7 @@ export function openReader(files: Files): OpenReader {
 
 /** Readers on a connection that is somebody else's, and on which nothing waits. */
 export function readerOf(db: Sqlite): Reader {
-  const prepare = <Row>(asked: Statement<Row>) => {
+  const prepare = <Row>(asked: Query<Row>) => {
     const { text, values } = compile(asked);
     return db
       .prepare<unknown[], Row & Cells>(text)
@@ -21,11 +21,11 @@ export function readerOf(db: Sqlite): Reader {
       .bind(...values);
   };
   const reader: Omit<Reader, 'inSnapshot'> = {
-    all: async asked => prepare(asked).all().map(narrow),
-    stream: async function* stream(asked) {
+    all: async <Row>(asked: Query<Row>) => prepare(asked).all().map(narrow),
+    stream: async function* stream<Row>(asked: Query<Row>) {
       for (const row of prepare(asked).iterate()) yield narrow(row);
     },
-    shown: asked => shown(asked, removeSchema),
+    shown: asked => shown(asked, { schemas: 'without schemas', editText: removeSchema }),
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
   return {
@@ -54,9 +54,19 @@ class FileCompiler extends SqliteQueryCompiler {
     else if (WORD.test(value)) this.appendStringLiteral(value);
     else super.appendValue(asKept(value));
   }
+
+  protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
+    this.appendValue(values);
+  }
+
+  /** Each schema is a file of its own. Only tables of the inbox keep its name, because the open file is the mirror. */
+  protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
+    if (node.schema?.name === 'inbox') super.visitSchemableIdentifier(node);
+    else this.visitNode(node.identifier);
+  }
 }
 
-export function compile(asked: Statement<never>) {
+export function compile(asked: Query<unknown>) {
   const { sql, parameters } = compileBy(new FileCompiler(), asked, removeSchema);
   return { text: sql, values: parameters };
 }

@@ -1,0 +1,46 @@
+/**
+ * What every question about the mirror returns: rows, and values that say how complete and how fresh they are.
+ *
+ * Commands, pages and files only draw an answer. They never decide which gaps or caveats it has.
+ */
+import type { FreshnessSum } from '../freshness/read.js';
+import type { Caveat } from './caveat.js';
+import type { Gap } from './gap.js';
+
+export interface Answer<Row> {
+  /** Can be read once. */
+  readonly rows: AsyncIterable<Row>;
+  /** Null if the rows have no amounts and are not counted. */
+  readonly totals: Totals | null;
+  /** Null if the rows belong to no organization. */
+  readonly coverage: Coverage | null;
+  /** How fresh the lists are that the rows are from. Empty for a past instant, and for lists of the mirror's own. */
+  readonly freshness: readonly FreshnessSum[];
+  /** What was not known at a past instant, by organization and list. Empty for the present. */
+  readonly gaps: readonly Gap[];
+  readonly caveats: readonly Caveat[];
+}
+
+export interface Totals {
+  readonly rows: number;
+  /** Whether there are more rows than `rows`, because counting stopped there. */
+  readonly hasMore: boolean;
+  /** Tonnes by credit type, in millionths. Null if the rows have no amount, or are too many to add up. */
+  readonly amounts: readonly TypeAmount[] | null;
+  /** Rows that are in no amount, because their own amount is not usable. */
+  readonly rowsWithoutAmount: number;
+}
+
+export interface TypeAmount {
+  /** Null if the rows have no credit type. */
+  readonly type: string | null;
+  readonly amountMicro: bigint;
+}
+
+/** How many of the known organizations an answer includes. */
+export interface Coverage {
+  readonly counted: number;
+  /** Organizations that have the app. */
+  readonly known: number;
+  readonly missing: number;
+}

@@ -1,0 +1,124 @@
+import { cleanText, truncateName } from '../../text/clean-text.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
+
+/** Something that a reader must know to use an answer correctly. To add one, add its values here and its words below. */
+export type Caveat =
+  /** No list that the answer is about was ever read completely, so its rows are unknown. */
+  | { readonly code: 'nothing_read'; readonly organizations: number }
+  /** The lists of some organizations were never read completely. */
+  | { readonly code: 'never_read'; readonly organizations: number }
+  /** Some rows are as they were last seen, because their lists are not fresh. */
+  | { readonly code: 'last_seen'; readonly organizations: number }
+  /** The last read of some fresh lists failed. */
+  | { readonly code: 'last_read_failed'; readonly lists: number }
+  /** Rows of organizations that removed the app are included. */
+  | { readonly code: 'uninstalled_included'; readonly organizations: number }
+  /** Some rows are in no sum. */
+  | { readonly code: 'without_amount'; readonly rows: number }
+  /** Only the first rows are in the answer. */
+  | { readonly code: 'limited'; readonly rows: number }
+  /** No row matches this filter, even without the other filters. */
+  | {
+      readonly code: 'no_match';
+      /** What the filter is called: `beneficiary`; `id` for the id of a row. */
+      readonly filter: string;
+      readonly value: string;
+      /** What one row is called: `retirement`. */
+      readonly singular: string;
+      /** Values that exist and are spelled similarly. */
+      readonly similar: readonly string[];
+    }
+  /** The rows are as of an instant. The list that was read longest before then was read at `lastReadAt`. */
+  | {
+      readonly code: 'changes_unread_after';
+      readonly lastReadAt: string;
+      readonly organization: string;
+      readonly lists: number;
+    }
+  /** The instant lies between scheduled reads that all found the list unchanged. */
+  | {
+      readonly code: 'unchanged_between';
+      readonly from: string;
+      readonly to: string;
+      readonly reads: number;
+      readonly organization: string;
+      readonly lists: number;
+    }
+  /** The reads before the instant are so old that they are no longer recorded. */
+  | { readonly code: 'reads_not_recorded' };
+
+/** Describes a caveat in one or two sentences for people. */
+export function describeCaveat(caveat: Caveat): string {
+  switch (caveat.code) {
+    case 'nothing_read':
+      return `This list was never read completely for ${formatCount(caveat.organizations, 'organization')}, so its rows are unknown.`;
+    case 'never_read':
+      return `Missing here: ${formatCount(caveat.organizations, 'organization')} whose list was never read completely.`;
+    case 'last_seen':
+      return `The rows of ${formatCount(caveat.organizations, 'organization')} are as last seen, because their lists are not fresh.`;
+    case 'last_read_failed':
+      return `The last read of ${formatCount(caveat.lists, 'list')} failed.`;
+    case 'uninstalled_included':
+      return `Includes ${formatCount(caveat.organizations, 'organization')} that removed the app.`;
+    case 'without_amount':
+      return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no sum.`;
+    case 'limited':
+      return `Showing ${formatWithCommas(caveat.rows)}. There are more.`;
+    case 'no_match':
+      return describeNoMatch(caveat);
+    case 'changes_unread_after':
+      return `Changes after ${caveat.lastReadAt} had not been read yet${describeOldest(caveat)}.`;
+    case 'unchanged_between':
+      return `${describeUnchanged(caveat)}${describeOldest(caveat)}.`;
+    case 'reads_not_recorded':
+      return 'Reads from before then are no longer on record.';
+    default:
+      return caveat satisfies never;
+  }
+}
+
+function describeNoMatch({
+  filter,
+  value,
+  singular,
+  similar,
+}: Extract<Caveat, { code: 'no_match' }>): string {
+  const sentence =
+    filter === 'id'
+      ? `There is no ${singular} ${quote(value)}.`
+      : `No ${singular} has the ${filter} ${quote(value)}.`;
+  return similar.length === 0 ? sentence : `${sentence} Did you mean ${similar.map(quote).join(', ')}?`;
+}
+
+function quote(value: string): string {
+  return `"${truncateName(cleanText(value))}"`;
+}
+
+/** Returns the start of a sentence, for example "Read 24 times between A and B, always unchanged". */
+export function describeUnchanged({
+  from,
+  to,
+  reads,
+}: Pick<Extract<Caveat, { code: 'unchanged_between' }>, 'from' | 'to' | 'reads'>): string {
+  const times = reads === 1 ? 'once' : `${reads} times`;
+  return `Read ${times} between ${from} and ${to}, always unchanged`;
+}
+
+function describeOldest({
+  lists,
+  organization,
+}: {
+  readonly lists: number;
+  readonly organization: string;
+}): string {
+  return lists === 1 ? '' : ` (the oldest of ${lists} reads: ${organization})`;
+}
+
+/** Writes the caveats as one cell of a CSV file, such as `never_read organizations=2; limited rows=100`. */
+export function formatCaveatCell(caveats: readonly Caveat[]): string {
+  return caveats
+    .map(({ code, ...values }) =>
+      [code, ...Object.entries(values).map(([name, value]) => `${name}=${String(value)}`)].join(' '),
+    )
+    .join('; ');
+}

@@ -1,0 +1,38 @@
+/** Small queries that many answers need: one row, a count, and rows of a past instant. */
+import { type Expression, sql, type SqlBool } from 'kysely';
+import type { Query, Reader } from '../store/contract/reader.js';
+
+/** Returns the first row, or null if there is none. */
+export async function readFirst<Row>(reader: Reader, query: Query<Row>): Promise<Row | null> {
+  const [row = null] = await reader.all(query);
+  return row;
+}
+
+/** Returns the row of a query that always has one, such as a count. */
+export async function readOne<Row>(reader: Reader, query: Query<Row>): Promise<Row> {
+  const [row] = await reader.all(query);
+  if (row === undefined) throw new Error(`expected a row, got none: ${reader.shown(query)}`);
+  return row;
+}
+
+/** Counts the rows of a query. */
+export async function countRows(reader: Reader, query: Query<unknown>): Promise<number> {
+  const { count } = await readOne(
+    reader,
+    sql<{ count: number }>`SELECT count(*) AS count FROM (${query}) AS counted`,
+  );
+  return count;
+}
+
+/** Whether a version of a row was valid at an instant. `alias` names the table if the query has several. */
+export function wasValidAt(instant: string, alias?: string): Expression<SqlBool> {
+  const prefix = alias === undefined ? '' : `${alias}.`;
+  const validFrom = sql.ref(`${prefix}valid_from`);
+  const validTo = sql.ref(`${prefix}valid_to`);
+  return sql`(${validFrom} <= ${instant} AND (${validTo} IS NULL OR ${validTo} > ${instant}))`;
+}
+
+/** Whether rows belong to one organization. Null selects the rows of all organizations. */
+export function belongsTo(organizationId: string | null, column = 'organization_id'): Expression<SqlBool> {
+  return organizationId === null ? sql`1 = 1` : sql`${sql.ref(column)} = ${organizationId}`;
+}
