@@ -57,17 +57,34 @@ function readerIn({ query }: Transaction): Reader {
   return reader;
 }
 
+/**
+ * A list of more values is passed as one array. PostgreSQL searches a view for the values of a short list by its indexes, but reads all rows
+ * of a view that is compared with an array.
+ */
+const LISTED_VALUES = 200;
+
 /** All values are bound: what a statement is planned for is known by then, so that indexes of one state are found. */
 class ServerCompiler extends PostgresQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? asKept(value) : value);
     // Nothing is in it, of whatever type.
     else if (value.length === 0) this.append('(NULL)');
-    else {
+    else this.appendList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
+  }
+
+  private appendList(values: readonly unknown[], type: string): void {
+    if (values.length > LISTED_VALUES) {
       this.append('(SELECT unnest(');
-      super.appendValue(value);
-      this.append(`::${typeof value[0] === 'number' ? 'bigint' : 'text'}[]))`);
+      super.appendValue(values);
+      this.append(`::${type}[]))`);
+      return;
     }
+    values.forEach((value, index) => {
+      this.append(index === 0 ? '(' : ', ');
+      this.appendValue(value);
+      this.append(`::${type}`);
+    });
+    this.append(')');
   }
 
   protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
