@@ -20,8 +20,8 @@ const COVERAGE = view(
   SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
   FROM ${mirror}installations
   UNION ALL
-  SELECT organization_id, id, 'never_read', 3 FROM ${mirror}awaited_installations
-  WHERE id NOT IN (SELECT id FROM ${mirror}installations)
+  SELECT organization_id, id, 'never_read', 3 FROM ${mirror}awaited_installations AS a
+  WHERE NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.id = a.id)
 ),
 ranked AS (
   SELECT *, row_number() OVER (PARTITION BY coalesce(organization_id, id) ORDER BY place, id DESC) AS rank FROM known
@@ -80,19 +80,56 @@ const FRESHNESS = view(
       `CASE r.resource WHEN 'projects' THEN ${DAY_SECONDS} ELSE coalesce(r.every_seconds, 0) END`,
       'coalesce(r.duration_ms, 0) / 100',
     );
+    const noText = bytewise(as('text', 'NULL'));
+    const noInstant = as('instant', 'NULL');
+    const hasInstallation = (state: string) => `EXISTS (
+      SELECT 1 FROM ${mirror}installations AS i WHERE i.organization_id = r.organization_id AND i.state = '${state}')`;
+    const otherRows = `CASE r.resource WHEN 'certificates' THEN (
+      SELECT ${whole('coalesce(sum(certificates), 0)')} FROM ${mirror}certificate_sums AS c
+      WHERE c.organization_id = r.organization_id AND c.state = 'stored') ELSE r.rows END`;
+    const projectRows = `(
+      SELECT count(*) FROM ${mirror}project_references AS n JOIN ${mirror}projects AS p ON p.id = n.project_id
+      WHERE n.organization_id = r.organization_id)`;
+    const projectsAsOf = as(
+      'instant',
+      `(
+      SELECT CASE
+          WHEN count(*) = 0 THEN (
+            SELECT min(l.as_of) FROM ${mirror}resource_states AS l
+            WHERE l.organization_id = r.organization_id AND l.resource IN (${NAMING_PROJECTS})
+              AND l.no_permission_at IS NULL AND l.not_offered_at IS NULL)
+          WHEN count(p.checked_at) = count(*) THEN min(p.checked_at)
+        END
+      FROM ${mirror}project_references AS n LEFT JOIN ${mirror}project_states AS p ON p.project_id = n.project_id
+      WHERE n.organization_id = r.organization_id)`,
+    );
+    /**
+     * Returns a part of a UNION ALL. PostgreSQL evaluates the columns of such a part once for each row, and only for the organizations
+     * that are queried. Columns of other subqueries are evaluated again wherever they are used.
+     */
+    const readsOf = (
+      condition: string,
+      asOf: string,
+      rows: string,
+    ) => `SELECT r.organization_id, r.resource, ${asOf} AS as_of, ${rows} AS rows,
+    CASE WHEN ${hasInstallation('active')} THEN 'active'
+      WHEN ${hasInstallation('suspended')} THEN 'suspended' ELSE 'uninstalled' END AS access,
+    r.attempted_at, r.outcome, r.error, r.failing_since, r.webhook_failed, r.no_permission_at, r.not_offered_at,
+    r.open_sync, r.doubted_at, r.drift_total, r.duration_ms, r.stamp_at, r.every_seconds
+  FROM ${mirror}resource_states AS r WHERE ${condition}`;
+    const neverReadOf = (
+      organization: string,
+      condition: string,
+    ) => `SELECT ${organization}, '*', ${bytewise("'never_read'")}, ${bytewise("'waiting'")}, ${noInstant}, ${as('int', 'NULL')}, 0, 0,
+  ${noInstant}, ${noText}, ${noInstant}, ${noInstant}, (SELECT worker_seen_at FROM ${mirror}origin)
+FROM ${mirror}awaited_installations AS a
+WHERE ${condition} AND NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.id = a.id)`;
     const within = later('c.now_at', '-2000 * c.schedule_seconds');
     /** A quick test that most rows pass. It compares instants without converting them to seconds. */
     const isFine = `r.outcome = 'complete' AND r.open_sync IS NULL AND r.doubted_at IS NULL AND r.no_permission_at IS NULL
       AND r.not_offered_at IS NULL AND r.access = 'active' AND r.oldest_unread_at IS NULL
       AND r.as_of BETWEEN r.surely_from AND r.now_at`;
-    return `WITH closed AS (
-  SELECT organization_id, min(state) AS state FROM ${mirror}installations
-  GROUP BY organization_id HAVING min(state) <> 'active'
-  UNION ALL
-  SELECT organization_id, 'uninstalled' FROM (SELECT DISTINCT organization_id FROM ${mirror}resource_states) AS r
-  WHERE NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.organization_id = r.organization_id)
-),
-unread AS (
+    return `WITH unread AS (
   SELECT a.organization_id, a.resource, a.oldest_unread_at
   FROM ${mirror}freshness_facts AS a CROSS JOIN ${mirror}resource_states AS r
   WHERE r.organization_id = a.organization_id AND r.resource = a.resource AND a.oldest_unread_at >= r.as_of
@@ -114,34 +151,18 @@ moment AS MATERIALIZED (
   FROM clock AS c
 ),
 reads AS (
-  SELECT r.organization_id, r.resource, CASE WHEN r.resource <> 'projects' THEN r.as_of ELSE ${as(
-    'instant',
-    `(
-      SELECT CASE
-          WHEN count(*) = 0 THEN (
-            SELECT min(l.as_of) FROM ${mirror}resource_states AS l
-            WHERE l.organization_id = r.organization_id AND l.resource IN (${NAMING_PROJECTS})
-              AND l.no_permission_at IS NULL AND l.not_offered_at IS NULL)
-          WHEN count(p.checked_at) = count(*) THEN min(p.checked_at)
-        END
-      FROM ${mirror}project_references AS n LEFT JOIN ${mirror}project_states AS p ON p.project_id = n.project_id
-      WHERE n.organization_id = r.organization_id)`,
-  )} END AS as_of,
-    r.rows, r.attempted_at, r.outcome, r.error, r.failing_since, r.webhook_failed, r.no_permission_at, r.not_offered_at,
-    r.open_sync, r.doubted_at, r.drift_total, r.duration_ms, r.stamp_at, r.every_seconds
-  FROM ${mirror}resource_states AS r
+  ${readsOf(`r.resource <> 'projects'`, 'r.as_of', otherRows)}
+  UNION ALL
+  ${readsOf(`r.resource = 'projects'`, projectsAsOf, projectRows)}
 ),
 known AS (
   SELECT r.*, m.now_at, m.now, m.worker_seen_at, m.worker_seen, m.surely_from, m.trusted_from,
-    coalesce(closed.state, 'active') AS access,
     w.oldest_unread_at, ${seconds('r.as_of')} AS as_of_seconds, ${interval} AS interval_seconds, running.id AS running
   FROM reads AS r
   CROSS JOIN moment AS m
-  LEFT JOIN closed ON closed.organization_id = r.organization_id
   LEFT JOIN ${mirror}syncs AS running ON running.id = r.open_sync AND running.state = 'running'
   LEFT JOIN unread AS w
-    ON w.organization_id = r.organization_id AND closed.state IS NULL
-    AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
+    ON w.organization_id = r.organization_id AND r.access = 'active' AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
     AND w.resource = CASE r.resource WHEN 'certificates' THEN 'retirements' ELSE r.resource END
 ),
 told AS (
@@ -185,28 +206,15 @@ SELECT r.organization_id, r.resource,
     ELSE 'fresh'
   END`)},
   ${bytewise('r.reason')},
-  r.as_of, r.age,
-  CASE r.resource
-    WHEN 'projects' THEN (
-      SELECT count(*) FROM ${mirror}project_references AS n JOIN ${mirror}projects AS p ON p.id = n.project_id
-      WHERE n.organization_id = r.organization_id
-    )
-    WHEN 'certificates' THEN (
-      SELECT ${whole('coalesce(sum(certificates), 0)')} FROM ${mirror}certificate_sums AS c
-      WHERE c.organization_id = r.organization_id AND c.state = 'stored'
-    )
-    ELSE r.rows
-  END,
+  r.as_of, r.age, r.rows,
   r.drift_total, r.attempted_at, r.error, r.failing_since, r.oldest_unread_at, r.worker_seen_at
 FROM judged AS r
 UNION ALL
-SELECT max(a.organization_id), '*', ${bytewise("'never_read'")}, ${bytewise("'waiting'")}, ${as('instant', 'NULL')}, NULL, 0, 0,
-  ${as('instant', 'NULL')}, NULL, ${as('instant', 'NULL')}, ${as('instant', 'NULL')}, (SELECT worker_seen_at FROM ${mirror}origin)
-FROM ${mirror}awaited_installations AS a
-WHERE a.id NOT IN (SELECT id FROM ${mirror}installations) AND NOT EXISTS (
+${neverReadOf('DISTINCT a.organization_id', 'a.organization_id IS NOT NULL')} AND NOT EXISTS (
   SELECT 1 FROM ${mirror}installations AS i
   WHERE i.organization_id = a.organization_id AND i.state IN ('active', 'suspended'))
-GROUP BY coalesce(a.organization_id, a.id)`;
+UNION ALL
+${neverReadOf(noText, 'a.organization_id IS NULL')}`;
   },
 );
 

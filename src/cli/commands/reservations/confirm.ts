@@ -1,5 +1,4 @@
-import { EXIT } from '../../exit.js';
-import { CommandError, createUsageError } from '../../command-error.js';
+import { CommandError, createUsageError, EXIT } from '../../exit.js';
 import { cleanLine, type Io } from '../../io.js';
 
 /** Asks the user to confirm an irreversible action. Throws unless the user agrees. */
