@@ -9,16 +9,3 @@ export async function mutateFunction(owner: Postgres, name: string, from: string
   if (broken === found?.sql) throw new Error(`expected "${from}" in ${name}`);
   await owner.query(broken);
 }
-
-/** Replaces one piece in the statements that a connection sends, to check that a test would notice. */
-export function mutateStatements(real: Postgres, from: string, to: string): Postgres {
-  return {
-    ...real,
-    whole: (settings, all, ...more) =>
-      real.whole(
-        settings.replace(from, to),
-        all.map(({ text, ...each }) => ({ ...each, text: text.replace(from, to) })),
-        ...more,
-      ),
-  };
-}

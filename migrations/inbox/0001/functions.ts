@@ -1,4 +1,120 @@
-/** The functions of the inbox on PostgreSQL: requests of jobs and storage of deliveries. */
+const READ_COLUMNS = `job.id, job.part, job.state, job.priority, job.attempts, job.installation_id, job.organization_id,
+    job.run_at, job.created_at, job.claimed_until`;
+const RUNNING = `running AS MATERIALIZED (
+    SELECT part, organization_id, installation_id FROM inbox.jobs WHERE state = 'running')`;
+/** No running job excludes the job. An expired lease excludes others until its job is taken over, which happens first. */
+const IS_FREE = `NOT EXISTS (SELECT FROM running WHERE running.part = job.part
+      AND (running.organization_id = job.organization_id OR running.installation_id = job.installation_id))`;
+const EACH_PART = "(VALUES ('data'), ('certificates')) AS lane (part)";
+const EACH_PRIORITY = `(VALUES ('data', 1), ('data', 2), ('data', 3), ('certificates', 1), ('certificates', 2), ('certificates', 3)) AS lane (part, priority)`;
+const IS_WAITING = "job.state = 'waiting' AND job.part = lane.part AND job.priority = lane.priority";
+const IS_PAUSED = "job.state = 'paused' AND job.part = lane.part";
+/** The job failed during an outage of the registry and is claimed before others. */
+const IS_FIRST =
+  "job.state = 'waiting' AND job.part = lane.part AND job.attempts > 0 AND job.run_at <= job.created_at";
+
+/** Finds jobs in each lane. The search uses one range of one index, however many jobs wait. */
+const search = (
+  lanes: string,
+  condition: string,
+  limit: string,
+) => `SELECT found.* FROM ${lanes} CROSS JOIN LATERAL (
+      SELECT ${READ_COLUMNS} FROM inbox.jobs AS job WHERE ${condition} ORDER BY job.run_at LIMIT ${limit}) AS found`;
+const findDue = (lanes: string, condition: string) =>
+  search(lanes, `${condition} AND job.run_at <= now_at AND ${IS_FREE}`, "(given ->> 'limit')::int");
+const findNext = (lanes: string, condition: string) =>
+  search(lanes, `${condition} AND job.run_at > now_at`, '1');
+
+const BY_INDEX =
+  'SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off';
+const NOW = "coalesce((given ->> 'at')::timestamptz, date_trunc('milliseconds', now()))";
+
+const CLAIMS = `CREATE FUNCTION inbox.queue(given jsonb)
+RETURNS TABLE (id bigint, part text, state text, priority bigint, attempts bigint, installation_id text, organization_id text,
+  run_at timestamptz, created_at timestamptz, claimed_until timestamptz, last_started_at timestamptz)
+LANGUAGE plpgsql ${BY_INDEX} AS $$
+#variable_conflict use_column
+DECLARE
+  now_at timestamptz := ${NOW};
+BEGIN
+  RETURN QUERY WITH ${RUNNING}
+    SELECT job.*, (SELECT max(started_at) FROM inbox.jobs AS other
+      WHERE other.installation_id = job.installation_id AND other.part = job.part)
+    FROM (
+      SELECT ${READ_COLUMNS} FROM inbox.jobs AS job WHERE job.state = 'running'
+      UNION ALL ${[
+        findDue(EACH_PART, IS_FIRST),
+        findDue(EACH_PRIORITY, IS_WAITING),
+        findDue(EACH_PART, IS_PAUSED),
+        findNext(EACH_PRIORITY, IS_WAITING),
+        findNext(EACH_PART, IS_PAUSED),
+      ].join('\n      UNION ALL ')}
+    ) AS job;
+END
+$$;
+COMMENT ON FUNCTION inbox.queue IS 'Returns the running jobs, the oldest due jobs that no running job excludes, and the next jobs that become due. A job that failed during an outage of the registry may be returned twice.';
+
+CREATE FUNCTION inbox.take(given jsonb, parts jsonb) RETURNS SETOF inbox.jobs
+LANGUAGE plpgsql ${BY_INDEX} SET lock_timeout = '5s' AS $$
+DECLARE
+  now_at timestamptz := ${NOW};
+  number bigint;
+  lane record;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'on', true);
+  -- Claims are numbered one after the other. The row stays locked, so the next claim waits for this transaction.
+  UPDATE inbox.claims SET last = last + (given ->> 'slots')::bigint RETURNING last - (given ->> 'slots')::bigint INTO number;
+  FOR lane IN SELECT slots, ids FROM jsonb_to_recordset(parts) AS each (slots bigint, ids bigint[])
+  LOOP
+    -- A row of "locked" is found by its id and by nothing else: as long as statistics say that nothing waits, PostgreSQL
+    -- takes the indexes of waiting jobs for empty, and goes through all their dead entries for each row.
+    RETURN QUERY WITH ${RUNNING},
+      locked AS MATERIALIZED (
+        SELECT job.id AS locked_id, chosen.place FROM unnest(lane.ids) WITH ORDINALITY AS chosen (id, place)
+        JOIN inbox.jobs AS job ON job.id = chosen.id
+        WHERE job.attempts < (given ->> 'max_attempts')::int
+          AND CASE WHEN job.state IN ('waiting', 'paused') THEN job.run_at WHEN job.state = 'running' THEN job.claimed_until END <= now_at
+          AND (job.state = 'running' OR ${IS_FREE})
+        ORDER BY chosen.place LIMIT lane.slots FOR UPDATE OF job SKIP LOCKED
+      ),
+      numbered AS (SELECT locked_id, row_number() OVER (ORDER BY place) AS nth FROM locked)
+      UPDATE inbox.jobs AS job SET state = 'running', attempts = attempts + 1, started_at = now_at, claim = number + nth,
+        claimed_until = now_at + (given ->> 'lease_ms')::double precision * interval '1 millisecond'
+      FROM numbered WHERE job.id = locked_id RETURNING job.*;
+    number := number + lane.slots;
+  END LOOP;
+END
+$$;
+COMMENT ON FUNCTION inbox.take IS 'Claims the first of the chosen jobs of each part that are still due and that no job excludes by now. Skips jobs that another transaction has locked.';
+
+CREATE FUNCTION inbox.finish(given jsonb, ends jsonb) RETURNS SETOF bigint
+LANGUAGE plpgsql ${BY_INDEX} SET lock_timeout = '5s' AS $$
+DECLARE
+  now_at timestamptz := ${NOW};
+  ended record;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'on', true);
+  -- In the order of the keys, so that two callers cannot deadlock.
+  PERFORM FROM inbox.jobs WHERE id = ANY (ARRAY(SELECT (value ->> 'id')::bigint FROM jsonb_array_elements(ends)))
+    ORDER BY dedupe_key, id FOR UPDATE;
+  FOR ended IN UPDATE inbox.jobs AS job SET state = 'done', claimed_until = NULL, finished_at = now_at, outcome = each.outcome
+    FROM jsonb_to_recordset(ends) AS each (id bigint, claim bigint, outcome text, replaces_earlier boolean)
+    WHERE job.id = each.id AND job.claim = each.claim AND job.state = 'running'
+    RETURNING job.id, job.claim, job.dedupe_key, job.outcome, replaces_earlier
+  LOOP
+    RETURN NEXT ended.claim;
+    CONTINUE WHEN NOT ended.replaces_earlier;
+    DELETE FROM inbox.jobs AS earlier
+    WHERE dedupe_key = ended.dedupe_key AND id < ended.id AND state = 'done' AND trigger = 'schedule' AND outcome = ended.outcome
+      AND NOT EXISTS (SELECT FROM inbox.jobs AS merged
+        WHERE merged.dedupe_key = earlier.dedupe_key AND merged.merged_into = earlier.id);
+  END LOOP;
+END
+$$;
+COMMENT ON FUNCTION inbox.finish IS 'Records that running jobs are done, and returns the claims of those that still ran under their claim. A job with "replaces_earlier" removes earlier jobs of the schedule with the same key and outcome, except those that another job was merged into.';
+`;
+
+/** The functions of the inbox on PostgreSQL: requests of jobs, claims, and storage of deliveries. */
 export const FUNCTIONS = `-- Frequent operations are functions, so that each connection plans their statements once. The SET clauses make these plans use
 -- indexes, whatever size the tables had at that time. They also make every plan look expensive, for which JIT would compile
 -- each for most of a second, so JIT is off. The program passes the instant and its rules in "given", so that no rule is repeated here.
@@ -113,6 +229,7 @@ END
 $$;
 COMMENT ON FUNCTION inbox.enqueue IS 'Requests several jobs and returns their ids by the index of the request. With "once", skips jobs whose key was requested before.';
 
+${CLAIMS}
 CREATE FUNCTION inbox.unread_duplicate_at(now_at timestamptz, ms_ago jsonb, first_place int, installation text, since timestamptz)
 RETURNS timestamptz
 LANGUAGE plpgsql AS $$

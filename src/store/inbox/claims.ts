@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { chooseJobs } from '../../inbox/choose-jobs.js';
 import {
   type ClaimResult,
@@ -7,21 +7,19 @@ import {
   type ClaimRef,
   MAX_ATTEMPTS,
   PARTS,
-  PRIORITIES,
   type Part,
   parseJobPayload,
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import type { Tables } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
-import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import { type Params, prepared } from '../sql/prepared.js';
 import type { AtTime, InboxDatabase } from './database.js';
+import type { JobSteps, Queue, QueuedJob, TakenJob } from './job-steps.js';
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;
 type LeaseStart = AtTime & { readonly leaseMs: number };
-type State = Tables['inbox.jobs']['state'];
 
 /**
  * A claim chooses among this many of the oldest due jobs of each priority, beside those that it has slots for. Later jobs are
@@ -35,85 +33,9 @@ const MAX_ROUNDS = 5;
 
 const own = named('inbox.jobs');
 const job = named('inbox.jobs', 'job');
-const running = named('inbox.jobs', 'running');
-const counter = named('inbox.claims');
 
-const inState = (state: State) => sql`${own.state} = ${state}`;
 const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<LeaseStart>) => fn.addMs(fn.clock(now), leaseMs);
 
-const RUNNING = sql`running AS MATERIALIZED (
-  SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${inState('running')})`;
-/** No running job excludes the job. An expired lease excludes others until its job is taken over, which happens first. */
-const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
-  AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
-/** The job failed during an outage of the registry and is claimed before others: see `prioritizeFailed`. */
-const IS_FIRST = sql`${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at}`;
-
-const EACH_PART = PARTS.map(part => ({ part }));
-const EACH_PRIORITY = PARTS.flatMap(part => Object.values(PRIORITIES).map(priority => ({ part, priority })));
-
-/**
- * Reads the running jobs, the oldest due jobs that no running job excludes, and the next jobs that become due. Each search
- * uses one range of one index, however many jobs wait.
- */
-const READ_QUEUE = prepared(({ fn }, params: Params<AtTime & { readonly limit: number }>) => {
-  const now = fn.clock(params.now);
-  const columns = sql.join([
-    job.id,
-    job.part,
-    job.state,
-    job.priority,
-    job.attempts,
-    job.installation_id,
-    job.organization_id,
-    job.run_at,
-    job.created_at,
-    job.claimed_until,
-  ]);
-  const due = (condition: RawBuilder<unknown>) =>
-    sql`SELECT ${columns} FROM ${job()} WHERE ${condition} AND ${own.run_at} <= ${now} AND ${IS_FREE}
-      ORDER BY ${own.run_at} LIMIT ${fn.cast('int', params.limit)}`;
-  const next = (condition: RawBuilder<unknown>) =>
-    sql`SELECT ${columns} FROM ${job()} WHERE ${condition} AND ${own.run_at} > ${now} ORDER BY ${own.run_at} LIMIT 1`;
-  const waits = ({ part, priority }: Readonly<Record<'part' | 'priority', RawBuilder<unknown>>>) =>
-    sql`${inState('waiting')} AND ${own.part} = ${part} AND ${own.priority} = ${priority}`;
-  const isPaused = ({ part }: Readonly<Record<'part', RawBuilder<unknown>>>) =>
-    sql`${inState('paused')} AND ${own.part} = ${part}`;
-  const found = [
-    sql`SELECT ${columns} FROM ${job()} WHERE ${inState('running')}`,
-    fn.forEachRow(EACH_PART, ({ part }) =>
-      due(sql`${inState('waiting')} AND ${own.part} = ${part} AND ${IS_FIRST}`),
-    ),
-    ...[due, next].flatMap(search => [
-      fn.forEachRow(EACH_PRIORITY, row => search(waits(row))),
-      fn.forEachRow(EACH_PART, row => search(isPaused(row))),
-    ]),
-  ];
-  const other = named('inbox.jobs', 'other');
-  return sqlStatement`WITH ${RUNNING} SELECT ${select({
-    id: job.id,
-    part: job.part,
-    state: job.state,
-    priority: job.priority,
-    attempts: job.attempts,
-    installationId: job.installation_id,
-    organizationId: job.organization_id,
-    runAt: job.run_at,
-    createdAt: job.created_at,
-    claimedUntil: job.claimed_until,
-    lastStartedAt: sql<string | null>`(SELECT max(${other.started_at}) FROM ${other()}
-      WHERE ${other.installation_id} = ${job.installation_id} AND ${other.part} = ${job.part})`,
-  })} FROM (${sql.join(found, sql` UNION ALL `)}) AS job`;
-});
-const READ_COUNTER = prepared(
-  ({ fn }, { now }: Params<AtTime>) =>
-    sqlStatement`SELECT ${select({ now: fn.clock(now), last: counter.last })} FROM ${counter()}`,
-);
-
-/** Claims are numbered one after the other. The row stays locked, so the next claim waits for this transaction. */
-const RESERVE_NUMBERS = prepared(({ db }, { slots }: Params<{ readonly slots: number }>) =>
-  db.updateTable('inbox.claims').set(({ eb }) => ({ last: eb('last', '+', slots) })),
-);
 /** A lease that is too long was given by a clock that was ahead. */
 const SHORTEN_LEASES = prepared(
   ({ fn }, params: Params<LeaseStart>) =>
@@ -131,53 +53,6 @@ const FAIL_WORN_OUT = prepared(({ fn }, params: Params<AtTime>) => {
       SELECT ${job.id} FROM ${job()} WHERE ${job.attempts} >= ${MAX_ATTEMPTS} AND ${job.state} IN ('waiting', 'running')
         AND CASE ${job.state} WHEN 'waiting' THEN ${job.run_at} ELSE ${job.claimed_until} END <= ${now}
       ${fn.forUpdateSkipLocked('job')})`;
-});
-
-const chosenJob = jsonRelation('chosen', { job_id: 'int', position: 'int' });
-type TakeValues = LeaseStart & {
-  readonly chosen: Table;
-  readonly slots: number;
-  /** How many of the reserved numbers are for this part and those after it. */
-  readonly reserved: number;
-};
-
-/**
- * Claims the first of the chosen jobs that are still due and that no job excludes by now. Skips jobs that another transaction
- * has locked. A row of `locked` is found by its id and by nothing else: as long as statistics say that nothing waits,
- * PostgreSQL takes the indexes of waiting jobs for empty, and goes through all their dead entries for each row.
- */
-const TAKE = prepared(({ fn }, params: Params<TakeValues>) => {
-  const now = fn.clock(params.now);
-  const { job_id: jobId, position } = chosenJob.columns;
-  return sqlStatement`WITH ${RUNNING},
-    locked AS MATERIALIZED (
-      SELECT ${job.id} AS locked_id, ${position} AS position
-      FROM ${chosenJob.from(fn, params.chosen)} JOIN ${job()} ON ${job.id} = ${jobId}
-      WHERE ${job.attempts} < ${MAX_ATTEMPTS} AND CASE WHEN ${job.state} IN ('waiting', 'paused') THEN ${job.run_at}
-          WHEN ${job.state} = 'running' THEN ${job.claimed_until} END <= ${now}
-        AND (${job.state} = 'running' OR ${IS_FREE})
-      ORDER BY ${position} LIMIT ${fn.cast('int', params.slots)} ${fn.forUpdateSkipLocked('job')}
-    ),
-    numbered AS (SELECT locked_id, row_number() OVER (ORDER BY position) AS number FROM locked)
-    UPDATE ${own()} SET ${own.state} = 'running', ${own.attempts} = ${own.attempts} + 1, ${own.started_at} = ${now},
-      ${own.claimed_until} = ${leaseEnd(fn, params)},
-      ${own.claim} = (SELECT ${counter.last} FROM ${counter()}) - ${params.reserved} + number
-    FROM numbered WHERE ${own.id} = locked_id
-    RETURNING ${select({
-      id: own.id,
-      claim: own.claim,
-      kind: own.kind,
-      organizationId: own.organization_id,
-      installationId: own.installation_id,
-      part: own.part,
-      dedupeKey: own.dedupe_key,
-      trigger: own.trigger,
-      onlyDuplicates: own.only_duplicates_asked,
-      payload: own.payload,
-      attempts: own.attempts,
-      runAt: own.run_at,
-      createdAt: own.created_at,
-    })}`;
 });
 
 const claimRef = jsonRelation('ref', { job_id: 'int', claim_number: 'int' });
@@ -198,12 +73,12 @@ const LOCK_CLAIMS = prepared(({ fn }, { refs }: Params<ClaimRefs>) => {
 const RENEW = prepared(({ fn }, params: Params<LeaseStart & ClaimRefs>) => {
   const { job_id: jobId, claim_number: claim } = claimRef.columns;
   return sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = ${leaseEnd(fn, params)} FROM ${claimRef.from(fn, params.refs)}
-    WHERE ${own.id} = ${jobId} AND ${own.claim} = ${claim} AND ${inState('running')} RETURNING ${select({ claim: own.claim })}`;
+    WHERE ${own.id} = ${jobId} AND ${own.claim} = ${claim} AND ${own.state} = 'running' RETURNING ${select({ claim: own.claim })}`;
 });
 
 /** The job still runs under this claim. */
 export const isClaimed = ({ id, claim }: Params<ClaimRef>) =>
-  sql`${own.id} = ${id} AND ${own.claim} = ${claim} AND ${inState('running')}`;
+  sql`${own.id} = ${id} AND ${own.claim} = ${claim} AND ${own.state} = 'running'`;
 
 const FIND_CLAIM = prepared(
   ({ db }, { id, claim }: Params<{ readonly id: number; readonly claim: number }>) =>
@@ -256,17 +131,6 @@ function toTable(refs: readonly ClaimRef[]): Table {
   return claimRef.toTable(refs.map(({ id, claim }) => ({ job_id: id, claim_number: claim })));
 }
 
-type QueuedJob = ResultRow<typeof READ_QUEUE>;
-type TakenJob = ResultRow<typeof TAKE>;
-
-/** The jobs that matter to a claim, at one instant. */
-interface Queue {
-  readonly now: string;
-  /** The highest claim number. */
-  readonly last: number;
-  readonly jobs: readonly QueuedJob[];
-}
-
 function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: Queue): boolean {
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
@@ -287,18 +151,13 @@ function countByInstallation(queue: Queue): Map<string, number> {
   return counts;
 }
 
-export function createClaims({ look, commit, now }: InboxDatabase): Claims {
-  async function readQueue(values: AtTime & { readonly limit: number }): Promise<Queue> {
-    const [[state], rows] = await look(READ_COUNTER(values), READ_QUEUE(values));
-    if (state === undefined) throw new Error('expected the counter of claims, got none');
-    // A job that failed during an outage is found twice.
-    return { ...state, jobs: [...new Map(rows.map(row => [row.id, row])).values()] };
-  }
-
+export function createClaims(
+  { commit, now }: Pick<InboxDatabase, 'commit' | 'now'>,
+  { readQueue, takeJobs }: Pick<JobSteps, 'readQueue' | 'takeJobs'>,
+): Claims {
   /** Claims jobs once. Reads before it writes: if nothing can be claimed, nobody waits for a lock. */
-  async function claimOnce(parts: ClaimRequest['parts'], at: LeaseStart) {
-    const limit = CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots));
-    const queue = await readQueue({ ...at, limit });
+  async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
+    const queue = await readQueue(CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
     const due = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
     const slotsFor = (part: Part) => (due(part).length === 0 ? 0 : slotsIn(parts, part));
     const slots = { data: slotsFor('data'), certificates: slotsFor('certificates') };
@@ -314,33 +173,31 @@ export function createClaims({ look, commit, now }: InboxDatabase): Claims {
       part => slots[part] > 0 && due(part).some(({ attempts }) => attempts >= MAX_ATTEMPTS),
     );
     if (wanted === 0 && !hasWornOut) return { jobs: [], queue, isComplete: true };
-    const all = slots.data + slots.certificates;
-    const take = (part: Part, reserved: number) => {
-      const table = chosenJob.toTable(chosen[part].map((id, position) => ({ job_id: id, position })));
-      return table.rows.length === 0 ? null : TAKE({ ...at, chosen: table, slots: slots[part], reserved });
-    };
-    const [, , , dataJobs, certificateJobs] = await commit(
-      hasLongLease(queue, at.leaseMs) ? SHORTEN_LEASES(at) : null,
-      hasWornOut ? FAIL_WORN_OUT(at) : null,
-      RESERVE_NUMBERS({ slots: all }),
-      take('data', all),
-      take('certificates', slots.certificates),
-    );
-    const jobs = [...dataJobs, ...certificateJobs];
+    const repairs = [
+      hasLongLease(queue, leaseMs) ? SHORTEN_LEASES({ now: now(), leaseMs }) : null,
+      hasWornOut ? FAIL_WORN_OUT({ now: now() }) : null,
+    ];
+    if (repairs.some(repair => repair !== null)) await commit(...repairs);
+    const jobs =
+      wanted === 0
+        ? []
+        : await takeJobs(
+            PARTS.map(part => ({ slots: slots[part], ids: chosen[part] })),
+            leaseMs,
+          );
     return { jobs, queue, isComplete: jobs.length > 0 && jobs.length === wanted };
   }
 
   return {
     /** Claims again if other workers claimed some of the chosen jobs at the same time. */
     claim: async ({ parts, leaseMs }) => {
-      const at = { now: now(), leaseMs };
       const claimed: TakenJob[] = [];
       for (let round = 1; ; round += 1) {
         const free = parts.map(({ part, slots }) => ({
           part,
           slots: slots - claimed.filter(each => each.part === part).length,
         }));
-        const { jobs, queue, isComplete } = await claimOnce(free, at);
+        const { jobs, queue, isComplete } = await claimOnce(free, leaseMs);
         claimed.push(...jobs);
         if (isComplete || round === MAX_ROUNDS) return toResult(claimed, queue, parts, leaseMs);
       }

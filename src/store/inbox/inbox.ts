@@ -1,6 +1,7 @@
 import type { InboxPort } from '../../inbox/port.js';
 import { createClaims } from './claims.js';
 import type { InboxDatabase } from './database.js';
+import type { JobSteps } from './job-steps.js';
 import { createRetention } from './retention.js';
 import { createQueries } from './queries.js';
 import { createSettlements } from './settle.js';
@@ -18,8 +19,13 @@ type Own = Pick<
   | 'watch'
 >;
 
-/** An inbox on what does its statements, and what an engine does in its own way. `asked`: there is work, which this process need not be told. */
-export function createInboxStore(database: InboxDatabase, own: Own, asked: () => void): InboxPort {
+/** Creates an inbox. `asked` is called after this process has requested work. */
+export function createInboxStore(
+  database: InboxDatabase,
+  steps: JobSteps,
+  own: Own,
+  asked: () => void,
+): InboxPort {
   function andWake<Given, Answer>(ask: (given: Given) => Promise<Answer>): (given: Given) => Promise<Answer> {
     return async given => {
       const answer = await ask(given);
@@ -28,10 +34,10 @@ export function createInboxStore(database: InboxDatabase, own: Own, asked: () =>
     };
   }
 
-  const { settle, retryFailed, prioritizeFailed: tryFirst } = createSettlements(database);
+  const { settle, retryFailed, prioritizeFailed: tryFirst } = createSettlements(database, steps);
   return {
     ...own,
-    ...createClaims(database),
+    ...createClaims(database, steps),
     ...createRetention(database),
     ...createQueries(database),
     settle,

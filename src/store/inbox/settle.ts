@@ -16,6 +16,7 @@ import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { isClaimed, lockClaims } from './claims.js';
 import type { AtTime, InboxDatabase } from './database.js';
+import type { FinishedJob, JobSteps } from './job-steps.js';
 
 type EndValues = AtTime & {
   readonly id: number;
@@ -203,11 +204,18 @@ const PRIORITIZE = prepared(({ fn }, params: Params<AtTime & Codes>) => {
 });
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
-export function createSettlements({
-  look,
-  commit,
-  now: readClock,
-}: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
+/** Returns a job as it is finished; null if it ends in another way than done. */
+function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
+  const { id, claim: number } = claim;
+  if (end.act === 'unchanged')
+    return { id, claim: number, outcome: UNCHANGED_OUTCOME, replacesEarlier: true };
+  return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
+}
+
+export function createSettlements(
+  { look, commit, now: readClock }: InboxDatabase,
+  { finishJobs }: Pick<JobSteps, 'finishJobs'>,
+): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
   function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<EndedRun>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
     const delayMs = 'delayMs' in end ? end.delayMs : 0;
@@ -225,6 +233,11 @@ export function createSettlements({
 
   return {
     settle: async settlements => {
+      const finished = settlements.map(toFinishedJob).filter(each => each !== null);
+      if (finishJobs !== null && finished.length === settlements.length) {
+        const claims = new Set(await finishJobs(finished));
+        return settlements.map(({ claim: { claim } }) => claims.has(claim));
+      }
       const lock = lockClaims(settlements.map(({ claim }) => claim));
       const ended = (await commit(lock, ...settlements.flatMap(listEndStatements))).flat();
       return settlements.map(({ claim: ref }) =>

@@ -15,11 +15,6 @@ export interface SqlFunctions {
     json: Expression<string>,
     columns: Columns,
   ) => RawBuilder<RelationRow<Columns>>;
-  /** Runs a query for each of some constant rows, whose cells it can use, and returns the rows of all. */
-  readonly forEachRow: <Name extends string>(
-    rows: readonly Readonly<Record<Name, string | number>>[],
-    query: (row: Readonly<Record<Name, RawBuilder<unknown>>>) => RawBuilder<unknown>,
-  ) => RawBuilder<unknown>;
   /**
    * Casts a value. Cast the parameter of a LIMIT: SQLite prepares a statement anew at each use if it is a plain parameter, which
    * takes longer than most queries.
@@ -55,27 +50,10 @@ export interface SqlFunctions {
 
 const NOTHING = sql``;
 
-function mapCells<Name extends string>(
-  row: Readonly<Record<Name, string | number>>,
-  toSql: (name: string, value: string | number) => RawBuilder<unknown>,
-): Readonly<Record<Name, RawBuilder<unknown>>>;
-function mapCells(
-  row: Readonly<Record<string, string | number>>,
-  toSql: (name: string, value: string | number) => RawBuilder<unknown>,
-): Readonly<Record<string, RawBuilder<unknown>>> {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toSql(name, value)]));
-}
-
 export const SQLITE_FUNCTIONS: SqlFunctions = {
   jsonRows: (json, columns) => {
     const cells = Object.keys(columns).map((name, n) => sql`value ->> ${sql.lit(n)} AS ${sql.id(name)}`);
     return sql`(SELECT ${sql.join(cells)} FROM json_each(${json}))`;
-  },
-  forEachRow: (rows, query) => {
-    const queries = rows.map(
-      row => sql`SELECT * FROM (${query(mapCells(row, (_, value) => sql.lit(value)))})`,
-    );
-    return sql.join(queries, sql` UNION ALL `);
   },
   cast: (kind, value) => sql`CAST(${value} AS ${sql.raw(SQLITE.types[kind])})`,
   clock: now => sql`${now}`,
@@ -115,14 +93,6 @@ export function selectJsonCells(columns: Kinds): RawBuilder<unknown> {
 export const POSTGRES_FUNCTIONS: SqlFunctions = {
   jsonRows: (json, columns) =>
     sql`(SELECT ${selectJsonCells(columns)} FROM jsonb_array_elements(${json}::jsonb) AS e (v))`,
-  forEachRow: (rows, query) => {
-    const [first] = rows;
-    if (first === undefined) throw new Error('expected at least one row');
-    const values = rows.map(row => sql`(${sql.join(Object.values(row).map(cell => sql.lit(cell)))})`);
-    const names = sql.join(Object.keys(first).map(name => sql.id(name)));
-    const found = query(mapCells(first, name => sql.id('given', name)));
-    return sql`SELECT found.* FROM (VALUES ${sql.join(values)}) AS given (${names}) CROSS JOIN LATERAL (${found}) AS found`;
-  },
   cast: (kind, value) => sql`${value}::${typeOf(kind)}`,
   clock: now => sql`coalesce(${now}::timestamptz(3), date_trunc('milliseconds', now()))`,
   addMs: (instant, ms) => sql`${instant} + (${ms})::double precision * interval '1 millisecond'`,

@@ -4,7 +4,7 @@ import type { Postgres } from '../../../src/store/postgres/open.js';
 import { createInstallationJob, type NewJob } from '../../../src/inbox/job.js';
 import { createTestInbox, NOON } from '../../support/inbox.js';
 import { openInboxOnPostgres, openForTest, createDatabase } from '../../support/postgres.js';
-import { mutateFunction, mutateStatements } from '../../support/mutate-sql.js';
+import { mutateFunction } from '../../support/mutate-sql.js';
 import { until } from '../../support/wait.js';
 
 type Breaking = (owner: Postgres) => Promise<void>;
@@ -38,10 +38,6 @@ test('control: without waiting for the other transaction, enqueueOnce creates a 
   expect(await askBeside(hasty)).toBe(1);
 });
 
-type Broken = (real: Postgres) => Postgres;
-
-const WHOLE: Broken = real => real;
-
 /** Returns which comes first: an installation that was just read, or one that was read an hour ago and waits for less time. */
 async function findFirst(): Promise<string | null | undefined> {
   const box = createTestInbox(openInboxOnPostgres(openForTest(await createDatabase())));
@@ -64,11 +60,12 @@ test('the installation that was read longest ago is claimed first, however long 
 });
 
 /** Claims beside somebody who holds a job; who waits for that gives up soon. */
-async function claimBesideHeld(broken: Broken): Promise<unknown> {
+async function claimBesideHeld(breakIt: Breaking): Promise<unknown> {
   const database = await createDatabase();
   const owner = openForTest(database);
-  const hasty = mutateStatements(openForTest(database), 'lock_timeout = 5000', 'lock_timeout = 50');
-  const box = createTestInbox(openInboxOnPostgres(broken(hasty)));
+  await mutateFunction(owner, 'take', "lock_timeout TO '5s'", "lock_timeout TO '50ms'");
+  await breakIt(owner);
+  const box = createTestInbox(openInboxOnPostgres(openForTest(database)));
   await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
   await box.enqueue(createInstallationJob('free', null, 'delivery'), NOON);
   return await owner.transact(async query => {
@@ -81,20 +78,20 @@ async function claimBesideHeld(broken: Broken): Promise<unknown> {
 }
 
 test('a claim skips jobs that another transaction has locked', async () => {
-  expect(await claimBesideHeld(WHOLE)).toEqual(['free']);
+  expect(await claimBesideHeld(AS_IT_IS)).toEqual(['free']);
 });
 
 test('control: without SKIP LOCKED a claim waits for the other transaction', async () => {
-  const waiting: Broken = real =>
-    mutateStatements(real, 'FOR UPDATE OF "job" SKIP LOCKED\n', 'FOR UPDATE OF "job"\n');
+  const waiting: Breaking = owner => mutateFunction(owner, 'take', 'SKIP LOCKED', '');
   expect(await claimBesideHeld(waiting)).toMatchObject({ code: 'away' });
 });
 
 /** Workers that claim at once, each another job: the numbers that they are given. */
-async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
+async function claimsAtOnce(breakIt: Breaking): Promise<readonly number[]> {
   const database = await createDatabase();
+  await breakIt(openForTest(database));
   const workers = Array.from({ length: 3 }, () =>
-    createTestInbox(openInboxOnPostgres(broken(openForTest(database)))),
+    createTestInbox(openInboxOnPostgres(openForTest(database))),
   );
   for (const [place, box] of workers.entries()) {
     await box.enqueue(createInstallationJob(`i-${place}`, null, 'delivery'), NOON);
@@ -104,12 +101,13 @@ async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
 }
 
 test('T63 concurrent claims get different numbers', async () => {
-  const claims = await claimsAtOnce(WHOLE);
+  const claims = await claimsAtOnce(AS_IT_IS);
   expect(new Set(claims).size).toBe(claims.length);
 });
 
 test('T63 control: if claims do not increase the counter, concurrent claims get the same number', async () => {
-  const counted = 'set "last" = "last" + $1';
-  const claims = await claimsAtOnce(real => mutateStatements(real, counted, `${counted} WHERE false`));
+  const claims = await claimsAtOnce(owner =>
+    mutateFunction(owner, 'take', "last + (given ->> 'slots')::bigint RETURNING", 'last RETURNING'),
+  );
   expect(new Set(claims).size).toBe(1);
 });

@@ -103,6 +103,42 @@ test('control: if the statement does not use the result that turns the flush on,
   expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
 });
 
+/** Returns whether the server flushes each commit of a claim and of the end of its job, for a role with synchronous_commit off. */
+async function flushClaims(breakIt: (owner: Postgres) => Promise<void>): Promise<unknown> {
+  const database = await createDatabase();
+  const owner = openForTest(database);
+  await owner.query('CREATE TABLE public.at_commit (state text, flush text)');
+  await owner.query(`CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO public.at_commit VALUES (NEW.state, current_setting('synchronous_commit')); RETURN NULL; END $$`);
+  await owner.query(`CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON inbox.jobs
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.note()`);
+  await breakIt(owner);
+  const lazy = openForTest({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
+  const inbox = createInboxPort(lazy, () => NOON);
+  await inbox.enqueue([createInstallationJob('a', null, 'person')]);
+  const { jobs } = await inbox.claim(DATA);
+  await inbox.settle(jobs.map(claim => ({ claim, end: { act: 'done', outcome: 'read' } })));
+  return await owner.query('SELECT state, flush FROM public.at_commit');
+}
+
+test('claims and the ends of jobs are flushed to disk, even if the role has synchronous_commit off', async () => {
+  expect(await flushClaims(async () => undefined)).toEqual([
+    { state: 'running', flush: 'on' },
+    { state: 'done', flush: 'on' },
+  ]);
+});
+
+test('control: without turning the flush on in the functions, claims and the ends of jobs are not flushed', async () => {
+  const breakBoth = async (owner: Postgres) => {
+    await mutateFunction(owner, 'take', "'synchronous_commit', 'on'", "'synchronous_commit', 'off'");
+    await mutateFunction(owner, 'finish', "'synchronous_commit', 'on'", "'synchronous_commit', 'off'");
+  };
+  expect(await flushClaims(breakBoth)).toEqual([
+    { state: 'running', flush: 'off' },
+    { state: 'done', flush: 'off' },
+  ]);
+});
+
 /** Two receivers are sent the same installations in opposite orders, again and again. */
 async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
   const database = await createDatabase();

@@ -3,6 +3,7 @@ import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS } from '../../../inbox/delivery.js'
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
 import type { InboxDatabase } from '../../inbox/database.js';
+import type { Batch } from '../../statement.js';
 import { createBatch } from '../database.js';
 import { stateOf } from '../errors.js';
 import type { Postgres, Query } from '../open.js';
@@ -74,6 +75,13 @@ export function createCall(query: Query, clock: InboxClock): Call {
     if (row === undefined) throw new Error('expected an answer of the inbox, got none');
     return row.answer;
   };
+}
+
+/** Sends statements that are transactions of their own. */
+export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
+  return createBatch(all =>
+    Promise.all(all.map(({ text, values }) => again(() => query<object>(text, values, ANSWER_MS)))),
+  );
 }
 
 export function inboxDatabaseIn({ whole }: Postgres, clock: InboxClock): InboxDatabase {

@@ -4,7 +4,8 @@ import { createInboxStore } from '../../inbox/inbox.js';
 import type { Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
 import { createEnqueue } from './enqueue.js';
-import { createCall, inboxDatabaseIn } from './inbox-functions.js';
+import { createCall, createSingleSend, inboxDatabaseIn } from './inbox-functions.js';
+import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWake } from './watch.js';
 
@@ -17,5 +18,5 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     ...createEnqueue(createCall(postgres.query, clock)),
     watch,
   };
-  return createInboxStore(database, own, asked);
+  return createInboxStore(database, createJobSteps(createSingleSend(postgres), database.now), own, asked);
 }

@@ -6,6 +6,7 @@ import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open.js';
 import { prepareOn } from '../statement.js';
 import { createEnqueue } from './enqueue.js';
+import { createJobSteps } from './job-steps.js';
 import { createReceiverPort, inboxDatabaseOn } from './receiver.js';
 import { createWake } from './wake.js';
 
@@ -38,5 +39,5 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     },
     watch,
   };
-  return createInboxStore(database, own, asked);
+  return createInboxStore(database, createJobSteps(database), own, asked);
 }

@@ -1,0 +1,151 @@
+import { type RawBuilder, sql } from 'kysely';
+import { MAX_ATTEMPTS, PARTS, PRIORITIES } from '../../../inbox/job.js';
+import type { Table } from '../../dialect.js';
+import type { AtTime, InboxDatabase } from '../../inbox/database.js';
+import type { ChosenJobs, JobSteps } from '../../inbox/job-steps.js';
+import { jsonRelation, named, select, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+
+const own = named('inbox.jobs');
+const job = named('inbox.jobs', 'job');
+const running = named('inbox.jobs', 'running');
+const other = named('inbox.jobs', 'other');
+const counter = named('inbox.claims');
+
+const RUNNING = sql`running AS MATERIALIZED (
+  SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${own.state} = 'running')`;
+/** No running job excludes the job. An expired lease excludes others until its job is taken over, which happens first. */
+const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
+  AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
+const READ_COLUMNS = sql.join([
+  job.id,
+  job.part,
+  job.state,
+  job.priority,
+  job.attempts,
+  job.installation_id,
+  job.organization_id,
+  job.run_at,
+  job.created_at,
+  job.claimed_until,
+]);
+
+/** The conditions of jobs that are claimed in the order of their run times. */
+const LANES = PARTS.flatMap(part => [
+  ...Object.values(PRIORITIES).map(
+    priority =>
+      sql`${own.state} = 'waiting' AND ${own.part} = ${sql.lit(part)} AND ${own.priority} = ${sql.lit(priority)}`,
+  ),
+  sql`${own.state} = 'paused' AND ${own.part} = ${sql.lit(part)}`,
+]);
+/** Jobs that failed during an outage of the registry are claimed before others: see `prioritizeFailed`. */
+const FIRST_LANES = PARTS.map(
+  part =>
+    sql`${own.state} = 'waiting' AND ${own.part} = ${sql.lit(part)} AND ${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at}`,
+);
+
+/** Each search uses one range of one index, however many jobs wait. */
+const READ_QUEUE = prepared(({ fn }, { now, limit }: Params<AtTime & { readonly limit: number }>) => {
+  const findDue = (lane: RawBuilder<unknown>) =>
+    sql`SELECT * FROM (SELECT ${READ_COLUMNS} FROM ${job()} WHERE ${lane} AND ${own.run_at} <= ${now} AND ${IS_FREE}
+      ORDER BY ${own.run_at} LIMIT ${fn.cast('int', limit)})`;
+  const findNext = (lane: RawBuilder<unknown>) =>
+    sql`SELECT * FROM (SELECT ${READ_COLUMNS} FROM ${job()} WHERE ${lane} AND ${own.run_at} > ${now} ORDER BY ${own.run_at} LIMIT 1)`;
+  const searches = [
+    sql`SELECT ${READ_COLUMNS} FROM ${job()} WHERE ${own.state} = 'running'`,
+    ...[...FIRST_LANES, ...LANES].map(findDue),
+    ...LANES.map(findNext),
+  ];
+  return sqlStatement`WITH ${RUNNING} SELECT ${select({
+    id: job.id,
+    part: job.part,
+    state: job.state,
+    priority: job.priority,
+    attempts: job.attempts,
+    installationId: job.installation_id,
+    organizationId: job.organization_id,
+    runAt: job.run_at,
+    createdAt: job.created_at,
+    claimedUntil: job.claimed_until,
+    lastStartedAt: sql<string | null>`(SELECT max(${other.started_at}) FROM ${other()}
+      WHERE ${other.installation_id} = ${job.installation_id} AND ${other.part} = ${job.part})`,
+  })} FROM (${sql.join(searches, sql` UNION ALL `)}) AS job`;
+});
+const READ_COUNTER = prepared(({ db }) => db.selectFrom('inbox.claims').select('last'));
+
+/** Claims are numbered one after the other. */
+const RESERVE_NUMBERS = prepared(({ db }, { slots }: Params<{ readonly slots: number }>) =>
+  db.updateTable('inbox.claims').set(({ eb }) => ({ last: eb('last', '+', slots) })),
+);
+const chosenJob = jsonRelation('chosen', { job_id: 'int', position: 'int' });
+type TakeValues = AtTime & {
+  readonly leaseMs: number;
+  readonly chosen: Table;
+  readonly slots: number;
+  /** How many of the reserved numbers are for this part and those after it. */
+  readonly reserved: number;
+};
+const TAKE = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: Params<TakeValues>) => {
+  const { job_id: jobId, position } = chosenJob.columns;
+  return sqlStatement`WITH ${RUNNING},
+    due AS MATERIALIZED (
+      SELECT ${job.id} AS due_id, ${position} AS position
+      FROM ${chosenJob.from(fn, chosen)} JOIN ${job()} ON ${job.id} = ${jobId}
+      WHERE ${job.attempts} < ${MAX_ATTEMPTS} AND CASE WHEN ${job.state} IN ('waiting', 'paused') THEN ${job.run_at}
+          WHEN ${job.state} = 'running' THEN ${job.claimed_until} END <= ${now}
+        AND (${job.state} = 'running' OR ${IS_FREE})
+      ORDER BY ${position} LIMIT ${fn.cast('int', slots)}
+    ),
+    numbered AS (SELECT due_id, row_number() OVER (ORDER BY position) AS number FROM due)
+    UPDATE ${own()} SET ${own.state} = 'running', ${own.attempts} = ${own.attempts} + 1, ${own.started_at} = ${now},
+      ${own.claimed_until} = ${fn.addMs(now, leaseMs)},
+      ${own.claim} = (SELECT ${counter.last} FROM ${counter()}) - ${reserved} + number
+    FROM numbered WHERE ${own.id} = due_id
+    RETURNING ${select({
+      id: own.id,
+      claim: own.claim,
+      kind: own.kind,
+      organizationId: own.organization_id,
+      installationId: own.installation_id,
+      part: own.part,
+      dedupeKey: own.dedupe_key,
+      trigger: own.trigger,
+      onlyDuplicates: own.only_duplicates_asked,
+      payload: own.payload,
+      attempts: own.attempts,
+      runAt: own.run_at,
+      createdAt: own.created_at,
+    })}`;
+});
+
+/** A statement costs little on SQLite, so jobs are finished one by one. */
+export function createJobSteps({ look, commit, now }: InboxDatabase): JobSteps {
+  function take(values: AtTime & { readonly leaseMs: number }, parts: readonly ChosenJobs[]) {
+    let reserved = countSlots(parts);
+    return parts.map(({ slots, ids }) => {
+      const chosen = chosenJob.toTable(ids.map((id, position) => ({ job_id: id, position })));
+      const statement = ids.length === 0 ? null : TAKE({ ...values, chosen, slots, reserved });
+      reserved -= slots;
+      return statement;
+    });
+  }
+
+  return {
+    readQueue: async limit => {
+      const at = now();
+      const [[counted], jobs] = await look(READ_COUNTER(), READ_QUEUE({ now: at, limit }));
+      if (counted === undefined || at === null) throw new Error('expected the counter of claims, got none');
+      return { now: at, last: counted.last, jobs };
+    },
+    takeJobs: async (parts, leaseMs) => {
+      const reserve = RESERVE_NUMBERS({ slots: countSlots(parts) });
+      const [, ...taken] = await commit(reserve, ...take({ now: now(), leaseMs }, parts));
+      return taken.flat();
+    },
+    finishJobs: null,
+  };
+}
+
+function countSlots(parts: readonly ChosenJobs[]): number {
+  return parts.reduce((sum, { slots }) => sum + slots, 0);
+}
