@@ -1,180 +1,266 @@
+import { type RawBuilder, sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import type { MirrorPort } from '../../mirror/port.js';
-import { CERTIFICATES } from '../../resources/certificates.js';
-import { type ResourceEntry, findOwnerColumn } from '../../resources/entry.js';
-import { INSTALLATIONS } from '../../resources/installations.js';
-import { LISTS } from '../../resources/lists.js';
-import { findResourceOfTable } from '../../resources/resources.js';
+import { isListResource } from '../../resources/lists.js';
 import type { Table } from '../dialect.js';
-import { type Batch, fixed, statement, type Database } from '../statement.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Batch, Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { OVERWRITE_DELETED, LOCK_COUNTER } from './people.js';
 
-const SLICE = 500;
-type Whose = { readonly organizationId: string };
+/** How many rows one transaction removes. */
+const BATCH_SIZE = 500;
 
-const FREEZE = statement<Whose>(
-  "UPDATE mirror.installations SET state = 'uninstalled' WHERE organization_id = @organizationId",
+type Organization = { readonly organizationId: string };
+/** The rows of an organization up to this version. */
+type OlderRows = Organization & { readonly last: number };
+
+const UNINSTALL = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .updateTable('mirror.installations')
+    .set({ state: 'uninstalled' })
+    .where('organization_id', '=', organizationId),
 );
-const FILES = statement<Whose, { readonly file: string }>(
-  `SELECT DISTINCT file FROM mirror.certificates_history
-   WHERE organization_id = @organizationId AND file IS NOT NULL`,
+const LIST_FILES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .selectFrom('mirror.certificates_history')
+    .select('file')
+    .distinct()
+    .where('organization_id', '=', organizationId)
+    .where('file', 'is not', null)
+    .$narrowType<{ file: string }>(),
 );
-const CAME = statement<Whose & { last: number }, { readonly id: string }>(
-  `SELECT id FROM mirror.installations
-   WHERE organization_id = @organizationId AND version > @last AND state <> 'uninstalled' ORDER BY id`,
+const LIST_NEW_INSTALLATIONS = prepared(({ db }, { organizationId, last }: Params<OlderRows>) =>
+  db
+    .selectFrom('mirror.installations')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('version', '>', last)
+    .where('state', '<>', 'uninstalled')
+    .orderBy('id'),
 );
-const REMOVE_SYNCS = statement<Whose, { readonly id: number }>(
-  `DELETE FROM mirror.syncs WHERE id IN (
-     SELECT id FROM mirror.syncs WHERE organization_id = @organizationId LIMIT ${SLICE}) RETURNING id`,
+const selectRetirementIds = (
+  { db }: SqlBuilder,
+  operator: '=' | '<>',
+  { organizationId }: Params<Organization>,
+) =>
+  db
+    .selectFrom('mirror.retirements_history')
+    .select('id')
+    .where('organization_id', operator, organizationId)
+    .union(
+      db
+        .selectFrom('mirror.certificates_history')
+        .select('retirement_id as id')
+        .where('organization_id', operator, organizationId),
+    );
+/** Leaves out retirements that another organization has, too. */
+const LIST_OWN_RETIREMENTS = prepared((builder, params: Params<Organization>) =>
+  builder.db
+    .selectFrom(selectRetirementIds(builder, '=', params).as('own'))
+    .select('id')
+    .except(builder.db.selectFrom(selectRetirementIds(builder, '<>', params).as('others')).select('id')),
 );
-const known = (is: string) =>
-  `SELECT id FROM mirror.retirements_history WHERE organization_id ${is} @organizationId
-   UNION SELECT retirement_id FROM mirror.certificates_history WHERE organization_id ${is} @organizationId`;
-/** Those that no other organization has too. */
-const OWN_RETIREMENTS = statement<Whose, { readonly id: string }>(
-  `SELECT id FROM (${known('=')}) AS theirs EXCEPT SELECT id FROM (${known('<>')}) AS others`,
+const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .deleteFrom('mirror.syncs')
+    .where('id', 'in', eb =>
+      eb
+        .selectFrom('mirror.syncs')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .limit(sql.lit(BATCH_SIZE)),
+    )
+    .returning('id'),
 );
 
-/** Some of a table. */
-type Rows = readonly [table: string, which: string];
+type Resource = (typeof RESOURCES)[number];
+type OwnedResource = Extract<Resource, { readonly owner: string }>;
+type VersionedTable = 'mirror.past' | `mirror.${Resource['table']}`;
+/** The rows of one table that belong to an organization. */
+interface OwnedRows<Name> {
+  readonly table: Name;
+  readonly isOwned: (organizationId: RawBuilder<string>) => RawBuilder<unknown>;
+}
 
-const pastOf = (entries: readonly ResourceEntry[]) =>
-  `resource IN (${entries.map(entry => `'${findResourceOfTable(entry)}'`).join(', ')})`;
-const rowsOf = (entries: readonly ResourceEntry[]): Rows[] => [
-  ['past', `${pastOf(entries)} AND organization_id = @organizationId`],
-  ...entries.map((entry): Rows => [entry.table, `${findOwnerColumn(entry)} = @organizationId`]),
-];
-/** A slice at a time. By its name a person who asks again knows the organization: that goes last. */
-const PURGED = {
-  certificates: rowsOf([CERTIFICATES]),
-  lists: rowsOf(
-    Object.values<ResourceEntry>(LISTS).toSorted(
-      (a, b) => Number(a.scope === 'id') - Number(b.scope === 'id'),
+const past = named('mirror.past');
+const isPastOf = (...resources: readonly Resource['resource'][]) =>
+  sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
+
+/** Lists the rows of resources. Past versions come first. */
+function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<VersionedTable>[] {
+  const isPast = isPastOf(...resources.map(({ resource }) => resource));
+  return [
+    {
+      table: 'mirror.past',
+      isOwned: organizationId => sql`${isPast} AND ${past.organization_id} = ${organizationId}`,
+    },
+    ...resources.map(
+      ({ table, owner }): OwnedRows<VersionedTable> => ({
+        table: `mirror.${table}`,
+        isOwned: organizationId => sql`${sql.id(owner)} = ${organizationId}`,
+      }),
     ),
-  ),
+  ];
+}
+const isOwnedResource = (resource: Resource): resource is OwnedResource => resource.owner !== null;
+const OWNED_RESOURCES = RESOURCES.filter(isOwnedResource);
+/** The name of the organization goes last, because a person who repeats the command finds the organization by it. */
+const OWNED_LISTS = OWNED_RESOURCES.filter(({ resource }) => isListResource(resource)).toSorted(
+  (a, b) => Number(a.owner === 'id') - Number(b.owner === 'id'),
+);
+const OWNED_ROWS = {
+  certificates: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'certificates')),
+  lists: listOwnedRows(OWNED_LISTS),
+  installations: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'installation')),
 };
-const BOOKS = [
-  'syncs',
-  'unchanged_spans',
-  'resource_states',
-  'project_references',
-  'awaited_installations',
-  'certificate_sums',
-  'freshness_facts',
-];
 
-const removeSome = (table: string, which: string) =>
-  `DELETE FROM mirror.${table} WHERE version IN (
-     SELECT version FROM mirror.${table} WHERE ${which} LIMIT ${SLICE}) RETURNING version`;
-const olderOf = (tables: readonly Rows[]) =>
-  tables.map(([table, which]) =>
-    statement<Whose & { last: number }, { readonly version: number }>(
-      removeSome(table, `${which} AND version <= @last`),
-    ),
+function removeBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
+  const rows = named(table);
+  return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
+      SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
+    RETURNING ${select({ version: rows.version })}`;
+}
+const removeOlder = ({ table, isOwned }: OwnedRows<VersionedTable>) =>
+  prepared((_, { organizationId, last }: Params<OlderRows>) =>
+    removeBatch(table, sql`${isOwned(organizationId)} AND ${named(table).version} <= ${last}`),
   );
-const OLDER = { certificates: olderOf(PURGED.certificates), lists: olderOf(PURGED.lists) } as const;
-/** At once, when the most of it is gone. */
-const REMOVALS = [
-  ...PURGED.certificates,
-  ...PURGED.lists,
-  ...rowsOf([INSTALLATIONS]),
-  ...BOOKS.map((table): Rows => [table, 'organization_id = @organizationId']),
-].map(([table, which]) => statement<Whose>(`DELETE FROM mirror.${table} WHERE ${which}`));
-const OF_MEMBERS = ['resource_states', 'freshness_facts'].map(table =>
-  fixed(`DELETE FROM mirror.${table} WHERE resource = 'members'`),
+const REMOVE_OLDER = {
+  certificates: OWNED_ROWS.certificates.map(removeOlder),
+  lists: OWNED_ROWS.lists.map(removeOlder),
+} as const;
+
+const BOOKS = [
+  'mirror.syncs',
+  'mirror.unchanged_spans',
+  'mirror.resource_states',
+  'mirror.project_references',
+  'mirror.awaited_installations',
+  'mirror.certificate_sums',
+  'mirror.freshness_facts',
+] as const;
+const OWNED_BOOKS = BOOKS.map(table => ({
+  table,
+  isOwned: (organizationId: RawBuilder<string>) => sql`${named(table).organization_id} = ${organizationId}`,
+}));
+/** Remove what is left once most rows are gone. */
+const REMOVE_REST = [
+  ...OWNED_ROWS.certificates,
+  ...OWNED_ROWS.lists,
+  ...OWNED_ROWS.installations,
+  ...OWNED_BOOKS,
+].map(({ table, isOwned }) =>
+  prepared(
+    (_, { organizationId }: Params<Organization>) =>
+      sqlStatement`DELETE FROM ${named(table)()} WHERE ${isOwned(organizationId)}`,
+  ),
 );
-/** The people of all organizations. */
+
+/** The members of all organizations. */
 const REMOVE_MEMBERS = [
-  fixed<{ readonly version: number }>(removeSome('past', pastOf([LISTS.members]))),
-  fixed<{ readonly version: number }>(removeSome('members', 'true')),
+  prepared(() => removeBatch('mirror.past', isPastOf('members'))),
+  prepared(() => removeBatch('mirror.members', sql`true`)),
+];
+const FORGET_MEMBERS_READS = [
+  prepared(({ db }) => db.deleteFrom('mirror.resource_states').where('resource', '=', 'members')),
+  prepared(({ db }) => db.deleteFrom('mirror.freshness_facts').where('resource', '=', 'members')),
 ];
 
-const NAMES = { file: 'text' } as const;
-/** By rows of now and of the past. */
-const NAMED = statement<{ files: Table }, { readonly file: string }>(({ engine, rows }) => {
-  const ofPast = engine === 'sqlite' ? "json_extract(cells, '$.file')" : "(cells ->> 'file')";
-  const wanted = `IN (SELECT g.file FROM ${rows('@files', 'g', NAMES)})`;
-  return `SELECT file FROM mirror.certificates WHERE file ${wanted}
-    UNION SELECT ${ofPast} FROM mirror.past WHERE resource = 'certificates' AND ${ofPast} ${wanted}`;
+const fileList = jsonRelation('given', { file: 'text' });
+/** Lists the files that a current or past certificate refers to. */
+const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly files: Table }>) => {
+  const certificate = named('mirror.certificates');
+  const pastFile = fn.pastCell(past.cells, 'file');
+  const isGiven = sql`IN (SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
+  return sqlStatement`SELECT ${select({ file: certificate.file })} FROM ${certificate()} WHERE ${certificate.file} ${isGiven}
+    UNION SELECT ${pastFile} FROM ${past()} WHERE ${isPastOf('certificates')} AND ${pastFile} ${isGiven}`;
 });
 
-/** Both parts, always in this order. */
-function bothOf(organizationId: string, claim: number) {
+/** Returns the claims of both parts. All who lock both lock them in this order. */
+function claimBothParts(organizationId: string, claim: number) {
   const certificates = { organizationId, part: 'certificates', claim };
   return { certificates, data: { ...certificates, part: 'data' } };
 }
 
 /**
- * Everything that was mirrored for one organization goes, history included. Fences stay, so that an old claim cannot
- * write it back. What reads write meanwhile goes too, in one last transaction, from which on every read that had begun
- * before is refused: it may have held its answers against rows that are gone.
+ * Removes everything that was mirrored for one organization, with its history. Fencing tokens stay, so that an old claim
+ * cannot write the rows again. The last transaction removes what reads wrote meanwhile. Reads that began before it can write
+ * no more, because they may have compared their answers with rows that are gone.
  */
 export function createRemoval(
   { look, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
-  /** Under the lock of all who make a row name a file: so no row ever names one that is gone. */
-  async function removeUnnamed(batch: Batch, names: readonly string[]): Promise<number> {
-    const [found] = await batch(NAMED({ files: { columns: NAMES, rows: names.map(file => [file]) } }));
-    const named = new Set(found.map(({ file }) => file));
-    const unnamed = names.filter(file => !named.has(file));
-    return unnamed.length === 0 ? 0 : await files.remove(batch, unnamed);
+  /** Runs under the lock of everyone who refers to a file, so no row ever refers to a file that is gone. */
+  async function removeUnreferenced(batch: Batch, names: readonly string[]): Promise<number> {
+    const given = fileList.toTable(names.map(file => ({ file })));
+    const [rows] = await batch(LIST_REFERENCED_FILES({ files: given }));
+    const referenced = new Set(rows.map(({ file }) => file));
+    const unreferenced = names.filter(file => !referenced.has(file));
+    return unreferenced.length === 0 ? 0 : await files.remove(batch, unreferenced);
   }
 
   return {
     beginPurge: async (organizationId, claim) => {
-      const { certificates, data } = bothOf(organizationId, claim);
+      const { certificates, data } = claimBothParts(organizationId, claim);
       const last = await transact(async batch => {
-        const [, , one, , other, , counter] = await batch(
+        const [, , certificatesFence, , dataFence, , counter] = await batch(
           OVERWRITE_DELETED(),
           ...raiseFence(certificates),
           ...raiseFence(data),
-          FREEZE({ organizationId }),
+          UNINSTALL({ organizationId }),
           LOCK_COUNTER(),
         );
-        assertNotFenced(one, certificates);
-        assertNotFenced(other, data);
+        assertNotFenced(certificatesFence, certificates);
+        assertNotFenced(dataFence, data);
         return counter[0]?.last ?? 0;
       });
-      const [own] = await look(OWN_RETIREMENTS({ organizationId }));
-      return { lastVersion: last, retirementIds: own.map(({ id }) => id) };
+      const [retirements] = await look(LIST_OWN_RETIREMENTS({ organizationId }));
+      return { lastVersion: last, retirementIds: retirements.map(({ id }) => id) };
     },
-    removeRows: these =>
+    removeRows: scope =>
       transact(async batch => {
         await batch(OVERWRITE_DELETED());
-        const ofMembers = these === 'members';
-        for (const remove of ofMembers ? REMOVE_MEMBERS : OLDER[these.kind].map(older => older(these))) {
-          const [removed] = await batch(remove);
+        const statements =
+          scope === 'members'
+            ? REMOVE_MEMBERS.map(remove => remove())
+            : REMOVE_OLDER[scope.kind].map(remove => remove(scope));
+        for (const statement of statements) {
+          const [removed] = await batch(statement);
           if (removed.length > 0) return removed.length;
         }
-        if (ofMembers) await batch(LOCK_COUNTER(), ...OF_MEMBERS);
-        if (ofMembers || these.kind === 'certificates') return 0;
-        return (await batch(REMOVE_SYNCS(these)))[0].length;
+        if (scope === 'members') {
+          await batch(LOCK_COUNTER(), ...FORGET_MEMBERS_READS.map(forget => forget()));
+          return 0;
+        }
+        return scope.kind === 'certificates' ? 0 : (await batch(REMOVE_SYNCS(scope)))[0].length;
       }),
     endPurge: (organizationId, last, claim) =>
       transact(async batch => {
-        const { certificates, data } = bothOf(organizationId, claim);
-        const [, one, , other, , named, came] = await batch(
+        const { certificates, data } = claimBothParts(organizationId, claim);
+        const [, certificatesFence, , dataFence, , rows, installations] = await batch(
           ...raiseFence(certificates),
           ...raiseFence(data),
           LOCK_COUNTER(),
-          FILES({ organizationId }),
-          CAME({ organizationId, last }),
+          LIST_FILES({ organizationId }),
+          LIST_NEW_INSTALLATIONS({ organizationId, last }),
         );
-        assertNotFenced(one, certificates);
-        assertNotFenced(other, data);
-        await batch(...REMOVALS.map(remove => remove({ organizationId })));
-        const removed = await removeUnnamed(
+        assertNotFenced(certificatesFence, certificates);
+        assertNotFenced(dataFence, data);
+        await batch(...REMOVE_REST.map(remove => remove({ organizationId })));
+        const removed = await removeUnreferenced(
           batch,
-          named.map(({ file }) => file),
+          rows.map(({ file }) => file),
         );
-        return { removedFiles: removed, newInstallationIds: came.map(({ id }) => id) };
+        return { removedFiles: removed, newInstallationIds: installations.map(({ id }) => id) };
       }),
     removeUnreferencedFiles: names =>
       transact(async batch => {
         await batch(LOCK_COUNTER());
-        return await removeUnnamed(batch, names);
+        return await removeUnreferenced(batch, names);
       }),
   };
 }

@@ -29,6 +29,8 @@ export interface SqlFunctions {
   readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   /** A text that sorts by its bytes, whatever the language of the database. */
   readonly bytewise: (text: Expression<string>) => RawBuilder<string>;
+  /** One column of a past version as text. The index of past files is found only by this form. */
+  readonly pastCell: (cells: Expression<unknown>, column: string) => RawBuilder<string | null>;
   /** The highest id that a sync ever had, even if that sync was deleted; NULL if the database role may not see it. */
   readonly newestSync: RawBuilder<number | null>;
   /**
@@ -63,6 +65,7 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   least: (...values) => sql`min(${sql.join(values)})`,
   greatest: (...values) => sql`max(${sql.join(values)})`,
   bytewise: text => sql`${text}`,
+  pastCell: (cells, column) => sql`json_extract(${cells}, ${sql.lit(`$.${column}`)})`,
   newestSync: sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)`,
   mergePayloads: (left, right) => {
     const isNarrow = sql`json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
@@ -100,6 +103,7 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   least: (...values) => sql`least(${sql.join(values)})`,
   greatest: (...values) => sql`greatest(${sql.join(values)})`,
   bytewise: text => sql`${text} COLLATE "C"`,
+  pastCell: (cells, column) => sql`(${cells} ->> ${sql.lit(column)})`,
   newestSync: sql`(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')`,
   mergePayloads: (left, right) => sql`inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
   notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK)}, '')`,
