@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../src/cli/commands.js';
+import { COMMANDS } from '../src/cli/all-commands.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/mirror/demo.js';
 import { splitWords } from './support/command-lines.js';

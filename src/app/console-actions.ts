@@ -1,5 +1,5 @@
 import type { ConsoleActions } from '../console/actions/action-routes.js';
-import type { RegistryComparison } from '../console/comparison.js';
+import type { RegistryComparison } from '../console/registry-comparison.js';
 import { createInstallationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';

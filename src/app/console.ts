@@ -1,7 +1,7 @@
 import type { ConsoleActions } from '../console/actions/action-routes.js';
-import type { SqlAccess } from '../console/ask/query-runner.js';
+import type { SqlAccess } from '../console/sql/sql-runner.js';
 import { createConsole } from '../console/console.js';
-import { type RegistryComparer, createComparisonRunner } from '../console/comparison.js';
+import { type RegistryComparer, createComparisonRunner } from '../console/registry-comparison.js';
 import type { DemoAction } from '../console/demo/demo-page.js';
 import { createVisitorKeys } from '../console/guard/visitor-keys.js';
 import { createLiveUpdates } from '../console/live/live-updates.js';

@@ -5,7 +5,7 @@ import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { RegistryClient } from '../registry/clients.js';
 import type { Io } from './io.js';
-import type { OutputFormat, OutputRows } from './output/formats.js';
+import type { OutputFormat, OutputRows } from './output/output-formats.js';
 import type { TableShape } from './output/table.js';
 
 /** Everything a command may use. Resources that a command opens are closed when it ends. */

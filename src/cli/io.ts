@@ -61,7 +61,7 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
 }
 
 /** Texts are collected until they have this length, because each write is expensive. */
-const MIN_WRITE_LENGTH = 32_768;
+const MIN_STDOUT_WRITE_LENGTH = 32_768;
 
 /** Writes texts to stdout as they arrive, in large chunks. */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
@@ -69,7 +69,7 @@ export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promis
   try {
     for await (const text of texts) {
       pending += text;
-      if (pending.length < MIN_WRITE_LENGTH) continue;
+      if (pending.length < MIN_STDOUT_WRITE_LENGTH) continue;
       await writeStdout(io, pending);
       pending = '';
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openEngine } from '../store/open.js';
 import { readSettings, readStoreSettings } from '../app/config/read-settings.js';
 import { getDemoSettingsFile, readDemoSettings } from './commands/demo/demo-settings.js';
-import { createUsageError } from './exit.js';
+import { createUsageError } from './command-error.js';
 import type { Environment } from '../app/config/define-setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';

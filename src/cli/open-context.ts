@@ -1,6 +1,6 @@
 import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
-import { printRows, printJson } from './output/formats.js';
+import { printRows, printJson } from './output/output-formats.js';
 import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
 
 /** The outside world of one command, and the output format that its options ask for. */

@@ -6,8 +6,8 @@
  */
 import { isId, isPrintable } from '../text/checks.js';
 import { parseTimeRange, type TimeRange } from '../text/time-range.js';
-import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
-import { createUsageError } from './exit.js';
+import { describeWrongWord, findSpelling } from '../text/spelling.js';
+import { createUsageError } from './command-error.js';
 import type { Io } from './io.js';
 
 /** An argument or option of a command: its help text, and how its value is parsed. */

@@ -9,7 +9,7 @@ import { readTextFile } from '../app/config/read-settings.js';
 import { removeMisspeltNames } from '../app/config/unknown-names.js';
 import { readEnvFileOptions } from '../app/config/env-file.js';
 import { registerCommand } from './register-command.js';
-import { COMMANDS, COMMAND_GROUPS } from './commands.js';
+import { COMMANDS, COMMAND_GROUPS } from './all-commands.js';
 import { EXIT, type ExitCode } from './exit.js';
 import { explainError, createSecretMask } from './errors/explain-error.js';
 import { usesColours, type Io, printNotice } from './io.js';

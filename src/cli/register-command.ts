@@ -1,5 +1,5 @@
 import { Argument, type Command as CommanderCommand, Option } from 'commander';
-import type { Command } from './command.js';
+import type { Command } from './define-command.js';
 import { runInContext } from './open-context.js';
 import { toOptionName, type Parameter } from './options.js';
 import type { Io } from './io.js';

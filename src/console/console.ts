@@ -8,8 +8,8 @@ import {
   COULD_NOT_BE_CREATED,
   sendText,
 } from './responder.js';
-import type { SqlAccess } from './ask/query-runner.js';
-import { addQueryRoutes } from './ask/query-routes.js';
+import type { SqlAccess } from './sql/sql-runner.js';
+import { addSqlRoutes } from './sql/sql-routes.js';
 import { addCertificateRoute } from './certificate-route.js';
 import { type DemoAction, addDemoRoutes } from './demo/demo-page.js';
 import { createGuard, type GuardOptions } from './guard/guard.js';
@@ -61,7 +61,7 @@ export function createConsole(options: ConsoleOptions): Express {
   // Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
   for (const page of createPages()) app.get(page.path, createPageHandler(page, pageOptions));
   addCertificateRoute(app, readers, certificateFiles, responder);
-  addQueryRoutes(app, sql, responder, now);
+  addSqlRoutes(app, sql, responder, now);
   if (demoActions !== null) addDemoRoutes(app, { actions: demoActions, readers, now, responder });
   if (actions !== null) addActionRoutes(app, readers, actions);
   app.use(async (request: Request, response: Response) => {

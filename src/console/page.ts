@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
-import type { RegistryComparison } from './comparison.js';
+import type { RegistryComparison } from './registry-comparison.js';
 import type { Html } from './components/html.js';
 
 /** Access to the stored certificate files. */

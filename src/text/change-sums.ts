@@ -1,4 +1,4 @@
-import type { Change } from './change.js';
+import type { Change } from './describe-change.js';
 import { formatTonnes, formatCreditType } from './tonnes.js';
 
 const SUMMED_RESOURCES = ['warehouse', 'inventory', 'retirements'];

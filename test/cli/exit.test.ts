@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CommandError } from '../../src/cli/exit.js';
+import { CommandError } from '../../src/cli/command-error.js';
 import { explainError } from '../../src/cli/errors/explain-error.js';
 import { findRequiredPermission } from '../../src/cli/errors/registry-advice.js';
 import { runCommand } from '../support/command.js';

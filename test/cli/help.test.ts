@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { COMMAND_GROUPS } from '../../src/cli/commands.js';
+import { COMMAND_GROUPS } from '../../src/cli/all-commands.js';
 import { runCommand } from '../support/command.js';
 import { splitWords } from '../support/command-lines.js';
 import { defineProgram, listCommands, listNamesWithHelp } from '../support/commands.js';

@@ -6,7 +6,7 @@ import { findByName } from '../../src/query/find-named.js';
 import type { NamedObject } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
-import { CommandError } from '../../src/cli/exit.js';
+import { CommandError } from '../../src/cli/command-error.js';
 import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 

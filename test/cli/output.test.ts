@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
-import { type OutputFormat, type Row, printRows } from '../../src/cli/output/formats.js';
+import { type OutputFormat, type Row, printRows } from '../../src/cli/output/output-formats.js';
 import { describeTotal, sumRows } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 

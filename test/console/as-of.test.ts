@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
-import { renderInstant } from '../../src/console/components/formats.js';
+import { renderInstant } from '../../src/console/components/instants.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';

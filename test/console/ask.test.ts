@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { SqlAccess } from '../../src/console/ask/query-runner.js';
-import { readReadyQuestions } from '../../src/cli/ready-questions.js';
+import type { SqlAccess } from '../../src/console/sql/sql-runner.js';
+import { readSavedQueries } from '../../src/cli/saved-queries.js';
 import { SqlQueryError } from '../../src/store/contract/asked.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
@@ -159,7 +159,7 @@ test('a query is cancelled when its visitor disconnects', async () => {
 
 test('the SQL page offers every query of docs/sql.md and the schema', async () => {
   const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
-  const ready = readReadyQuestions();
+  const ready = readSavedQueries();
   expect(ready.map(({ sql }) => sql)).toEqual(listCodeBlocks(document, 'sql').map(block => block.trim()));
   for (const { title } of ready) expect(title).toMatch(/^[A-Z].*\?$/);
   const { page, send } = await openConsoleStage();

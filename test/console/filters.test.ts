@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderInstant } from '../../src/console/components/formats.js';
+import { renderInstant } from '../../src/console/components/instants.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';

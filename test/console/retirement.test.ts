@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
-import { renderInstant } from '../../src/console/components/formats.js';
+import { renderInstant } from '../../src/console/components/instants.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { MINUTE } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
-import { createQueryRunner } from '../../src/console/ask/query-runner.js';
+import { createSqlRunner } from '../../src/console/sql/sql-runner.js';
 import { openEngine } from '../../src/store/open.js';
 import { ENGINES } from '../support/mirror/open.js';
 
@@ -16,7 +16,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   ])('an unknown name in a query is reported with similar names: %s', async (sql, perhaps) => {
     const { env } = await library();
     const { ask: runQuery, describeSchema } = openEngine(readStoreSettings(env));
-    const queryRunner = createQueryRunner({ runQuery, describeSchema }, Date.now);
+    const queryRunner = createSqlRunner({ runQuery, describeSchema }, Date.now);
     const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
     const reply = await queryRunner.readFirstRows(sql, visitor);
     expect('fault' in reply && reply.fault).toContain(perhaps);

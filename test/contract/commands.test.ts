@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readReadyQuestions } from '../../src/cli/ready-questions.js';
+import { readSavedQueries } from '../../src/cli/saved-queries.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { NOON, temporaryFolder } from '../support/inbox.js';
@@ -16,7 +16,7 @@ const ASKS = 'asks the registry, and answers what it says';
 const LIST: readonly (readonly string[])[] = [[], [...OF, '--limit', '3']];
 
 /** Of docs/sql.md; some rows of a list in no order may be any of them. */
-const IN_ORDER = readReadyQuestions().filter(({ sql }) => sql.includes('order by'));
+const IN_ORDER = readSavedQueries().filter(({ sql }) => sql.includes('order by'));
 
 /** The arguments with which each command runs. They run in this order; the last ones change something. */
 const COMMAND_ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {

@@ -7,7 +7,7 @@ import { createSigningKey } from '../../src/evidence/signing-key.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
-import { describeSealOfVersion } from '../../src/cli/evidence-log.js';
+import { describeSealOfVersion } from '../../src/cli/evidence/evidence-log.js';
 import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/describe-seal.js';
 import { seal } from '../../src/evidence/seal.js';

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TABLES } from '../../src/store/contract/tables.js';
+import { TABLES, type Value } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
-import type { Value } from '../../src/store/contract/tables.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
 import { readAges, readStates, readStatesOfRows, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
@@ -45,7 +44,7 @@ import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { findContradictedColumns } from '../../src/sync/derived.js';
-import { type Change, parseChange } from '../../src/text/change.js';
+import { type Change, parseChange } from '../../src/text/describe-change.js';
 import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';

@@ -41,7 +41,7 @@ const BROKEN: readonly (readonly [string, string, () => string])[] = [
   [
     'a random command that finds nothing',
     'commands=1000',
-    () => createBrokenFiles('cli/output/formats.js', ...EMPTY_MESSAGE),
+    () => createBrokenFiles('cli/output/output-formats.js', ...EMPTY_MESSAGE),
   ],
 ];
 

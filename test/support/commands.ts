@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
-import { COMMANDS } from '../../src/cli/commands.js';
+import { COMMANDS } from '../../src/cli/all-commands.js';
 import { registerCommand } from '../../src/cli/register-command.js';
 
 /** Registers all commands as the program does. */

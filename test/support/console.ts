@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createConsoleActions } from '../../src/app/console-actions.js';
 import { measureFile as inspect } from '../../src/cli/certificate-files.js';
-import { readReadyQuestions } from '../../src/cli/ready-questions.js';
+import { readSavedQueries } from '../../src/cli/saved-queries.js';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
 import { createVisitorKeys, type VisitorKeys } from '../../src/console/guard/visitor-keys.js';
 import { createLiveUpdates } from '../../src/console/live/live-updates.js';
@@ -165,7 +165,7 @@ export async function openConsoleStage(stage: ConsoleStageOptions = {}): Promise
 }
 
 function createSqlOptions({ ask, describeSchema }: Engine): ConsoleOptions['sql'] {
-  return { runQuery: ask, describeSchema, savedQueries: readReadyQuestions() };
+  return { runQuery: ask, describeSchema, savedQueries: readSavedQueries() };
 }
 
 function createCertificateFiles({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {

@@ -134,8 +134,8 @@ export async function fuzzCommands({ count, seed, program }) {
  * @returns {Promise<Line[]>}
  */
 async function readCommands(from) {
-  /** @type {typeof import('../../dist/src/cli/commands.js')} */
-  const { COMMANDS } = await from('cli/commands.js');
+  /** @type {typeof import('../../dist/src/cli/all-commands.js')} */
+  const { COMMANDS } = await from('cli/all-commands.js');
   const { Command } = await import('commander');
   const root = new Command();
   /** @type {typeof import('../../dist/src/cli/register-command.js')} */

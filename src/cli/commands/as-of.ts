@@ -4,12 +4,12 @@ import { MIRRORED } from '../../query/lists/lists.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createUsageError } from '../exit.js';
+import { createUsageError } from '../command-error.js';
 import { selectKnownLists, findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
-import { serializeJson, toJson } from '../output/formats.js';
+import { serializeJson, toJson } from '../output/output-formats.js';
 import { createRunningTotal, describeTotal } from '../output/totals.js';
 import { definePastDate, makeRequired, defineText } from '../options.js';
 

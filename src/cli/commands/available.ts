@@ -12,10 +12,10 @@ import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '..
 import { truncateName } from '../../text/clean-text.js';
 import { formatDuration } from '../../text/duration.js';
 import { formatCreditType } from '../../text/tonnes.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError, createNotFoundError } from '../exit.js';
-import { toListRequest, createFilterOptions } from '../lists/filters.js';
+import { createCheckError, createNotFoundError } from '../command-error.js';
+import { toListRequest, createFilterOptions } from '../lists/filter-options.js';
 import { describeTotal, sumRows } from '../output/totals.js';
 import type { Reader } from '../../store/contract/reader.js';
 

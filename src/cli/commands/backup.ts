@@ -9,7 +9,7 @@ import type { BackupStore } from '../../store/engine.js';
 import { readStoreSettings } from '../../app/config/read-settings.js';
 import { openEngine } from '../../store/open.js';
 import { verifyCertificateFiles } from '../certificate-files.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
 import { useAndClose } from '../mirror-location.js';
 import {
@@ -18,9 +18,9 @@ import {
   createNotFoundError,
   createUsageError,
   throwIfInterrupted,
-} from '../exit.js';
+} from '../command-error.js';
 import { createProgress } from '../output/progress.js';
-import { beginNewOrigin, describeRestoredLog } from '../evidence-log.js';
+import { beginNewOrigin, describeRestoredLog } from '../evidence/restored-log.js';
 import { defineChoice, makeRequired, defineText } from '../options.js';
 
 /** The ending of a backup's folder until the backup was checked. */

@@ -13,11 +13,11 @@ import {
 import { truncateName } from '../../text/clean-text.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError } from '../exit.js';
+import { createCheckError } from '../command-error.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
-import type { Row } from '../output/formats.js';
+import type { Row } from '../output/output-formats.js';
 import { createProgress } from '../output/progress.js';
 import { ORGANIZATION_OPTION } from '../options.js';
 

@@ -2,12 +2,12 @@ import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../
 import { countKnown } from '../../query/coverage.js';
 import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
 import { formatCsvLine } from '../../text/csv.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError } from '../exit.js';
+import { createCheckError } from '../command-error.js';
 import { selectKnownOrganizationIds, findOptionalOrganizationId } from '../find/find-rows.js';
 import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '../options.js';
-import { toJson, toSnakeKeys } from '../output/formats.js';
+import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createExportFolder } from '../output/export-folder.js';
 
 const LIST_FILE = 'certificates.csv';

@@ -7,15 +7,15 @@ import {
   readChanges,
   readLastNumber,
 } from '../../query/history/changes.js';
-import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/change.js';
+import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/describe-change.js';
 import { createChangeSums } from '../../text/change-sums.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError, createUsageError } from '../exit.js';
+import { createCheckError, createUsageError } from '../command-error.js';
 import { cleanLine, usesColours, streamStdout } from '../io.js';
 import { makeBold, colourChange } from '../output/colour.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
-import { serializeJson } from '../output/formats.js';
+import { serializeJson } from '../output/output-formats.js';
 import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
 import type { ConsoleActions } from '../../console/actions/action-routes.js';
-import type { RegistryComparer } from '../../console/comparison.js';
-import { describeSealOfVersion } from '../evidence-log.js';
+import type { RegistryComparer } from '../../console/registry-comparison.js';
+import { describeSealOfVersion } from '../evidence/evidence-log.js';
 import { measureFile as inspect } from '../certificate-files.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import {
   createSignInLink,
   readConsoleAddress,
   describeConsoleAccess,
   saveConsoleAddress,
 } from '../console-address.js';
-import { createNotFoundError } from '../exit.js';
+import { createNotFoundError } from '../command-error.js';
 import type { Io } from '../io.js';
 import type { MirrorLocation } from '../context.js';
 import { connectRegistry } from '../mirror-location.js';
 import { createDemoActions } from './demo/demo-actions.js';
 import { createKeyProvider, findSandbox } from './demo/demo-sandbox.js';
-import { createRegistryComparer } from '../processes/registry-comparison.js';
-import { readReadyQuestions } from '../ready-questions.js';
+import { createRegistryComparer } from '../processes/registry-comparer.js';
+import { readSavedQueries } from '../saved-queries.js';
 import { runService, mayUseNextPort } from '../processes/service.js';
 import { defineFlag, defineNegatedFlag } from '../options.js';
 import { formatReceiverUrl } from '../receiver-url.js';
@@ -72,7 +72,7 @@ export const CONSOLE = defineCommand({
         sqlAccess: {
           runQuery: location.engine.ask,
           describeSchema: location.engine.describeSchema,
-          savedQueries: readReadyQuestions(),
+          savedQueries: readSavedQueries(),
         },
       };
       const running = await startConsole(setup, { log, now: io.now });

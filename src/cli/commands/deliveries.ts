@@ -2,9 +2,9 @@ import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 import { maskCredentials } from '../../text/mask.js';
-import { createListCommand } from '../lists/list.js';
-import { createNumberedShowCommand } from '../lists/show.js';
-import { toJson } from '../output/formats.js';
+import { createListCommand } from '../lists/list-command.js';
+import { createNumberedShowCommand } from '../lists/show-command.js';
+import { toJson } from '../output/output-formats.js';
 
 const TEXT_REMOVED =
   'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';

@@ -1,8 +1,8 @@
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberNumbers, readMentions } from '../../query/people.js';
-import { defineCommand } from '../command.js';
-import { createUsageError } from '../exit.js';
-import { eraseWithEvidence } from '../evidence-log.js';
+import { defineCommand } from '../define-command.js';
+import { createUsageError } from '../command-error.js';
+import { eraseWithEvidence } from '../evidence/evidence-log.js';
 import { makeRequired, VACUUM_OPTION, defineText } from '../options.js';
 import { describeUntouchedCopy } from '../older-copies.js';
 

@@ -1,6 +1,6 @@
 import { LANDING_PATH } from '../../webhook/visitor-pages.js';
-import { defineCommand } from '../command.js';
-import { createUsageError } from '../exit.js';
+import { defineCommand } from '../define-command.js';
+import { createUsageError } from '../command-error.js';
 import { makeRequired, defineText } from '../options.js';
 import { isLoopbackUrl } from '../../text/loopback.js';
 

@@ -1,8 +1,8 @@
 import { JOBS as JOB_LIST } from '../../query/lists/lists.js';
-import { defineCommand } from '../command.js';
-import { createCheckError, CommandError, createUsageError } from '../exit.js';
-import { findNumberedRow, createNumberedShowCommand } from '../lists/show.js';
-import type { Row } from '../output/formats.js';
+import { defineCommand } from '../define-command.js';
+import { createCheckError, CommandError, createUsageError } from '../command-error.js';
+import { findNumberedRow, createNumberedShowCommand } from '../lists/show-command.js';
+import type { Row } from '../output/output-formats.js';
 import { defineFlag, defineText } from '../options.js';
 
 const show = createNumberedShowCommand(JOB_LIST, async ({ id, state }) => ({

@@ -1,6 +1,6 @@
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
-import { createUsageError } from '../exit.js';
+import { createUsageError } from '../command-error.js';
 import { getDataFolder, findRegistrySettings } from '../mirror-location.js';
 
 export const MIGRATE = defineCommand({

@@ -1,10 +1,10 @@
 import { createInstallationJob } from '../../inbox/job.js';
 import { readKnown } from '../../query/coverage.js';
-import { defineCommand } from '../command.js';
-import { createCheckError, createUsageError } from '../exit.js';
+import { defineCommand } from '../define-command.js';
+import { createCheckError, createUsageError } from '../command-error.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { describeUntouchedCopy } from '../older-copies.js';
-import { eraseWithEvidence } from '../evidence-log.js';
+import { eraseWithEvidence } from '../evidence/evidence-log.js';
 import { defineFlag, makeRequired, VACUUM_OPTION, defineText, ORGANIZATION_ARGUMENT } from '../options.js';
 
 export const PURGE = defineCommand({

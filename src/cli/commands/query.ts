@@ -1,6 +1,7 @@
 import { SqlQueryError, SAFE_ROLE } from '../../store/contract/asked.js';
-import { defineCommand, ROW_FORMATS } from '../command.js';
-import { createCheckError, CommandError, throwIfInterrupted, EXIT, createUsageError } from '../exit.js';
+import { defineCommand, ROW_FORMATS } from '../define-command.js';
+import { EXIT } from '../exit.js';
+import { createCheckError, CommandError, throwIfInterrupted, createUsageError } from '../command-error.js';
 import type { Io } from '../io.js';
 import { makeRequired, withDefault, defineText, defineParsedText } from '../options.js';
 

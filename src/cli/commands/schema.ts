@@ -1,8 +1,8 @@
 import { grantsTo, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
-import { defineCommand } from '../command.js';
-import { createUsageError } from '../exit.js';
+import { defineCommand } from '../define-command.js';
+import { createUsageError } from '../command-error.js';
 import { writeStdout, type Io } from '../io.js';
 import { missing } from '../../query/find-named.js';
 import { createNameError } from '../find/name-error.js';

@@ -1,10 +1,10 @@
 import { checkUpSettings, readSettings } from '../../app/config/read-settings.js';
 import { formatSettingName } from '../../app/config/format-value.js';
-import { defineCommand } from '../command.js';
+import { defineCommand } from '../define-command.js';
 import { readConsoleAddress, describeConsoleAccess } from '../console-address.js';
 import { findRegistrySettings, mayUseDemo } from '../mirror-location.js';
 import { SettingsError } from '../../app/config/settings-error.js';
-import { createUsageError } from '../exit.js';
+import { createUsageError } from '../command-error.js';
 import { defineFlag } from '../options.js';
 import { findExposures, findExposedEnvFiles } from '../exposures.js';
 import type { Io } from '../io.js';

@@ -4,9 +4,9 @@ import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
 import { formatCount } from '../../text/numbers.js';
-import { defineCommand } from '../command.js';
-import { createFileExistsError, createUsageError } from '../exit.js';
-import { toJson, toSnakeKeys } from '../output/formats.js';
+import { defineCommand } from '../define-command.js';
+import { createFileExistsError, createUsageError } from '../command-error.js';
+import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { makeRequired, defineText } from '../options.js';
 
 export const SNAPSHOT = defineCommand({

@@ -7,10 +7,10 @@ import { findTroubles } from '../../query/inbox/troubles.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
-import { defineCommand } from '../command.js';
-import type { Row } from '../output/formats.js';
+import { defineCommand } from '../define-command.js';
+import type { Row } from '../output/output-formats.js';
 import type { MirrorLocation } from '../context.js';
-import { describeFindings, describeRemedy } from '../health.js';
+import { describeFindings, describeRemedy } from '../describe-findings.js';
 import { defineFlag } from '../options.js';
 import { describeDemoCreation, isDemoBeingCreated } from './demo/demo-sandbox.js';
 

@@ -1,6 +1,7 @@
 import { createValueMasker, listSecretValues } from '../../app/config/secret-values.js';
 import { createMask } from '../../text/mask.js';
-import { CommandError, EXIT, type ExitCode } from '../exit.js';
+import { EXIT, type ExitCode } from '../exit.js';
+import { CommandError } from '../command-error.js';
 import { adviseOnRegistryError } from './registry-advice.js';
 import { explainSystemError } from './explain-system-error.js';
 

@@ -12,7 +12,7 @@ import type { ResourceEntry } from '../../resources/entry.js';
 import type { AsOfCoverage } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError, createNotFoundError } from '../exit.js';
+import { createCheckError, createNotFoundError } from '../command-error.js';
 import type { Row } from '../../store/contract/tables.js';
 
 /** Creates a function that finds an id by a name or an id. It throws unless exactly one row matches. */

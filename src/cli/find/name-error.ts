@@ -1,5 +1,5 @@
 import type { NameFault } from '../../query/find-named.js';
-import { type CommandError, createNotFoundError, createUsageError } from '../exit.js';
+import { type CommandError, createNotFoundError, createUsageError } from '../command-error.js';
 
 /** Returns the id that was found. Throws an error with `advice` if the name was unknown or ambiguous. */
 export function requireFoundId(result: { readonly id: string } | NameFault, advice: string): string {

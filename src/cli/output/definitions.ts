@@ -2,7 +2,7 @@ import { Help } from 'commander';
 import { cleanText } from '../../text/clean-text.js';
 import { usesColours, writeStdout, type Io } from '../io.js';
 import { makeBold } from './colour.js';
-import { COLUMN_GAP } from './layout.js';
+import { COLUMN_GAP } from './fit-columns.js';
 
 /** A name and the text that explains it. */
 export type Definition = readonly [name: string, text: string];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
 import type { PdfStore } from '../../mirror/pdf-store.js';
-import { throwIfInterrupted, createUsageError } from '../exit.js';
+import { throwIfInterrupted, createUsageError } from '../command-error.js';
 
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';

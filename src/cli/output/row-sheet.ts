@@ -1,5 +1,5 @@
 import type { ItemEntry } from '../../resources/entry.js';
-import type { Row } from './formats.js';
+import type { Row } from './output-formats.js';
 
 /** Formats a row as one line per column, then the row's JSON, then an empty line. */
 export function formatRowSheet(row: Row): string[] {

@@ -3,7 +3,7 @@ import { cleanText } from '../../text/clean-text.js';
 import { usesColours, writeStdout, type Io, printNotice } from '../io.js';
 import { type CsvCell, formatCellText } from '../../text/csv.js';
 import { makeBold, colourState } from './colour.js';
-import { type ColumnLayout, type ColumnWidths, fitColumns, COLUMN_GAP } from './layout.js';
+import { type ColumnLayout, type ColumnWidths, fitColumns, COLUMN_GAP } from './fit-columns.js';
 
 /** How a table of a command is laid out. */
 export interface TableShape {

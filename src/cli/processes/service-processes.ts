@@ -5,7 +5,7 @@
  * The children write to our own output. They stop when we stop, even if we are killed, because their channel to us
  * closes. If the receiver or the worker cannot run, all of them are stopped; without a console the others continue.
  */
-import { CommandError } from '../exit.js';
+import { CommandError } from '../command-error.js';
 import { type Io, printNotice } from '../io.js';
 import { superviseChild } from './supervised-child.js';
 import { waitForAbort } from './service.js';

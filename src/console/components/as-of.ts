@@ -1,4 +1,4 @@
-import { renderInstant } from './formats.js';
+import { renderInstant } from './instants.js';
 import { html, type Html } from './html.js';
 
 /** URL parameter of the instant that a page shows. */

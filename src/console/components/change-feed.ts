@@ -1,8 +1,8 @@
-import { type Change, describeChange } from '../../text/change.js';
-import { renderDetailLink } from './cell.js';
+import { type Change, describeChange } from '../../text/describe-change.js';
+import { renderDetailLink } from './table-cell.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { formatCount } from '../../text/numbers.js';
-import { renderAge } from './formats.js';
+import { renderAge } from './instants.js';
 
 interface RowName {
   readonly singular: string;

@@ -1,7 +1,7 @@
 import type { NamedChoice } from '../../query/names.js';
 import { html, type Html, type HtmlContent } from './html.js';
-import { TERMS } from './terms.js';
-import { capitalize } from './formats.js';
+import { TERMS } from './glossary.js';
+import { capitalize } from './column-labels.js';
 
 /** Renders a filter as a `<select>`, or as a text field if `choices` is null. */
 export function renderChoice(

@@ -3,7 +3,8 @@ import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type AsOfCoverage, sayOldest } from '../../query/history/as-of.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
-import { renderAge, renderBadge, formatRelativeTime, renderInstantsIn } from './formats.js';
+import { renderBadge } from './state-badge.js';
+import { renderAge, formatRelativeTime, renderInstantsIn } from './instants.js';
 
 /** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {

@@ -1,9 +1,10 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { renderCell, isEmptyCell, isLongId, isInstantColumn, renderDetailLink } from './cell.js';
+import { renderCell, isEmptyCell, isLongId, isInstantColumn, renderDetailLink } from './table-cell.js';
 import { type LabelledValue, renderFacts } from './detail-page.js';
 import { html, type Html } from './html.js';
-import { renderTermLabel } from './terms.js';
-import { toHeading, renderInstantWithAge } from './formats.js';
+import { renderTermLabel } from './glossary.js';
+import { toHeading } from './column-labels.js';
+import { renderInstantWithAge } from './instants.js';
 
 interface FactsOptions {
   readonly now: number;

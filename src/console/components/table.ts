@@ -1,6 +1,6 @@
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 import { withQuery } from './as-of.js';
-import { isEmptyCell } from './cell.js';
+import { isEmptyCell } from './table-cell.js';
 import { html, type Html, type HtmlContent } from './html.js';
 
 export interface TableColumn<Row> {

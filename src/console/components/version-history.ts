@@ -1,8 +1,9 @@
 import type { Row } from '../../store/contract/tables.js';
-import { renderCell } from './cell.js';
+import { renderCell } from './table-cell.js';
 import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
-import { toLabel, toDisplayValue } from './formats.js';
+import { toDisplayValue } from './display-value.js';
+import { toLabel } from './column-labels.js';
 
 /** Returns the row versions that the mirror had stored by the instant `at`, or all versions if it is null. */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {

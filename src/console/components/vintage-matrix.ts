@@ -2,8 +2,8 @@ import type { Value } from '../../store/contract/tables.js';
 import { formatCount } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { withAsOf } from './as-of.js';
-import { renderDetailLink, getAmountMicro, sumAmountsBy, getText, formatWholeTonnes } from './cell.js';
-import { describeExcludedRows } from './formats.js';
+import { renderDetailLink, getAmountMicro, sumAmountsBy, getText, formatWholeTonnes } from './table-cell.js';
+import { describeExcludedRows } from './amounts.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
 

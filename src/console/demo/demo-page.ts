@@ -6,7 +6,7 @@ import type { PageContent } from '../page.js';
 import { renderButton } from '../actions/button.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html } from '../components/html.js';
-import { renderAge } from '../components/formats.js';
+import { renderAge } from '../components/instants.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 /** An action on the sandbox registry. It never touches a real one. */

@@ -3,12 +3,12 @@ import { WAITING } from '../../query/freshness/words.js';
 import type { ListFreshness } from '../../query/freshness/read.js';
 import type { List } from '../../query/lists/list.js';
 import { withAsOf } from '../components/as-of.js';
-import { renderCell, isNumericColumn, renderDetailLink } from '../components/cell.js';
-import { toHeading } from '../components/formats.js';
+import { renderCell, isNumericColumn, renderDetailLink } from '../components/table-cell.js';
+import { toHeading } from '../components/column-labels.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import type { TableColumn } from '../components/table.js';
-import { renderTermLabel } from '../components/terms.js';
+import { renderTermLabel } from '../components/glossary.js';
 import type { ConsoleRequest } from '../page.js';
 
 /** The column that identifies a row to people, by list. It comes first and links to the detail page. */

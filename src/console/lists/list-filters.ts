@@ -5,7 +5,7 @@ import { readValues } from '../../query/lists/values.js';
 import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
-import { toLabel } from '../components/formats.js';
+import { toLabel } from '../components/column-labels.js';
 import { html, type Html } from '../components/html.js';
 import type { ConsoleRequest } from '../page.js';
 

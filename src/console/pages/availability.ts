@@ -3,12 +3,12 @@ import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { formatSumsByType } from '../../text/tonnes.js';
-import { renderDetailLink } from '../components/cell.js';
+import { renderDetailLink } from '../components/table-cell.js';
 import { renderAsOfCoverage, renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
-import { describeExcludedRows } from '../components/formats.js';
+import { describeExcludedRows } from '../components/amounts.js';
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 
 /** Renders the available credits of an organization or project. A second table shows the unavailable credits. */

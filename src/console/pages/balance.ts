@@ -21,13 +21,15 @@ import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { createFilePages, renderFileLinks } from '../downloads.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
-import type { ComparisonOutcome } from '../comparison.js';
+import type { ComparisonOutcome } from '../registry-comparison.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
-import { renderAge, renderBadge, renderTonnes, describeRowsWithoutAmount } from '../components/formats.js';
+import { renderTonnes, describeRowsWithoutAmount } from '../components/amounts.js';
+import { renderBadge } from '../components/state-badge.js';
+import { renderAge } from '../components/instants.js';
 
 /** Reconciliation: compares the listed amounts with the expected ones. It scans every row, so the result follows later. */
 export const BALANCE: ConsolePage = {

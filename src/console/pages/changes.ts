@@ -8,7 +8,7 @@ import {
 } from '../../query/history/changes.js';
 import { readChoices } from '../../query/names.js';
 import { parseTimeRange } from '../../text/time-range.js';
-import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
+import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
@@ -16,7 +16,7 @@ import { withQuery } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html, type Html } from '../components/html.js';
-import { formatDay, renderInstant } from '../components/formats.js';
+import { formatDay, renderInstant } from '../components/instants.js';
 import { formatCount } from '../../text/numbers.js';
 
 /** The changes that a URL asks for. */

@@ -3,7 +3,8 @@ import { formatCount } from '../../text/numbers.js';
 import { describeChangeCount } from '../components/change-feed.js';
 import { type TimelineEntry, renderTimeline } from '../components/detail-page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
-import { renderAge, renderBadge, findStateColour, renderInstant } from '../components/formats.js';
+import { renderBadge, findStateColour } from '../components/state-badge.js';
+import { renderAge, renderInstant } from '../components/instants.js';
 
 type SyncRow = Tables['syncs'];
 

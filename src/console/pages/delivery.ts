@@ -7,7 +7,8 @@ import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderRawText, renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { html } from '../components/html.js';
-import { renderBadge, toDisplayValue } from '../components/formats.js';
+import { toDisplayValue } from '../components/display-value.js';
+import { renderBadge } from '../components/state-badge.js';
 import { describeNotFound } from './redirect-by-id.js';
 import { describeChangesOfSyncs, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 

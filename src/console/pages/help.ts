@@ -2,8 +2,9 @@ import { FRESHNESS, wordsOf } from '../../query/freshness/words.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { ConsolePage, PageContent } from '../page.js';
 import { html } from '../components/html.js';
-import { TERMS } from '../components/terms.js';
-import { renderBadge, capitalize } from '../components/formats.js';
+import { TERMS } from '../components/glossary.js';
+import { capitalize } from '../components/column-labels.js';
+import { renderBadge } from '../components/state-badge.js';
 
 export const HELP: ConsolePage = { path: '/help', render: async () => renderHelp() };
 

@@ -6,8 +6,8 @@ import type { ConsolePage } from '../page.js';
 import { renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
-import { JOB_KIND_MEANINGS } from '../components/terms.js';
-import { renderBadge } from '../components/formats.js';
+import { JOB_KIND_MEANINGS } from '../components/glossary.js';
+import { renderBadge } from '../components/state-badge.js';
 import { describeNotFound } from './redirect-by-id.js';
 
 /** The page of a job: what it does, its state and its last error. */

@@ -8,7 +8,7 @@ import { withQuery } from '../components/as-of.js';
 import { renderAsOfCoverage } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { ALL } from '../components/table.js';
-import { describeExcludedRows } from '../components/formats.js';
+import { describeExcludedRows } from '../components/amounts.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
 /** Renders the start page for a past instant: all warehouse credits. Past availability is not recorded. */

@@ -10,22 +10,18 @@ import { formatCount, formatKnownOrganizations, formatWithCommas } from '../../t
 import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
-import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/cell.js';
+import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/table-cell.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
-import {
-  renderAge,
-  capitalize,
-  renderCertificateCounts,
-  describeExcludedRows,
-  renderTonnes,
-  formatRelativeTime,
-} from '../components/formats.js';
+import { describeExcludedRows, renderTonnes } from '../components/amounts.js';
+import { renderCertificateCounts } from '../components/certificate-counts.js';
+import { capitalize } from '../components/column-labels.js';
+import { renderAge, formatRelativeTime } from '../components/instants.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 import { createCache } from '../cache.js';
-import { renderStockChart, renderRetirementChart } from './charts.js';
+import { renderStockChart, renderRetirementChart } from './stock-charts.js';
 import { renderNowAsOf } from './now-as-of.js';
 
 const MAX_ORGANIZATIONS = 8;

@@ -15,8 +15,10 @@ import { renderPageHead } from '../components/detail-page.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
-import { renderTermLabel } from '../components/terms.js';
-import { renderAge, renderBadge, renderCertificateCounts, renderInstantsIn } from '../components/formats.js';
+import { renderTermLabel } from '../components/glossary.js';
+import { renderCertificateCounts } from '../components/certificate-counts.js';
+import { renderBadge } from '../components/state-badge.js';
+import { renderAge, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 import { renderAvailability } from './availability.js';
 

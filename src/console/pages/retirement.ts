@@ -10,7 +10,7 @@ import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
-import { renderDetailLink } from '../components/cell.js';
+import { renderDetailLink } from '../components/table-cell.js';
 import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-facts.js';
 import {
   renderCard,
@@ -22,13 +22,9 @@ import {
 } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
-import {
-  renderAge,
-  renderBadge,
-  renderDay,
-  toDisplayValue,
-  renderInstantsIn,
-} from '../components/formats.js';
+import { toDisplayValue } from '../components/display-value.js';
+import { renderBadge } from '../components/state-badge.js';
+import { renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 
 /** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */

@@ -3,9 +3,9 @@ import { findNumbered, type SearchHits, search, SEARCHED_ROWS } from '../../quer
 import type { List } from '../../query/lists/list.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
-import { getText } from '../components/cell.js';
+import { getText } from '../components/table-cell.js';
 import { html, type Html } from '../components/html.js';
-import { toLabel } from '../components/formats.js';
+import { toLabel } from '../components/column-labels.js';
 
 /** A single character would match almost every row. */
 const MIN_LENGTH = 2;

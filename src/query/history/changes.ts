@@ -1,4 +1,4 @@
-import { type Change, parseChange } from '../../text/change.js';
+import { type Change, parseChange } from '../../text/describe-change.js';
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import { TABLES, type Tables } from '../../store/contract/tables.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';

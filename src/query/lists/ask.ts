@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { hasColumn } from '../../store/contract/tables.js';
 import { parsePastOrFutureRange } from '../../text/time-range.js';
-import { describeWrongWord, findSpelling, foldSpelling } from '../../text/vocabulary.js';
+import { describeWrongWord, findSpelling, foldSpelling } from '../../text/spelling.js';
 import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
 import { plain, sql, table } from '../sql.js';
 import { beginsWith, type Condition, type Filter } from './filter.js';

@@ -1,5 +1,5 @@
 import type { Statement } from '../../store/contract/reader.js';
-import { foldSpelling } from '../../text/vocabulary.js';
+import { foldSpelling } from '../../text/spelling.js';
 import { plain, sql, stoodAt, table } from '../sql.js';
 
 /** Restricts a list to some of its rows: an option of its command, a field of its page. */

@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest';
 import { startReceiver } from '../../../src/app/receive.js';
 import { startWorker } from '../../../src/app/work.js';
 import { readSettings, readStoreSettings } from '../../../src/app/config/read-settings.js';
-import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/history.js';
+import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/demo-history.js';
 import { openEngine } from '../../../src/store/open.js';
 import { createMask } from '../../../src/text/mask.js';
 import { createLog } from '../../../src/app/log.js';

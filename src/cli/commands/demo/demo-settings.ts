@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { formatSettingName } from '../../../app/config/format-value.js';
-import { createUsageError } from '../../exit.js';
+import { createUsageError } from '../../command-error.js';
 import type { Io } from '../../io.js';
 
 /** The settings that a demo writes to its file. Any other setting in the file is refused. */

@@ -14,9 +14,9 @@ import { readConsoleAddress, describeConsoleAccess, formatConsoleUrl } from '../
 import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM_KEY_PAIR } from './demo-sandbox.js';
-import { createHistoryClock, HISTORY_MONTHS, playHistory } from './history.js';
+import { createHistoryClock, HISTORY_MONTHS, playHistory } from './demo-history.js';
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
-import { createUsageError } from '../../exit.js';
+import { createUsageError } from '../../command-error.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, printNotice } from '../../io.js';

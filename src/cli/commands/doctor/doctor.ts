@@ -4,8 +4,8 @@
  */
 import type { Finding } from '../../../store/contract/finding.js';
 import { formatCount } from '../../../text/numbers.js';
-import { defineCommand } from '../../command.js';
-import { createCheckError } from '../../exit.js';
+import { defineCommand } from '../../define-command.js';
+import { createCheckError } from '../../command-error.js';
 import type { Io } from '../../io.js';
 import { colourState } from '../../output/colour.js';
 import { type Definition, printDefinitions } from '../../output/definitions.js';

@@ -15,7 +15,7 @@ import { readAll } from '../../../query/lists/read.js';
 import { type Status, worstOf } from '../../../query/status.js';
 import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';
-import { describeFindingCounts, describeRemedy, FINDINGS_ADVICE } from '../../health.js';
+import { describeFindingCounts, describeRemedy, FINDINGS_ADVICE } from '../../describe-findings.js';
 
 /** Input of each check of the mirror. */
 interface MirrorCheckInput {

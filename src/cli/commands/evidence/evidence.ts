@@ -7,9 +7,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandContext } from '../../context.js';
-import { defineCommand, type CommandGroup } from '../../command.js';
-import { createCheckError, createNotFoundError, createUsageError } from '../../exit.js';
-import { beginNewOrigin, describeRestoredLog, withEvidenceLog } from '../../evidence-log.js';
+import { defineCommand, type CommandGroup } from '../../define-command.js';
+import { createCheckError, createNotFoundError, createUsageError } from '../../command-error.js';
+import { withEvidenceLog } from '../../evidence/evidence-log.js';
+import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
 import { ALL } from '../../../evidence/port.js';
 import { defineFlag, definePastDate, makeRequired, defineText } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
@@ -153,11 +154,11 @@ const EXPORT = defineCommand({
   run: async (context, { what, folder, since, asOf, nameOthers }) => {
     const { EvidenceError } = await import('../../../evidence/errors.js');
     const { MAX_TEXT_BYTES } = await import('../../../evidence/checker/folder-files.js');
-    const { exportEvidenceFolder: writeEvidence } = await import('./export.js');
+    const { exportEvidenceFolder } = await import('./export-evidence.js');
     const written = await withEvidenceLog(context.requireMirror(), port => {
       const older = since === undefined ? null : readFileSync(since, 'utf8');
       const at = asOf === undefined ? null : Date.parse(asOf.until);
-      return writeEvidence(context, port, { what, folder, asOf: at, since: older, nameOthers });
+      return exportEvidenceFolder(context, port, { what, folder, asOf: at, since: older, nameOthers });
     }).catch((error: unknown) => {
       throw error instanceof EvidenceError ? createCheckError(`Not exported: ${error.message}.`) : error;
     });

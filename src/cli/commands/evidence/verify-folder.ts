@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Verdict } from '../../../evidence/checker/check.js';
 import type { CommandContext } from '../../context.js';
-import { CommandError, createUsageError, EXIT } from '../../exit.js';
+import { EXIT } from '../../exit.js';
+import { CommandError, createUsageError } from '../../command-error.js';
 
 const EXIT_CODES: Readonly<
   Record<Exclude<Verdict, 'verified'>, typeof EXIT.checkFailed | typeof EXIT.usage>

@@ -1,4 +1,5 @@
-import { CommandError, createUsageError, EXIT } from '../../exit.js';
+import { EXIT } from '../../exit.js';
+import { CommandError, createUsageError } from '../../command-error.js';
 import { cleanLine, type Io } from '../../io.js';
 
 /** Asks the user to confirm an irreversible action. Throws unless the user agrees. */

@@ -2,7 +2,7 @@ import { readByName } from '../../../query/lists/find.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { CommandContext } from '../../context.js';
-import { createUsageError } from '../../exit.js';
+import { createUsageError } from '../../command-error.js';
 import { findInstallationOfOrganization, findRowsByName } from '../../find/find-rows.js';
 
 /** The registry as the app may use it for one organization. */

@@ -1,5 +1,5 @@
 import { CREDIT_ACTIONS } from '../../../registry/object-models.js';
-import { createUsageError } from '../../exit.js';
+import { createUsageError } from '../../command-error.js';
 import {
   defineChoice,
   defineRegistryId,

@@ -7,9 +7,9 @@ import { createInstallationJob } from '../../../inbox/job.js';
 import type { Reservation } from '../../../registry/object-models.js';
 import { getReservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
-import { defineCommand } from '../../command.js';
+import { defineCommand } from '../../define-command.js';
 import type { CommandContext } from '../../context.js';
-import { createCheckError } from '../../exit.js';
+import { createCheckError } from '../../command-error.js';
 import {
   requirePrintable,
   defineParsedText,
@@ -19,7 +19,7 @@ import {
   NAME_HINT,
   YES_OPTION,
 } from '../../options.js';
-import type { Row } from '../../output/formats.js';
+import type { Row } from '../../output/output-formats.js';
 import { formatRowSheet, toMirrorColumns } from '../../output/row-sheet.js';
 import { requireConfirmation } from './confirm.js';
 import {

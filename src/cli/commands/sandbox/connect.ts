@@ -1,6 +1,7 @@
 import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
 import type { CommandContext } from '../../context.js';
-import { CommandError, createUsageError, EXIT, type ExitCode } from '../../exit.js';
+import { EXIT, type ExitCode } from '../../exit.js';
+import { CommandError, createUsageError } from '../../command-error.js';
 import { isLoopbackUrl } from '../../../text/loopback.js';
 import { defineText } from '../../options.js';
 import { findSandbox } from '../demo/demo-sandbox.js';

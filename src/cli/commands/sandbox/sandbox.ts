@@ -6,8 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
 import { LANDING_PATH } from '../../../webhook/visitor-pages.js';
-import { type CommandGroup, defineCommand } from '../../command.js';
-import { createUsageError } from '../../exit.js';
+import { type CommandGroup, defineCommand } from '../../define-command.js';
+import { createUsageError } from '../../command-error.js';
 import { writeStdout } from '../../io.js';
 import {
   defineChoice,
@@ -17,11 +17,11 @@ import {
   defineTextList,
   defineParsedText,
 } from '../../options.js';
-import { toJson } from '../../output/formats.js';
+import { toJson } from '../../output/output-formats.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { formatSetting } from '../demo/demo-settings.js';
 import { connectToSandbox, SANDBOX_URL_OPTION } from './connect.js';
-import { START } from './start.js';
+import { START } from './start-sandbox.js';
 
 const RECEIVER_URL = 'http://127.0.0.1:8080';
 

@@ -14,8 +14,9 @@ import { countKnown } from '../../../query/coverage.js';
 import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
-import { defineCommand } from '../../command.js';
-import { createCheckError, CommandError, EXIT, type ExitCode } from '../../exit.js';
+import { defineCommand } from '../../define-command.js';
+import { EXIT, type ExitCode } from '../../exit.js';
+import { createCheckError, CommandError } from '../../command-error.js';
 import { getExitCodeOfJobError } from '../../errors/explain-error.js';
 import { defineChoice, defineFlag, ORGANIZATION_OPTION } from '../../options.js';
 import { formatCount, formatWithCommas } from '../../../text/numbers.js';
@@ -43,7 +44,7 @@ export const SYNC = defineCommand({
     'carbon-mirror sync --full --json',
   ],
   run: async (context, selection) => {
-    const { enqueueSync, followJobs } = await import('./jobs.js');
+    const { enqueueSync, followJobs } = await import('./follow-jobs.js');
     const { io, format, printRows, printJson, printLines, printNotice } = context;
     const interrupted = io.createInterruptSignal();
     const startedAt = io.now();

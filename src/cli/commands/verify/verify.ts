@@ -16,11 +16,15 @@ import { createProgress } from '../../output/progress.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../../text/numbers.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { verifyCertificateFiles } from '../../certificate-files.js';
-import { defineCommand } from '../../command.js';
+import { defineCommand } from '../../define-command.js';
 import type { CommandContext } from '../../context.js';
-import { createCheckError, throwIfInterrupted, createUsageError } from '../../exit.js';
-import { describeFindingCounts, FINDINGS_ADVICE } from '../../health.js';
-import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from '../../evidence-log.js';
+import { createCheckError, throwIfInterrupted, createUsageError } from '../../command-error.js';
+import { describeFindingCounts, FINDINGS_ADVICE } from '../../describe-findings.js';
+import {
+  countUncheckedLeaves,
+  describeUncheckedLeaves,
+  verifyEvidenceLog,
+} from '../../evidence/evidence-checks.js';
 import { defineFlag, defineText } from '../../options.js';
 import type { VerifiedLog } from '../../../evidence/verify-log.js';
 
@@ -221,7 +225,7 @@ async function findAlteredDeliveries(reader: Reader): Promise<ConsistencyFault[]
 
 /** Compares the mirror with the registry and reports progress to user and parent process. */
 async function compareRegistry(context: CommandContext) {
-  const { compareWithRegistry } = await import('./compare.js');
+  const { compareWithRegistry } = await import('./compare-with-registry.js');
   const { io, printNotice } = context;
   const reader = await context.openReader();
   const interrupted = io.createInterruptSignal();

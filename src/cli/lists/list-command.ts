@@ -14,12 +14,12 @@ import {
   withFreshness,
 } from '../../query/freshness/read.js';
 import { formatCount } from '../../text/numbers.js';
-import { type Command, defineCommand, ROW_FORMATS } from '../command.js';
+import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError } from '../exit.js';
+import { createCheckError } from '../command-error.js';
 import { selectKnownOrganizationIds } from '../find/find-rows.js';
 import { definePastDate, defineRowLimit } from '../options.js';
-import { toListRequest, createFilterOptions } from './filters.js';
+import { toListRequest, createFilterOptions } from './filter-options.js';
 
 const DEFAULT_LIMIT = 100;
 /** More rows are printed as they arrive. */

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import type { RegistryComparer, ComparisonResult } from '../../console/comparison.js';
+import type { RegistryComparer, ComparisonResult } from '../../console/registry-comparison.js';
 import type { Io } from '../io.js';
 import { getValueAtPath } from '../value-at-path.js';
 import { MAIN_FILE } from './supervised-child.js';

@@ -75,7 +75,9 @@ export function describeChange(change: Change): string {
 /** Describes a change of a credit: `warehouse Harbour Wind 2021: 500 t → 300 t`. */
 function describeCreditChange(change: Change, cells: CellsByColumn): string {
   const { resource, before, after } = change;
-  const [previous, current] = [before, after].map(row => (row === null ? 'not listed' : formatAmount(row)));
+  const [previous, current] = [before, after].map(row =>
+    row === null ? 'not listed' : formatCreditAmount(row),
+  );
   const difference = previous === current ? describeChangedColumns(change) : `${previous} → ${current}`;
   return `${resource} ${formatCreditLabel(cells)}: ${difference}`;
 }
@@ -105,7 +107,7 @@ function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn):
 /** Describes a retirement or reservation, such as `20 t Harbour Wind 2021 for Acme`. */
 function describeMovement(resource: string, cells: CellsByColumn): string {
   const party = resource === 'retirements' ? describeBeneficiary(cells) : describeReserver(cells);
-  return `${formatAmount(cells)} ${formatCreditLabel(cells)}${party}`;
+  return `${formatCreditAmount(cells)} ${formatCreditLabel(cells)}${party}`;
 }
 
 /** Returns the end of a retirement's description: `for Acme` or `unclaimed`, with a separator before it. */
@@ -133,7 +135,7 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
   if (columns.includes('document')) return 'a field without a column of its own';
   const listed = columns
     .slice(0, MAX_LISTED_COLUMNS)
-    .map(name => `${name} ${formatValue(before?.[name])} → ${formatValue(after?.[name])}`);
+    .map(name => `${name} ${formatCellValue(before?.[name])} → ${formatCellValue(after?.[name])}`);
   const omitted = columns.length - listed.length;
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }
@@ -149,7 +151,7 @@ function omitRedundantColumns(columns: readonly string[]): readonly string[] {
 }
 
 /** Formats the value of a column and truncates long values. Null becomes `nothing`. */
-function formatValue(value: unknown): string {
+function formatCellValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   return truncateName(typeof value === 'string' ? value : JSON.stringify(value));
 }
@@ -166,7 +168,7 @@ function formatCreditLabel(cells: CellsByColumn): string {
 }
 
 /** Formats the amount of a row: `1,500.5 t`. */
-function formatAmount(cells: CellsByColumn): string {
+function formatCreditAmount(cells: CellsByColumn): string {
   const amount = toNonEmptyText(cells['amount_exact']);
   return amount === null ? 'an unreadable amount' : `${formatWithCommas(amount)} t`;
 }

@@ -1,7 +1,7 @@
 import { DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../query/lists/lists.js';
-import type { CommandGroup } from '../command.js';
-import { createListCommand } from './list.js';
-import { createShowCommand, createNumberedShowCommand } from './show.js';
+import type { CommandGroup } from '../define-command.js';
+import { createListCommand } from './list-command.js';
+import { createShowCommand, createNumberedShowCommand } from './show-command.js';
 
 /** Examples in the help of each list, besides `list` and `show ID`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {

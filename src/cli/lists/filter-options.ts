@@ -2,7 +2,7 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import type { CommandContext } from '../context.js';
-import { createUsageError } from '../exit.js';
+import { createUsageError } from '../command-error.js';
 import { createNameError } from '../find/name-error.js';
 import { describeListCommand } from '../find/find-rows.js';
 import { defineFlag, ORGANIZATION_OPTION, type Parameter, defineText } from '../options.js';

@@ -33,7 +33,7 @@ const MAX_RUNNING = 2;
 const UNREAD_MS = 1_000;
 
 /** The browser that a query runs for. */
-export interface Visitor {
+export interface QueryVisitor {
   /** Aborted when the visitor disconnects. */
   readonly signal: AbortSignal;
   /** Closes the visitor's connection. */
@@ -48,7 +48,7 @@ interface RunningQuery {
 }
 
 /** Creates a runner for visitors' SQL queries. Limits how many queries run at the same time. */
-export function createQueryRunner(
+export function createSqlRunner(
   { runQuery, describeSchema }: Pick<SqlAccess, 'runQuery' | 'describeSchema'>,
   now: () => number,
 ) {
@@ -79,7 +79,7 @@ export function createQueryRunner(
   }
 
   /** Runs a query and streams all of its rows. Throws `SqlQueryError` if the query is refused or fails. */
-  async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<StatementRows> {
+  async function streamRows(sql: string, { signal, hangUp }: QueryVisitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) disconnectSlowestVisitor();
     if (running.size >= MAX_RUNNING)
@@ -98,7 +98,7 @@ export function createQueryRunner(
   return {
     streamRows,
     /** Runs a query and returns the first rows, or a sentence that explains why the query failed. */
-    readFirstRows: async (sql: string, visitor: Visitor): Promise<QueryResult> => {
+    readFirstRows: async (sql: string, visitor: QueryVisitor): Promise<QueryResult> => {
       try {
         const { columns, rows } = await streamRows(sql, visitor);
         return { columns, ...(await takeRows(rows, MAX_ROWS)) };

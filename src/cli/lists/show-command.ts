@@ -5,10 +5,10 @@ import { readNumbered } from '../../query/lists/read.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
-import { type Command, defineCommand } from '../command.js';
+import { type Command, defineCommand } from '../define-command.js';
 import { measureFile } from '../certificate-files.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError, createNotFoundError } from '../exit.js';
+import { createCheckError, createNotFoundError } from '../command-error.js';
 import { findRowVersions, findOptionalOrganizationId } from '../find/find-rows.js';
 import {
   definePastDate,

@@ -5,15 +5,15 @@ import { ORIGIN } from '../guard/guard.js';
 import { FILE_FORMATS } from '../downloads.js';
 import {
   type SqlAccess,
-  createQueryRunner,
+  createSqlRunner,
   discardRows,
   type QueryResult,
-  type Visitor,
-} from './query-runner.js';
-import { renderQueryPage } from './query-page.js';
+  type QueryVisitor,
+} from './sql-runner.js';
+import { renderSqlPage } from './sql-page.js';
 
-/** Creates a `Visitor` for a response. The visitor's signal aborts when the connection closes. */
-function createVisitor(response: Response): Visitor {
+/** Creates the `QueryVisitor` of a response. The visitor's signal aborts when the connection closes. */
+function createQueryVisitor(response: Response): QueryVisitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());
   // Reset the connection instead of closing it, so that a partial file does not look complete.
@@ -21,13 +21,8 @@ function createVisitor(response: Response): Visitor {
 }
 
 /** Adds the routes of the SQL page. GET shows the form, and POST runs the query. */
-export function addQueryRoutes(
-  app: Express,
-  access: SqlAccess,
-  responder: Responder,
-  now: () => number,
-): void {
-  const queryRunner = createQueryRunner(access, now);
+export function addSqlRoutes(app: Express, access: SqlAccess, responder: Responder, now: () => number): void {
+  const queryRunner = createSqlRunner(access, now);
 
   async function sendQueryPage(
     request: Request,
@@ -39,14 +34,14 @@ export function addQueryRoutes(
     await responder.sendPage(
       request,
       response,
-      renderQueryPage({ sql, result, relations, savedQueries: access.savedQueries }),
+      renderSqlPage({ sql, result, relations, savedQueries: access.savedQueries }),
     );
   }
 
   /** Sends all rows of a query as a CSV download. Sends the SQL page with an error message if the query fails. */
   async function sendQueryCsv(request: Request, response: Response, sql: string): Promise<void> {
     try {
-      const { columns, rows } = await queryRunner.streamRows(sql, createVisitor(response));
+      const { columns, rows } = await queryRunner.streamRows(sql, createQueryVisitor(response));
       const { type, write } = FILE_FORMATS.csv;
       try {
         await responder.sendFile(response, { type, name: 'answer.csv', text: write({ rows, columns }) });
@@ -67,7 +62,7 @@ export function addQueryRoutes(
     const form = parseForm(request);
     const sql = form.get('sql') ?? '';
     if (form.get('form') === 'csv') return await sendQueryCsv(request, response, sql);
-    const result = await queryRunner.readFirstRows(sql, createVisitor(response));
+    const result = await queryRunner.readFirstRows(sql, createQueryVisitor(response));
     return await sendQueryPage(request, response, sql, result);
   });
 }

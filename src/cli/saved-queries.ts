@@ -2,19 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../package.js';
 
 /** A question that docs/sql.md answers with a query. */
-interface ReadyQuestion {
+interface SavedQuery {
   readonly title: string;
   readonly sql: string;
 }
 
 /** Reads example questions and their SQL from docs/sql.md. Returns no questions if the file is missing. */
-export function readReadyQuestions(): ReadyQuestion[] {
+export function readSavedQueries(): SavedQuery[] {
   const file = new URL('docs/sql.md', PACKAGE_FOLDER);
-  return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];
+  return existsSync(file) ? parseSavedQueries(readFileSync(file, 'utf8')) : [];
 }
 
 /** Finds each question in the markdown text with the SQL block below it. */
-function parseQuestions(markdown: string): ReadyQuestion[] {
+function parseSavedQueries(markdown: string): SavedQuery[] {
   const found = markdown.matchAll(/^([A-Z][^\n?]*\?)[^`]*?^```sql\n([^]*?)^```$/gm);
   return [...found].map(([, title = '', sql = '']) => ({ title, sql: sql.trim() }));
 }

@@ -1,11 +1,14 @@
 import type { Value } from '../../store/contract/tables.js';
 import { withAsOf } from './as-of.js';
 import { html, type Html } from './html.js';
-import { JOB_KIND_MEANINGS } from './terms.js';
+import { JOB_KIND_MEANINGS } from './glossary.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { formatDuration } from '../../text/duration.js';
 import { formatPlainTonnes, formatCreditType } from '../../text/tonnes.js';
-import { renderAge, renderBadge, renderDay, toDisplayValue, renderTonnes } from './formats.js';
+import { renderTonnes } from './amounts.js';
+import { toDisplayValue } from './display-value.js';
+import { renderBadge } from './state-badge.js';
+import { renderAge, renderDay } from './instants.js';
 
 const STATE_COLUMNS = ['state', 'state_now', 'job_state', 'verdict'];
 const COUNT_COLUMN = /^(rows|duplicates|attempts|drift|seconds$|size|rejected|requests)/;

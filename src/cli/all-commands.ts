@@ -3,7 +3,7 @@ import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
 import { EXPORT } from './commands/certificates.js';
 import { CHANGES } from './commands/changes.js';
-import type { Command } from './command.js';
+import type { Command } from './define-command.js';
 import { CONSOLE } from './commands/console.js';
 import { DELIVERIES } from './commands/deliveries.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
@@ -24,7 +24,7 @@ import { SYNC } from './commands/sync/sync.js';
 import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
-import { createListGroups } from './lists/lists.js';
+import { createListGroups } from './lists/list-groups.js';
 
 /** The command group of each list. It has the subcommands `list`, `show`, and those named here. */
 const LIST_GROUPS = createListGroups({

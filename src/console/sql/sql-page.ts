@@ -4,8 +4,8 @@ import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageContent } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
-import { toDisplayValue } from '../components/formats.js';
-import { getQualifiedName, type QueryResult, type SavedQuery } from './query-runner.js';
+import { toDisplayValue } from '../components/display-value.js';
+import { getQualifiedName, type QueryResult, type SavedQuery } from './sql-runner.js';
 
 interface QueryPageOptions {
   readonly sql: string;
@@ -21,7 +21,7 @@ const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /** Renders the SQL page: the query, its result, the saved queries and the schema. */
-export function renderQueryPage({ sql, result, relations, savedQueries }: QueryPageOptions): PageContent {
+export function renderSqlPage({ sql, result, relations, savedQueries }: QueryPageOptions): PageContent {
   const body = html`<h1>SQL query</h1>
 <div class="columns"><form class="ask card" method="post" action="/ask"><label>Read-only SQL
 <textarea name="sql" rows="${EDITOR_LINES}" spellcheck="false" required>${sql}</textarea></label>

@@ -7,8 +7,8 @@ import { LISTS } from '../../../resources/lists.js';
 import { readHistory } from '../../../query/lists/find.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
-import { sealBeforeExport } from '../../evidence-log.js';
-import { createCheckError } from '../../exit.js';
+import { sealBeforeExport } from '../../evidence/evidence-log.js';
+import { createCheckError } from '../../command-error.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createExportFolder } from '../../output/export-folder.js';
 

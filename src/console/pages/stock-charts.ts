@@ -2,10 +2,11 @@ import type { Charts, ChartPoint } from '../../query/charts.js';
 import type { ListCoverage } from '../../query/coverage.js';
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
-import { formatWholeTonnes } from '../components/cell.js';
+import { formatWholeTonnes } from '../components/table-cell.js';
 import { renderChart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
-import { formatDay, formatMonth, describeExcludedRows } from '../components/formats.js';
+import { describeExcludedRows } from '../components/amounts.js';
+import { formatDay, formatMonth } from '../components/instants.js';
 
 const MICRO_PER_TONNE = 1e6;
 

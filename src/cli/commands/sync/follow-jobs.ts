@@ -9,7 +9,7 @@ import {
 import { readTargets } from '../../../query/at-registry.js';
 import { createDiscoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
-import { createCheckError, throwIfInterrupted } from '../../exit.js';
+import { createCheckError, throwIfInterrupted } from '../../command-error.js';
 import { type CommandContext, type MirrorLocation } from '../../context.js';
 import { findInstallationOfOrganization } from '../../find/find-rows.js';
 import { findRegistrySettings } from '../../mirror-location.js';

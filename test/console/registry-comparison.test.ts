@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ComparisonResult, createComparisonRunner } from '../../src/console/comparison.js';
+import { type ComparisonResult, createComparisonRunner } from '../../src/console/registry-comparison.js';
 import { createConsoleActions } from '../../src/app/console-actions.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 

@@ -1,0 +1,73 @@
+import type { VerifiedLog } from '../../evidence/verify-log.js';
+import { type Finding, fail, ok, warn } from '../../store/contract/finding.js';
+import { formatWithCommas } from '../../text/numbers.js';
+import { createCheckError } from '../command-error.js';
+import { type EvidenceContext, withEvidenceLog, toNullIfRefused } from './evidence-log.js';
+
+const PUBLISHING_ADVICE =
+  'Send the output of "carbon-mirror evidence checkpoint" to somebody else, or set EVIDENCE_CHECKPOINT_FILE or EVIDENCE_TIMESTAMP_URL.';
+const SEALING_ADVICE =
+  'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
+
+/** Counts log entries that cannot be checked because EVIDENCE_KEY_FILE is not set. */
+export async function countUncheckedLeaves({
+  requireMirror,
+}: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
+  if (requireMirror().env['EVIDENCE_KEY_FILE']) return 0;
+  const count = withEvidenceLog(requireMirror(), async port => (await port.ends()).size);
+  return (await count.catch(toNullIfRefused)) ?? 0;
+}
+
+/** Returns a text such as "12 leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set". */
+export function describeUncheckedLeaves(leaves: number): string {
+  return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
+}
+
+/** Checks for `doctor` that no data has waited too long to be added to the evidence log. */
+export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
+  const unchecked = await countUncheckedLeaves({ requireMirror });
+  if (unchecked > 0)
+    return [
+      warn('evidence', describeUncheckedLeaves(unchecked), 'Set it to the file of the key that signed them.'),
+    ];
+  if (!requireMirror().env['EVIDENCE_KEY_FILE']) return [];
+  const { findSealingRefusal, findOverduePublication, findOverdueSeal } = await import(
+    '../../evidence/sealing-checks.js'
+  );
+  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { env } = requireMirror();
+  const keyFile = String(env['EVIDENCE_KEY_FILE']);
+  const [lastSigned, key] = [lastSignedBeside(keyFile), () => readKeyFile(keyFile)];
+  const publication = {
+    isPublished: Boolean(env['EVIDENCE_CHECKPOINT_FILE']),
+    hasAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
+  };
+  const finding = await withEvidenceLog(requireMirror(), async port => {
+    const refusal = await findSealingRefusal({ port, key, lastSigned });
+    if (refusal !== null)
+      return fail('evidence', refusal, 'Run "carbon-mirror verify", and find out who changed the database.');
+    const unsealed = await findOverdueSeal(port, io.now());
+    if (unsealed !== null) return fail('evidence', unsealed, SEALING_ADVICE);
+    const unpublished = await findOverduePublication(port, io.now(), publication);
+    if (unpublished !== null) return warn('evidence', unpublished, PUBLISHING_ADVICE);
+    return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
+  });
+  return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
+}
+
+/** Verifies the evidence log with the signing key. Returns null without a key or log. */
+export async function verifyEvidenceLog({
+  requireMirror,
+}: Pick<EvidenceContext, 'requireMirror'>): Promise<VerifiedLog | null> {
+  const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+  /** Only the key identifies the log. */
+  if (!keyFile) return null;
+  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { verifyEvidence } = await import('../../evidence/verify-log.js');
+  const key = readKeyFile(keyFile);
+  const lastSigned = lastSignedBeside(keyFile);
+  const verified = await withEvidenceLog(requireMirror(), port => verifyEvidence({ port, key, lastSigned }));
+  if (verified === null && lastSigned.read() !== null)
+    throw createCheckError('The evidence log is gone: there is no evidence.db, but this key has signed one.');
+  return verified;
+}

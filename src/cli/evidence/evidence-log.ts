@@ -1,0 +1,96 @@
+/**
+ * The evidence log as commands use it: erase from it, continue it after a restore, check and verify it.
+ *
+ * A mirror has no evidence log until a worker runs with EVIDENCE_KEY_FILE. Each function therefore opens the log only
+ * if it exists, and loads the modules of the log only then, so that other commands start quickly.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { EvidencePort, LeafFilter } from '../../evidence/port.js';
+import type { CommandContext, MirrorLocation } from '../context.js';
+import { createUsageError } from '../command-error.js';
+import { useAndClose } from '../mirror-location.js';
+
+export type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
+
+/** Opens the evidence log, passes it to `use` and closes it. Returns null if no evidence log exists. */
+export async function withEvidenceLog<Result>(
+  { engine }: Pick<MirrorLocation, 'engine'>,
+  use: (port: EvidencePort) => Promise<Result>,
+): Promise<Result | null> {
+  const port = await engine.openEvidence();
+  return port === null ? null : await useAndClose(port, use);
+}
+
+/** Deletes rows with `removeRows` and erases their entries (`selectLeaves`) from the evidence log. */
+export async function eraseWithEvidence<Removed>(
+  { io, requireMirror }: EvidenceContext,
+  kind: 'forget' | 'purge',
+  selectLeaves: () => Promise<LeafFilter>,
+  removeRows: () => Promise<Removed>,
+): Promise<Removed> {
+  const { readKeyFile } = await import('../../evidence/key-file.js');
+  const { eraseLeaves } = await import('../../evidence/erase-leaves.js');
+  const erased = await withEvidenceLog(requireMirror(), async port => {
+    const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+    if (!keyFile && (await port.ends()).size === 0) return null;
+    if (!keyFile)
+      throw createUsageError(
+        'EVIDENCE_KEY_FILE is not set. Nothing was removed: the evidence log must record the removal, and only its key can write to it.',
+        'Set it to the file of the key.',
+      );
+    const tools = { port, key: () => readKeyFile(keyFile), now: io.now, randomBytes, holder: randomUUID() };
+    /** Erases the salts of the leaves: without its salt, a leaf no longer reveals the row. */
+    return { removed: await eraseLeaves(tools, kind, selectLeaves, removeRows) };
+  });
+  return erased === null ? await removeRows() : erased.removed;
+}
+
+/** Adds the newest data to the evidence log. Returns the reason for a failure, or null. */
+export async function sealBeforeExport(
+  { io, requireMirror }: EvidenceContext,
+  port: EvidencePort,
+  organizationId: string | null,
+): Promise<string | null> {
+  const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+  if (!keyFile) return 'EVIDENCE_KEY_FILE is not set';
+  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { sealForExport } = await import('../../evidence/seal.js');
+  const { timestampCheckpoint } = await import('../../evidence/publish-checkpoint.js');
+  const { createTimestampPost } = await import('../../app/timestamp-authority.js');
+  const sealing = {
+    port,
+    key: () => readKeyFile(keyFile),
+    lastSigned: lastSignedBeside(keyFile),
+    now: io.now,
+    randomBytes,
+    holder: randomUUID(),
+    signal: io.createInterruptSignal(),
+  };
+  try {
+    await sealForExport(sealing, organizationId);
+    const url = requireMirror().env['EVIDENCE_TIMESTAMP_URL'];
+    if (url) await timestampCheckpoint(sealing, createTimestampPost(url));
+    return null;
+  } catch (error) {
+    /** The user who exports may not be allowed to read the key or to write next to it, and the authority may be down. */
+    const isExpected = error instanceof Error && (error.name === 'EvidenceError' || 'code' in error);
+    if (isExpected) return error.message;
+    throw error;
+  }
+}
+
+/** Returns null for an error with the code `refused`. Rethrows any other error. */
+export function toNullIfRefused(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
+  throw error;
+}
+
+/** Describes where the evidence log records a row version. Returns null if that is unknown. */
+export async function describeSealOfVersion(
+  location: Pick<MirrorLocation, 'engine'>,
+  version: number,
+): Promise<string | null> {
+  const { describeSeal } = await import('../../evidence/describe-seal.js');
+  const description = withEvidenceLog(location, port => describeSeal(port, version));
+  return await description.catch(toNullIfRefused);
+}

@@ -1,0 +1,48 @@
+import { formatDuration } from '../../text/duration.js';
+import { html, type Html, type HtmlContent } from './html.js';
+
+/** Renders how long ago an instant was, such as "5 min ago". The tooltip shows the instant in UTC. */
+export function renderAge(instant: string | null, now: number): Html {
+  if (instant === null) return html`<span class="none">never</span>`;
+  return html`<time datetime="${instant}" title="${instant}">${formatRelativeTime(instant, now)}</time>`;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Renders the day of an instant in UTC, such as `29 May 2025`. The tooltip shows the full instant. */
+export function renderDay(instant: string): Html {
+  return html`<time datetime="${instant}" title="${instant}">${formatDay(instant)}</time>`;
+}
+
+/** Formats the day of an instant in UTC, such as `29 May 2025`. Returns any other text unchanged. */
+export function formatDay(instant: string): string {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(instant) ?? [];
+  return year === undefined ? instant : `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
+}
+
+/** Formats `2025-05` as `May 2025`. */
+export function formatMonth(month: string): string {
+  return `${MONTHS[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`;
+}
+
+/** Renders the date and time of an instant, such as `29 May 2025, 03:45:09.240 UTC`. */
+export function renderInstant(instant: string): Html {
+  return html`<time datetime="${instant}">${formatDay(instant)}, ${instant.slice(11, 23)} UTC</time>`;
+}
+
+/** Replaces each ISO instant in a sentence with a readable one, such as `29 May 2025, 03:45:09.240 UTC`. */
+export function renderInstantsIn(sentence: string): HtmlContent {
+  const parts = sentence.split(/([\d-]{10}T[\d:.]{12}Z)/);
+  return parts.map((part, index) => (index % 2 === 1 ? renderInstant(part) : part));
+}
+
+/** Renders the date and time of an instant, then how long ago the instant was. */
+export function renderInstantWithAge(instant: string, now: number): Html {
+  return html`${renderInstant(instant)} <span class="ago">${formatRelativeTime(instant, now)}</span>`;
+}
+
+/** Formats an instant relative to `now`, such as "5 min ago" or "in 20 s". */
+export function formatRelativeTime(instant: string, now: number): string {
+  const seconds = (now - Date.parse(instant)) / 1000;
+  return seconds < 0 ? `in ${formatDuration(-seconds)}` : `${formatDuration(seconds)} ago`;
+}
