@@ -11,7 +11,7 @@ import type {
   OrganizationClient,
   RegistryClient,
   TokenClient,
-} from './registry/clients.js';
+} from './registry/client-types.js';
 import type { HttpOptions } from './registry/http/http-types.js';
 import { RegistryError } from './registry/errors.js';
 import { createHttpClient } from './registry/http/http-client.js';
@@ -65,7 +65,7 @@ export type {
   InventoryActionRequest,
   ReserveRequest,
   RetirementData,
-} from './registry/writes/requests.js';
+} from './registry/writes/request-bodies.js';
 export type { RetirementQuery } from './registry/writes/find-retirement.js';
 export type { CallRecord, Fetch } from './registry/http/http-types.js';
 export { PrivateKeyError } from './registry/auth/private-key.js';

@@ -3,7 +3,7 @@ import type { RegistryComparison } from '../console/registry-comparison.js';
 import { createInstallationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';
-import { createDiscoverJob } from '../sync/schedule/discover.js';
+import { createDiscoverJob } from '../sync/schedule/discover-installations.js';
 
 const TRIGGER = 'person';
 const LOG_MESSAGE = 'console action requested';

@@ -12,12 +12,12 @@ import type { InspectedFile } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
-import { type HttpListener, listenForPeople } from '../webhook/listen.js';
-import { findContradictedColumns } from '../sync/derived.js';
+import { type HttpListener, listenForPeople } from '../webhook/http-listener.js';
+import { findContradictedColumns } from '../sync/derived-columns.js';
 import { openWithCleanup } from './shutdown.js';
 import { createConsoleActions } from './console-actions.js';
 import { listenOnNextFreePort } from './next-free-port.js';
-import { createProcessHealth, type RunningProcess, type ProcessDependencies } from './running-process.js';
+import { createProcessHealth, type RunningProcess, type ProcessDependencies } from './process-health.js';
 
 export interface ConsoleStartOptions {
   readonly openReader: () => Promise<OpenReader>;

@@ -11,12 +11,12 @@ import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { resolveBuiltFile } from '../package.js';
 import { WEBHOOK_EVENTS } from '../registry/object-models.js';
-import { type HttpListener, listen } from '../webhook/listen.js';
-import type { WebhookPost } from '../webhook/posts.js';
+import { type HttpListener, listen } from '../webhook/http-listener.js';
+import type { WebhookPost } from '../webhook/post-handler.js';
 import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejection-counter.js';
-import { startReceiverThread } from '../webhook/thread.js';
-import { createAnswerLog } from './answer-log.js';
+import { startReceiverThread } from '../webhook/start-receiver-thread.js';
+import { createAnswerLog } from './webhook-answer-log.js';
 import { openWithCleanup } from './shutdown.js';
 import type { ReceiverThreadData } from './receiver-thread.js';
 import {
@@ -25,16 +25,12 @@ import {
   createProcessHealth,
   type RunningProcess,
   type ProcessDependencies,
-} from './running-process.js';
+} from './process-health.js';
 import { listenOnNextFreePort } from './next-free-port.js';
 import { serveOperations } from './serve-operations.js';
-import {
-  createWorkerCheck,
-  startHeartbeats,
-  fingerprintProcess,
-  RECEIVER_FINGERPRINT_HEADER,
-  describeThisProcess,
-} from './heartbeats.js';
+import { startHeartbeats } from './heartbeats.js';
+import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER, describeThisProcess } from './process-identity.js';
+import { createWorkerCheck } from './worker-check.js';
 
 type ReceiverThread = Awaited<ReturnType<typeof startReceiverThread>>;
 type ProcessHealth = ReturnType<typeof createProcessHealth>;

@@ -7,8 +7,8 @@ import { openReceiver } from '../store/open-receiver.js';
 import type { StoreSettings } from '../store/settings.js';
 import { toStoreFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
-import { createPostHandler } from '../webhook/posts.js';
-import { type ReceiverThreadApi, unpackPosts } from '../webhook/thread.js';
+import { createPostHandler } from '../webhook/post-handler.js';
+import { type ReceiverThreadApi, unpackPosts } from '../webhook/start-receiver-thread.js';
 
 /** The `workerData` of the receiver thread. */
 export interface ReceiverThreadData {

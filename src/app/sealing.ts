@@ -6,7 +6,7 @@ import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../sync/outcome.js';
 import { type SerializedError, startThread } from '../thread.js';
-import type { ProcessDependencies } from './running-process.js';
+import type { ProcessDependencies } from './process-health.js';
 
 /** The `workerData` of the sealing thread. */
 export interface SealThreadData {

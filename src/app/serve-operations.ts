@@ -7,7 +7,7 @@ import type { HealthCheck } from './operations/health-checks.js';
 import type { Metrics } from './operations/metrics.js';
 import { createOperationsApp } from './operations/operations.js';
 import { isLoopbackHost } from '../text/loopback.js';
-import { type HttpListener, listenForPeople } from '../webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../webhook/http-listener.js';
 import { listenOnNextFreePort } from './next-free-port.js';
 
 export interface ServeOperationsOptions {

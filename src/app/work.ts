@@ -16,9 +16,9 @@ import { readAges } from '../query/freshness/read.js';
 import { readCertificateCounts } from '../query/status.js';
 import { WEBHOOK_EVENTS } from '../registry/object-models.js';
 import type { HttpOptions } from '../registry/http/http-types.js';
-import type { ReadSummary } from '../sync/context.js';
+import type { ReadSummary } from '../sync/sync-context.js';
 import { describeFailure } from '../sync/outcome.js';
-import { createSyncService, type SyncService, type SyncServiceOptions } from '../sync/sync.js';
+import { createSyncService, type SyncService, type SyncServiceOptions } from '../sync/sync-service.js';
 import { openWithCleanup } from './shutdown.js';
 import { startFindingCounter } from './finding-counter.js';
 import {
@@ -27,11 +27,11 @@ import {
   createProcessHealth,
   type RunningProcess,
   type ProcessDependencies,
-} from './running-process.js';
-import { createSyncContext } from './sync-context.js';
+} from './process-health.js';
+import { createSyncContext } from './create-sync-context.js';
 import { startSealing } from './sealing.js';
 import { serveOperations } from './serve-operations.js';
-import { describeThisProcess } from './heartbeats.js';
+import { describeThisProcess } from './process-identity.js';
 
 /** The settings of the worker. Without a schedule it only runs the jobs that the inbox contains. */
 export type WorkerStartOptions = Omit<WorkSettings, 'syncSchedule'> & {

@@ -3,7 +3,7 @@ import type { Reader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import type { RegistryClient } from '../registry/clients.js';
+import type { RegistryClient } from '../registry/client-types.js';
 import type { Io } from './io.js';
 import type { OutputFormat, OutputRows } from './output/output-formats.js';
 import type { TableShape } from './output/table.js';

@@ -6,7 +6,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { readTextFile } from '../app/config/read-settings.js';
-import { removeMisspeltNames } from '../app/config/unknown-names.js';
+import { removeMisspeltNames } from '../app/config/unknown-settings.js';
 import { readEnvFileOptions } from '../app/config/env-file.js';
 import { registerCommand } from './register-command.js';
 import { COMMANDS, COMMAND_GROUPS } from './all-commands.js';

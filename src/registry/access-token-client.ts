@@ -1,4 +1,4 @@
-import type { OrganizationClient, TokenClient } from './clients.js';
+import type { OrganizationClient, TokenClient } from './client-types.js';
 import { RegistryError } from './errors.js';
 import type { HttpClient, HttpOptions } from './http/http-types.js';
 import { type InstallationToken, isCredential, type TokenSource } from './http/credential.js';

@@ -1,6 +1,6 @@
-import { readBatches } from './pages/batches.js';
+import { readBatches } from './pages/read-batches.js';
 import type { HttpClient, HttpRequest, RouteParams } from './http/http-types.js';
-import type { OrganizationClient } from './clients.js';
+import type { OrganizationClient } from './client-types.js';
 import type { InstallationToken, TokenSource } from './http/credential.js';
 import type { ObjectParser } from './json/json-object.js';
 import {
@@ -22,13 +22,13 @@ import {
   parseRetirement,
 } from './json/parse-objects.js';
 import type { ListOptions, PagedList, ReadOptions } from './read-types.js';
-import { createBatchedList, createPagedList, observePages } from './pages/lists.js';
+import { createBatchedList, createPagedList, observePages } from './pages/paged-lists.js';
 import {
   formatFinishBody,
   formatInventoryActionBody,
   formatReserveBody,
   type ReserveRequest,
-} from './writes/requests.js';
+} from './writes/request-bodies.js';
 import { findRetirement } from './writes/find-retirement.js';
 import { endReservation } from './writes/end-reservation.js';
 import {

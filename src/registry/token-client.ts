@@ -1,5 +1,5 @@
 import type { CallRecord, HttpClient, HttpRequest, HttpResponse, RouteParams } from './http/http-types.js';
-import type { ProjectQuery, TokenClient } from './clients.js';
+import type { ProjectQuery, TokenClient } from './client-types.js';
 import type { AnyAccessToken, TokenSource } from './http/credential.js';
 import { RegistryError } from './errors.js';
 import type { Credit } from './object-models.js';
@@ -9,7 +9,7 @@ import { parseCredit, parseProject, parseRetirement } from './json/parse-objects
 import { writeOnce } from './writes/write-once.js';
 import { readPages } from './pages/read-pages.js';
 import type { ReadOptions } from './read-types.js';
-import { createPagedList } from './pages/lists.js';
+import { createPagedList } from './pages/paged-lists.js';
 import { decodeBody, openDownload, parseShortList, readObject } from './pages/single-response.js';
 
 export interface TokenClientOptions {

@@ -1,8 +1,8 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { createInstallPageRouter } from './http/install-page.js';
-import { createRegistryRouter } from './http/routes.js';
-import { allowLoopbackOnly, createControlRouter } from './control/control.js';
-import { answerUnknownPath, createErrorHandler, ApiError } from './http/errors.js';
+import { createRegistryRouter } from './http/registry-routes.js';
+import { allowLoopbackOnly, createControlRouter } from './control/control-router.js';
+import { answerUnknownPath, createErrorHandler, ApiError } from './http/api-errors.js';
 import type { SandboxRegistry } from './registry/registry.js';
 import { createHeaderValidator, createCorsMiddleware, type HeaderOptions } from './http/headers.js';
 

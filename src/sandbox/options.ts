@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { ControlClient } from './control/client.js';
+import type { ControlClient } from './control/control-client.js';
 import type { WorldSpec } from './world/world-size.js';
 
 /** How many objects of each kind to generate. A number that is left out is the same as in the demo. */

@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Express } from 'express';
-import { createControlClient } from './control/client.js';
+import { createControlClient } from './control/control-client.js';
 import { createSandboxApp } from './app.js';
 import { CALL_OPERATION, MAX_LOGGED_CALLS } from './http/call-log.js';
 import { createSandboxRegistry } from './registry/registry.js';

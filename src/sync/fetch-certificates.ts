@@ -1,10 +1,10 @@
 import { PARTIAL_READ, UNCHANGED_OUTCOME } from '../inbox/job.js';
 import type { CertificateSession } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
-import type { OrganizationClient } from '../registry/clients.js';
+import type { OrganizationClient } from '../registry/client-types.js';
 import type { ReadOptions } from '../registry/read-types.js';
 import { resolveInstallationRun } from './installation/read-context.js';
-import type { SyncContext } from './context.js';
+import type { SyncContext } from './sync-context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from './outcome.js';
 import { createCallCounter } from './read/call-counter.js';
 import { forEachConcurrently } from './read/concurrency.js';

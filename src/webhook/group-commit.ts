@@ -1,5 +1,5 @@
 import { toStoreFailure } from '../inbox/delivery.js';
-import { createFailedResult, MISSING_RESULT, type PostResult, type WebhookPost } from './posts.js';
+import { createFailedResult, MISSING_RESULT, type PostResult, type WebhookPost } from './post-handler.js';
 
 interface GroupCommitOptions {
   /** Stores a batch in one transaction. Returns one result for each post, in order. */

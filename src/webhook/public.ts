@@ -1,6 +1,6 @@
 /** The public module `carbon-mirror/webhook`, for apps that receive the registry's webhooks with their own server. */
 import { parsePayload, type Payload } from '../registry/json/parse-payload.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from './open-delivery.js';
 
 export {
   type Delivery,
@@ -9,7 +9,7 @@ export {
   type OpenedDelivery,
   type IgnoredReason,
   type VerificationFailure,
-} from './delivery.js';
+} from './open-delivery.js';
 export type { Payload };
 
 /** Parses the signed text of an accepted delivery. Does not verify the signature. */

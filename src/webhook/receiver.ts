@@ -8,8 +8,8 @@ import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
 import type { RejectionReason } from '../inbox/rejection.js';
 import { readBody } from './body.js';
 import { PAGES, WEBHOOK_PATH } from './visitor-pages.js';
-import type { DeliverySummary, PostResult, WebhookPost } from './posts.js';
-import { sendProblem } from './problem.js';
+import type { DeliverySummary, PostResult, WebhookPost } from './post-handler.js';
+import { sendProblem } from './problem-response.js';
 import { findSignaturePrefix, type Rejection } from './rejection-counter.js';
 
 export interface ReceiverOptions {

@@ -19,7 +19,7 @@ const matchAll = (pattern: RegExp, code: string): string[] =>
 const COMMAND_LINE_SOURCES = [
   'mirror/email-matching.ts',
   'registry/auth/private-key.ts',
-  'sandbox/control/client.ts',
+  'sandbox/control/control-client.ts',
   'sandbox/http/fetch.ts',
   'sandbox/registry/permissions.ts',
   'sync/plan.ts',

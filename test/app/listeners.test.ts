@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createOperationsApp } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { type HttpListener, listenForPeople } from '../../src/webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../../src/webhook/http-listener.js';
 import { openConsoleStage } from '../support/console.js';
 import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runTick } from '../../dist/src/sync/schedule/tick.js';
+import { runTick } from '../../dist/src/sync/schedule/run-tick.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';

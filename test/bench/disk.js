@@ -13,7 +13,7 @@ import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { LIST_RESOURCES, LISTS } from '../../dist/src/resources/lists.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { openEngine } from '../../dist/src/store/open.js';
-import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
+import { enqueueTick } from '../../dist/src/sync/schedule/tick-schedule.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, peakMegabytes } from './parts/figures.js';

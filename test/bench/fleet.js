@@ -15,7 +15,7 @@ import { openEngine } from '../../dist/src/store/open.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { readAvailable } from '../../dist/src/query/available.js';
 import { recordUnreadDeliveries } from '../../dist/src/sync/schedule/unread-deliveries.js';
-import { enqueueTick } from '../../dist/src/sync/schedule/schedule.js';
+import { enqueueTick } from '../../dist/src/sync/schedule/tick-schedule.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { copyOrganizations } from './parts/copied-organizations.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { createControlClient } from '../../src/sandbox/control/client.js';
+import { createControlClient } from '../../src/sandbox/control/control-client.js';
 import {
   createPrivateKey,
   getPublicKey,

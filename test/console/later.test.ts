@@ -5,7 +5,7 @@ import { createResponder } from '../../src/console/responder.js';
 import { html, type Html } from '../../src/console/components/html.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { listenForPeople } from '../../src/webhook/listen.js';
+import { listenForPeople } from '../../src/webhook/http-listener.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { openMirror } from '../support/mirror/open.js';
 import { temporaryInbox } from '../support/inbox.js';

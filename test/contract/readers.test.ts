@@ -43,7 +43,7 @@ import {
 import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
-import { findContradictedColumns } from '../../src/sync/derived.js';
+import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { type Change, parseChange } from '../../src/text/describe-change.js';
 import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';

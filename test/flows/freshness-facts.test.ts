@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SyncContext } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/sync-context.js';
 import { playFlood, startWatched } from '../support/watched-program.js';
 
 test('a freshness fact in the mirror is removed when its resource has been read', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { enqueueTick } from '../../src/sync/schedule/schedule.js';
+import { enqueueTick } from '../../src/sync/schedule/tick-schedule.js';
 import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';

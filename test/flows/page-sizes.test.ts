@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { observePages } from '../../src/registry/pages/lists.js';
+import { observePages } from '../../src/registry/pages/paged-lists.js';
 import { findDifferences } from '../support/compare.js';
 import { startInstalled, openSyncContext } from '../support/program.js';
 import { collect } from '../support/registry-client.js';

@@ -57,7 +57,7 @@ test('P10 the package needs jose alone, contains no source map, and runs no scri
 
 test('the types that a caller sees contain no digests, groups of rows or arrival times', async () => {
   const types = await Promise.all(
-    ['clients', 'read-types'].map(name =>
+    ['client-types', 'read-types'].map(name =>
       readFile(join(project, INSTALLED, `registry/${name}.d.ts`), 'utf8'),
     ),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
-import { observeBatches, observePages } from '../../src/registry/pages/lists.js';
+import { observeBatches, observePages } from '../../src/registry/pages/paged-lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
 import type { ObservationOptions } from '../../src/registry/pages/observed-page.js';
 import {

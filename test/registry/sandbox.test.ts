@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client.js';
-import type { RetirementData } from '../../src/registry/writes/requests.js';
+import type { RetirementData } from '../../src/registry/writes/request-bodies.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { collect, collectBytes } from '../support/registry-client.js';
 import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';

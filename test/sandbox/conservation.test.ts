@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { createRandom, type Random } from '../../src/sandbox/world/random.js';
+import { createRandom, type Random } from '../../src/sandbox/world/seeded-random.js';
 import {
   type Answer,
   copyJournalAsKilled,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createControlClient } from '../../src/sandbox/control/client.js';
-import { CONTROL_ROUTES } from '../../src/sandbox/control/routes.js';
+import { createControlClient } from '../../src/sandbox/control/control-client.js';
+import { CONTROL_ROUTES } from '../../src/sandbox/control/control-routes.js';
 import {
   ALL_PERMISSIONS,
   callSandbox,

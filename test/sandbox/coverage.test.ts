@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
-import { ROUTES } from '../../src/sandbox/http/routes.js';
+import { ROUTES } from '../../src/sandbox/http/registry-routes.js';
 
 const TESTS = join(import.meta.dirname, '..');
 const DOCUMENT = readFileSync(join(import.meta.dirname, 'coverage.md'), 'utf8');

@@ -79,7 +79,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   app: EVERYTHING,
   'app/config': ['registry/auth/private-key.ts', 'evidence/signing-key.ts', 'store/settings.ts', 'text'],
   'app/log': [],
-  'app/operations': ['webhook/problem.ts', 'text'],
+  'app/operations': ['webhook/problem-response.ts', 'text'],
   main: [...EVERYTHING, 'cli'],
 };
 

@@ -4,7 +4,7 @@ import { findRowVersions } from '../../src/cli/find/find-rows.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { getIdColumn } from '../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
-import { findContradictedColumns } from '../../src/sync/derived.js';
+import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { pick, type Random } from './operations.js';
 import type { Program } from './program.js';
 import * as query from '../../src/query/sql.js';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
 import type { ConsistencyFault } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { enqueueTick } from '../../src/sync/schedule/schedule.js';
+import { enqueueTick } from '../../src/sync/schedule/tick-schedule.js';
 import { findDifferences, dumpRows, dumpRowsAsOf } from './compare.js';
 import { findUnconfirmedExplanations } from './confirm-explanations.js';
 import { createRandom, runRandomOperation, pick, type Random, type RandomWorld } from './operations.js';

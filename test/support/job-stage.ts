@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { createSyncContext } from '../../src/app/sync-context.js';
+import { createSyncContext } from '../../src/app/create-sync-context.js';
 import type { ClaimedJob, NewJob } from '../../src/inbox/job.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
-import type { SyncContext } from '../../src/sync/context.js';
+import type { SyncContext } from '../../src/sync/sync-context.js';
 import { SyncError } from '../../src/sync/outcome.js';
-import { createJobHandler } from '../../src/sync/sync.js';
+import { createJobHandler } from '../../src/sync/sync-service.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror/open.js';
 import { createTestClient, createTime } from './program.js';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/sandbox/http/errors.js';
+import { ApiError } from '../../src/sandbox/http/api-errors.js';
 import type { Program } from './program.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
 

@@ -6,11 +6,11 @@ import { migrate } from '../../dist/src/store/sqlite/migrate.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
 import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver.js';
-import { listen } from '../../dist/src/webhook/listen.js';
-import { createPostHandler } from '../../dist/src/webhook/posts.js';
+import { listen } from '../../dist/src/webhook/http-listener.js';
+import { createPostHandler } from '../../dist/src/webhook/post-handler.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';
 
-/** @import { DeliverySummary, WebhookPost, PostResult } from '../../dist/src/webhook/posts.js' */
+/** @import { DeliverySummary, WebhookPost, PostResult } from '../../dist/src/webhook/post-handler.js' */
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
 const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });

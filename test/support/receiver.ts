@@ -5,15 +5,15 @@ import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type ListenOptions, type HttpListener, listen } from '../../src/webhook/listen.js';
-import { createPostHandler, type PostResult, type WebhookPost } from '../../src/webhook/posts.js';
+import { type ListenOptions, type HttpListener, listen } from '../../src/webhook/http-listener.js';
+import { createPostHandler, type PostResult, type WebhookPost } from '../../src/webhook/post-handler.js';
 import {
   type ReceiverAnswer,
   createReceiver,
   type ReceiverOptions as AppOptions,
 } from '../../src/webhook/receiver.js';
 import { signDelivery } from '../../src/webhook/signature.js';
-import { startReceiverThread } from '../../src/webhook/thread.js';
+import { startReceiverThread } from '../../src/webhook/start-receiver-thread.js';
 import { temporaryInbox } from './inbox.js';
 
 export const APP_ID = '0b6f9a52-6a0e-4f0e-9a0f-1f6f6d0c1a11';

@@ -1,5 +1,5 @@
-import type { SyncContext } from '../../src/sync/context.js';
-import { describeThisProcess } from '../../src/app/heartbeats.js';
+import type { SyncContext } from '../../src/sync/sync-context.js';
+import { describeThisProcess } from '../../src/app/process-identity.js';
 import { recordUnreadDeliveries } from '../../src/sync/schedule/unread-deliveries.js';
 import { type InstalledProgram, startInstalled, openSyncContext, type ProgramOptions } from './program.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createFailedResult, type WebhookPost, type PostResult } from '../../src/webhook/posts.js';
+import { createFailedResult, type WebhookPost, type PostResult } from '../../src/webhook/post-handler.js';
 import { holdLock } from '../support/held-locks.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { createLocalAccept, genuinePost } from '../support/receiver.js';

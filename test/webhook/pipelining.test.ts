@@ -1,6 +1,6 @@
 import express from 'express';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listen } from '../../src/webhook/listen.js';
+import { listen } from '../../src/webhook/http-listener.js';
 import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipelineUntilClosed, REPEATED_REQUESTS } from '../support/pipelining.js';

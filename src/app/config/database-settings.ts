@@ -1,7 +1,7 @@
 import { type ReadTextFile, resolveSecretFile } from './secret-file.js';
 import type { SettingsFault } from './settings-error.js';
 import type { DatabaseSettings } from '../../store/settings.js';
-import { maskUrl, formatSettingValue } from './format-value.js';
+import { maskUrl, formatSettingValue } from './mask-setting.js';
 import type { Environment } from './define-setting.js';
 
 const URL_NAME = 'MIRROR_DATABASE_URL';

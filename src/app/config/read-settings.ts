@@ -14,8 +14,8 @@ import { SettingsError, type SettingsFault } from './settings-error.js';
 import type { Environment, Role, Setting } from './define-setting.js';
 import { SETTINGS, type SettingsByRole } from './settings-table.js';
 import type { StoreSettings } from '../../store/settings.js';
-import { formatSettingValue } from './format-value.js';
-import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-names.js';
+import { formatSettingValue } from './mask-setting.js';
+import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-settings.js';
 
 /** Returns the environment variables of this process. No other file uses `process.env`. */
 export function getProcessEnvironment(): Environment {

@@ -1,5 +1,5 @@
 import type { SettingsFault } from './settings-error.js';
-import { formatSettingValue } from './format-value.js';
+import { formatSettingValue } from './mask-setting.js';
 import type { Environment } from './define-setting.js';
 
 export type ReadTextFile = (path: string) => string;

@@ -1,6 +1,6 @@
 import { SETTINGS } from './settings-table.js';
 import type { Environment } from './define-setting.js';
-import { maskUrl, isPossibleSecret } from './format-value.js';
+import { maskUrl, isPossibleSecret } from './mask-setting.js';
 
 /** Returns all secrets in the settings, including each item of comma-separated lists. */
 export function listSecretValues(env: Environment): string[] {

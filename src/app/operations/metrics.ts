@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createLabelLimiter, replaceUnknownValue } from './labels.js';
+import { createLabelLimiter, replaceUnknownValue } from './metric-labels.js';
 
 const PREFIX = 'carbon_mirror_';
 

@@ -3,9 +3,9 @@
  * be reachable from the internet. Pages of other sites are refused, and no answer contains details of an error.
  */
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
-import { findRequestRefusal } from './cross-site.js';
+import { findCrossSiteRefusal } from './cross-site-requests.js';
 import { type HealthCheck, runHealthChecks } from './health-checks.js';
-import { sendProblem } from '../../webhook/problem.js';
+import { sendProblem } from '../../webhook/problem-response.js';
 
 export interface OperationsOptions {
   /** Checks of /livez: if one fails, the process should be restarted. */
@@ -37,7 +37,7 @@ export function createOperationsApp({
   app.disable('etag');
   app.use((request, response, next) => {
     response.setHeader('cache-control', 'no-store');
-    const refusal = findRequestRefusal(request.headers, isOnLoopback());
+    const refusal = findCrossSiteRefusal(request.headers, isOnLoopback());
     if (refusal === null) return next();
     return sendProblem(response, refusal.status, refusal.detail);
   });

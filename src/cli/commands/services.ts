@@ -1,5 +1,5 @@
 import { checkUpSettings, readSettings } from '../../app/config/read-settings.js';
-import { formatSettingName } from '../../app/config/format-value.js';
+import { formatSettingName } from '../../app/config/mask-setting.js';
 import { defineCommand } from '../define-command.js';
 import { readConsoleAddress, describeConsoleAccess } from '../console-address.js';
 import { findRegistrySettings, mayUseDemo } from '../mirror-location.js';

@@ -105,7 +105,7 @@ async function readRowsWithProvenance(
   entry: ResourceEntry,
   { id, organizationId, instant: requestedInstant }: RowRequest,
 ) {
-  const { findContradictedColumns: contradicted } = await import('../../sync/derived.js');
+  const { findContradictedColumns: contradicted } = await import('../../sync/derived-columns.js');
   const [reader, pdfs] = [await context.openReader(), await context.openPdfs()];
   const instant = requestedInstant ?? new Date(context.io.now()).toISOString();
   const ground = { reader, at: instant, inspect: (file: string) => measureFile(pdfs, file), contradicted };

@@ -1,5 +1,5 @@
 import type { Log } from '../../app/log.js';
-import type { RunningProcess } from '../../app/running-process.js';
+import type { RunningProcess } from '../../app/process-health.js';
 import { listDatabaseSecrets } from '../../app/config/database-settings.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../text/mask.js';

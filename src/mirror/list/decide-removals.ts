@@ -12,7 +12,7 @@ import {
   NO_VERSIONS,
   type RemovalCircumstances,
   type RemovalDecision,
-} from './removal-decision.js';
+} from './missing-rows.js';
 import type { PageDigests } from './page-digests.js';
 import type { ListComparison } from './list-comparison.js';
 import { VersionSet } from './version-set.js';

@@ -2,7 +2,7 @@ import { formatInstant } from '../../resources/sql-values.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ReadCompletion, ReadResult, ListReader, ObservedPage } from '../mirror.js';
 import { decideRemovals } from './decide-removals.js';
-import type { RemovalDecision } from './removal-decision.js';
+import type { RemovalDecision } from './missing-rows.js';
 import { isForgotten } from '../forgotten-people.js';
 import {
   type ListChanges,

@@ -6,18 +6,23 @@
  * Its parts: `retry.ts` decides on the attempts, `attempt.ts` times and records one, `receive.ts` reads its body.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RequestAttempt, startAttempt } from './attempt.js';
-import { readBody } from './body.js';
+import { type RequestAttempt, startAttempt } from './request-attempt.js';
+import { readBody } from './response-body.js';
 import { createClockSkewMeter } from './clock-skew.js';
 import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
 import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { createWriteLog } from '../writes/write-log.js';
 import { createLearningMask } from '../../text/mask.js';
-import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive.js';
-import { createRefusalError } from './refusal.js';
+import {
+  type OpenResponse,
+  type ResponseBodyOptions,
+  receiveStream,
+  receiveWholeBody,
+} from './receive-response.js';
+import { createRefusalError } from './refusal-error.js';
 import { createRequestLimiter } from './request-limiter.js';
-import { type AttemptInput, type RetryableRequest, sendWithRetries } from './retry.js';
+import { type AttemptInput, type RetryableRequest, sendWithRetries } from './send-with-retries.js';
 import { parseRetryAfter } from './retry-after.js';
 import { resolveHttpSettings } from './http-settings.js';
 import { createCancelledError, isWrite } from './transport-errors.js';

@@ -1,15 +1,13 @@
 import { formatExcerpt, RegistryError } from '../errors.js';
 import { isId } from '../../text/checks.js';
-
-const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+import { isLoopbackHost } from '../../text/loopback.js';
 
 /** Parses the base URL of a registry. Requires https, except on localhost. */
 export function parseBaseUrl(text: string): URL {
   const url = parseUrl(text);
   if (url === null) throw createBadRequestError('the base URL', 'expected a URL');
   // Tokens must be encrypted in transit.
-  const isSecure =
-    url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
+  const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!isSecure) throw createBadRequestError('the base URL', 'expected https, or http on a loopback address');
   if (url.username !== '' || url.password !== '')
     throw createBadRequestError('the base URL', 'expected no user name and no password in it');

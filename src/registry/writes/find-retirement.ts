@@ -4,7 +4,7 @@ import type { Reservation, Retirement } from '../object-models.js';
 import { RegistryError } from '../errors.js';
 import type { ReadOptions } from '../read-types.js';
 import { areKnownToDiffer } from './lost-write-match.js';
-import type { RetirementData } from './requests.js';
+import type { RetirementData } from './request-bodies.js';
 
 /** What is known of a retirement. Everything that is given must fit. */
 export interface RetirementQuery {

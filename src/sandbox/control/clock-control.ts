@@ -1,4 +1,4 @@
-import { readBody } from '../http/read-body.js';
+import { readBody } from '../http/request-body.js';
 import { EARLIEST_INSTANT, LATEST_INSTANT } from '../store/clock.js';
 import type { SandboxStore } from '../store/store.js';
 

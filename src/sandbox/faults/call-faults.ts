@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { restrictJwtToSandboxClock } from '../http/app-jwt.js';
-import { toErrorBody } from '../http/errors.js';
+import { toErrorBody } from '../http/api-errors.js';
 import { type PagingDistortion, distortPaging } from '../http/paging.js';
 import { distortResponse } from './distort-response.js';
 import type { CallFault, FaultOptions } from '../faults/fault-kinds.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
-import { badRequest, ApiError } from './errors.js';
+import { badRequest, ApiError } from './api-errors.js';
 
 const API_VERSION = '2023-06-16';
 

@@ -1,6 +1,6 @@
 import express, { type Request, type Response, Router } from 'express';
 import type { SandboxRegistry } from '../registry/registry.js';
-import { forbidden, requireFound } from './errors.js';
+import { forbidden, requireFound } from './api-errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
 

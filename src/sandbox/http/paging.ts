@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { MemoryTable } from '../store/tables.js';
-import { badRequest } from './errors.js';
+import { badRequest } from './api-errors.js';
 
 const WHOLE_NUMBER = /^\d+$/;
 const DEFAULT_PAGE_SIZE = 10;

@@ -1,10 +1,10 @@
 import { MAX_MICRO, toTonnes } from './amounts.js';
-import { conflict } from '../http/errors.js';
+import { conflict } from '../http/api-errors.js';
 import type { RetirementService } from './retirements.js';
 import type { CreditRecord, HoldingPlace } from '../store/records.js';
 import { getCreditWithProject, toInventoryCreditJson } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
-import { type BodyFields, YEAR, NOT_EMPTY, oneOf, readBody, readCreditAmount } from '../http/read-body.js';
+import { type BodyFields, YEAR, NOT_EMPTY, oneOf, readBody, readCreditAmount } from '../http/request-body.js';
 
 /** The amount of the test credit that each call of the friendbot deposits. */
 const FRIENDBOT_MICRO = 100_000_000;

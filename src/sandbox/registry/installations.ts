@@ -1,6 +1,6 @@
-import { conflict, forbidden, requireFound } from '../http/errors.js';
+import { conflict, forbidden, requireFound } from '../http/api-errors.js';
 import { type PageRequest, paginate } from '../http/paging.js';
-import { readBody } from '../http/read-body.js';
+import { readBody } from '../http/request-body.js';
 import type { InstallationRecord, InstallationStatus } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst, sortOldestFirst } from '../store/tables.js';

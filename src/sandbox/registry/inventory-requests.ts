@@ -1,6 +1,6 @@
-import { conflict } from '../http/errors.js';
+import { conflict } from '../http/api-errors.js';
 import { type PageRequest, paginate } from '../http/paging.js';
-import { readBody, readCreditAmount } from '../http/read-body.js';
+import { readBody, readCreditAmount } from '../http/request-body.js';
 import type { InventoryRequestRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst } from '../store/tables.js';

@@ -1,4 +1,4 @@
-import { conflict } from '../http/errors.js';
+import { conflict } from '../http/api-errors.js';
 import {
   type BodyFields,
   COUNTRY_CODE,
@@ -6,7 +6,7 @@ import {
   NOT_EMPTY,
   oneOf,
   readBody,
-} from '../http/read-body.js';
+} from '../http/request-body.js';
 import type { UserRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { compareText, sortOldestFirst } from '../store/tables.js';

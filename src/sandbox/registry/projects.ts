@@ -1,10 +1,10 @@
-import { badRequest, conflict, requireFound } from '../http/errors.js';
+import { badRequest, conflict, requireFound } from '../http/api-errors.js';
 import { type PageRequest, paginate } from '../http/paging.js';
 import type { ProjectRecord } from '../store/records.js';
 import { toIssuanceJson, toProjectJson, summarizeCredits } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
 import { compareText, sortNewestFirst } from '../store/tables.js';
-import { type BodyFields, COUNTRY_CODE, NOT_EMPTY, readBody } from '../http/read-body.js';
+import { type BodyFields, COUNTRY_CODE, NOT_EMPTY, readBody } from '../http/request-body.js';
 
 type NewProject = ReturnType<typeof readNewProject>;
 

@@ -1,10 +1,10 @@
 import { MAX_PAGE_SIZE } from '../http/paging.js';
-import { createAuthorizer } from '../http/access.js';
+import { createAuthorizer } from '../http/authorize.js';
 import { createAppService } from './apps.js';
 import { createCallLog } from '../http/call-log.js';
 import { createCreditService } from './credits.js';
 import { createDeliveryService, type DeliveryServiceOptions } from '../webhooks/deliveries.js';
-import { createFaultService } from '../faults/faults.js';
+import { createFaultService } from '../faults/fault-service.js';
 import { createHoldingService } from './holdings.js';
 import { createInstallationService } from './installations.js';
 import { createInventoryRequestService } from './inventory-requests.js';

@@ -1,6 +1,6 @@
-import { conflict, forbidden } from '../http/errors.js';
+import { conflict, forbidden } from '../http/api-errors.js';
 import { type PageRequest, paginate } from '../http/paging.js';
-import { readBody, readCreditAmount } from '../http/read-body.js';
+import { readBody, readCreditAmount } from '../http/request-body.js';
 import { toInstant } from '../store/clock.js';
 import type { ReservationRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';

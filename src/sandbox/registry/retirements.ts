@@ -1,10 +1,10 @@
-import { badRequest, conflict, notFound } from '../http/errors.js';
+import { badRequest, conflict, notFound } from '../http/api-errors.js';
 import { type PageRequest, paginate, type ListSlice } from '../http/paging.js';
-import { NOT_EMPTY, readBody } from '../http/read-body.js';
+import { NOT_EMPTY, readBody } from '../http/request-body.js';
 import type { RetirementRecord, RetirementDetails } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { toTonnes } from './amounts.js';
-import { createCertificatePdf } from './certificate.js';
+import { createCertificatePdf } from './certificate-pdf.js';
 import { getCreditWithProject, toRetirementJson } from './to-json.js';
 
 type NewRetirement = Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { toInstant } from '../store/clock.js';
-import { forbidden } from '../http/errors.js';
+import { forbidden } from '../http/api-errors.js';
 import { intersectGrants } from './permissions.js';
 import { omitNulls } from './to-json.js';
 import type { PermissionGrants, InstallationRecord, TokenRecord } from '../store/records.js';

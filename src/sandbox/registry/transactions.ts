@@ -1,4 +1,4 @@
-import { badRequest, conflict, requireFound } from '../http/errors.js';
+import { badRequest, conflict, requireFound } from '../http/api-errors.js';
 import type { RetirementService } from './retirements.js';
 import type {
   CreditAction,
@@ -9,7 +9,7 @@ import type {
 import { toTonnes } from './amounts.js';
 import type { SandboxStore } from '../store/store.js';
 import type { WebhookPublisher } from '../webhooks/publisher.js';
-import { type BodyFields, EVM_ADDRESS, NOT_EMPTY, UUID } from '../http/read-body.js';
+import { type BodyFields, EVM_ADDRESS, NOT_EMPTY, UUID } from '../http/request-body.js';
 
 const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 

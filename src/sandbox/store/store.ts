@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CreditAccounts, createCreditAccounts } from './accounts.js';
+import { type CreditAccounts, createCreditAccounts } from './credit-accounts.js';
 import { type SandboxClock, createSandboxClock, toInstant } from './clock.js';
 import { openJournal } from './journal.js';
 import { createRegistryTables, type RegistryTables } from './tables.js';

@@ -1,4 +1,4 @@
-import { notFound } from '../http/errors.js';
+import { notFound } from '../http/api-errors.js';
 import type { FaultRecord } from '../faults/fault-kinds.js';
 import type {
   AddressRecord,

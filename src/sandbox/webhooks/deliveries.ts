@@ -3,8 +3,8 @@
  * applies the delivery settings, and `sender.ts` posts it. Deliveries are created inside the operation that causes the
  * event, so a failed operation sends nothing.
  */
-import { badRequest, conflict } from '../http/errors.js';
-import { readBody } from '../http/read-body.js';
+import { badRequest, conflict } from '../http/api-errors.js';
+import { readBody } from '../http/request-body.js';
 import { createDeliverySettings } from './delivery-settings.js';
 import { createDeliverySender } from './sender.js';
 import type { DeliveryRecord } from '../store/records.js';

@@ -1,5 +1,5 @@
 import type { SandboxStore } from '../store/store.js';
-import { readBody } from '../http/read-body.js';
+import { readBody } from '../http/request-body.js';
 
 /** How webhooks are delivered, and with which faults. By default each is sent once, without delay and in order. */
 export interface DeliverySettings {

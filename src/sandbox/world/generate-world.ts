@@ -4,17 +4,22 @@
  * clock or real randomness.
  */
 import type { CreditRecord, HoldingRecord, ReservationRecord } from '../store/records.js';
-import { type CreditGenerator, createCreditGenerator } from './credits.js';
+import { type CreditGenerator, createCreditGenerator } from './generate-credits.js';
 import {
   EXPLAINED_RETIREMENTS,
   generateInventoryRequests,
   generateReservations,
-} from './reservations-and-requests.js';
-import { generateAddresses, generateApps, generateOrganizations, generateUsers } from './organizations.js';
+} from './generate-reservations.js';
+import {
+  generateAddresses,
+  generateApps,
+  generateOrganizations,
+  generateUsers,
+} from './generate-organizations.js';
 import { completeWorldSpec, type WorldSpec } from './world-size.js';
-import { generateProjects } from './projects.js';
-import { createRetirementGenerator, type RetirementGenerator } from './retirements.js';
-import { generateTransactions } from './transactions.js';
+import { generateProjects } from './generate-projects.js';
+import { createRetirementGenerator, type RetirementGenerator } from './generate-retirements.js';
+import { generateTransactions } from './generate-transactions.js';
 
 /** Generates all rows of a registry. The same seed and size always give the same rows. */
 export function generateWorld(spec: WorldSpec) {

@@ -1,4 +1,4 @@
-import { createRandom } from './random.js';
+import { createRandom } from './seeded-random.js';
 
 /** The seed and size of a world to generate. Sizes that are left out have a default. */
 export interface WorldSpec {

@@ -1,6 +1,6 @@
 import { type ActiveInstallation, readAccess } from './access.js';
 import type { InstallationRun } from './read-context.js';
-import type { SyncContext } from '../context.js';
+import type { SyncContext } from '../sync-context.js';
 import { parseStoredPermissions } from '../../registry/json/permissions.js';
 import { SyncError } from '../outcome.js';
 

@@ -1,5 +1,5 @@
 import type { AccessTokens } from '../../registry/auth/access-tokens.js';
-import type { AppClient } from '../../registry/clients.js';
+import type { AppClient } from '../../registry/client-types.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Installation } from '../../registry/object-models.js';
 import type { ReadOptions } from '../../registry/read-types.js';

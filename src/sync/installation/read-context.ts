@@ -1,7 +1,7 @@
 import type { SyncCause, LastRead, WriteClaim } from '../../mirror/port.js';
-import type { OrganizationClient } from '../../registry/clients.js';
+import type { OrganizationClient } from '../../registry/client-types.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { SyncContext, ReadSummary } from '../context.js';
+import type { SyncContext, ReadSummary } from '../sync-context.js';
 import { parseScope, type SyncedResource, type ReadScope } from '../plan.js';
 import type { RunningJob } from '../worker/execute-job.js';
 

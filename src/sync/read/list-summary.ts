@@ -6,7 +6,7 @@ import type { UnreadableRow } from '../../registry/read-types.js';
 import type { MirrorColumn } from '../../resources/mirror-columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ReadContext } from '../installation/read-context.js';
-import type { ListSource } from '../sources.js';
+import type { ListSource } from '../list-sources.js';
 
 const DAY_SECONDS = 86_400;
 

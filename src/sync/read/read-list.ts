@@ -4,7 +4,7 @@ import { DEFAULT_PAGE_SIZE, type ReadOptions } from '../../registry/read-types.j
 import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
 import { type ReadContext, recordRead } from '../installation/read-context.js';
 import { describeFailure, SyncError } from '../outcome.js';
-import { type ListChunk, type ListSource, SOURCES } from '../sources.js';
+import { type ListChunk, type ListSource, SOURCES } from '../list-sources.js';
 import { createCallCounter } from './call-counter.js';
 import { forEachConcurrently } from './concurrency.js';
 import { createListSummary } from './list-summary.js';

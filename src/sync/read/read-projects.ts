@@ -7,7 +7,7 @@ import { createCallCounter } from './call-counter.js';
 
 const BATCH_SIZE = 4;
 /** An hour less than a day, so that a schedule of one round a day requests each project in every round. */
-const REQUEST_INTERVAL_MS = 23 * 3_600_000;
+const PROJECT_REQUEST_INTERVAL_MS = 23 * 3_600_000;
 
 /** Reads the due projects of an organization and writes them to the mirror. */
 export async function readProjects(context: ReadContext): Promise<void> {
@@ -67,7 +67,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
 
 /** Returns the cutoff instant. Projects that were last requested earlier are due. */
 function computeRequestCutoff({ scope, job, now }: ReadContext): number {
-  return scope.full || job.trigger === 'person' ? now() : now() - REQUEST_INTERVAL_MS;
+  return scope.full || job.trigger === 'person' ? now() : now() - PROJECT_REQUEST_INTERVAL_MS;
 }
 
 /** Whether the registry refused to show a project, for example with `not_found`. */

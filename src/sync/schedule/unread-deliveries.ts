@@ -4,9 +4,9 @@ import type { InboxPort } from '../../inbox/port.js';
 import { type ProcessIdentity, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
 import type { UnreadDelivery, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import type { SyncContext } from '../context.js';
+import type { SyncContext } from '../sync-context.js';
 import { describeFailure } from '../outcome.js';
-import type { WorkerLog } from '../worker/log.js';
+import type { WorkerLog } from '../worker/worker-log.js';
 import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
 type UnreadDeliveryContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;

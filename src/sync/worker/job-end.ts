@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { describeFailure } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
-import type { WorkerLog } from './log.js';
+import type { WorkerLog } from './worker-log.js';
 import type { SettleJob } from './settlement-batches.js';
 
 /** A job after its run, as metrics count it. */

@@ -2,7 +2,7 @@ import { type ClaimedJob, PARTIAL_READ } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { describeFailure, type FailureCode } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
-import type { WorkerLog } from './log.js';
+import type { WorkerLog } from './worker-log.js';
 
 /** The failures that an outage causes. `rate_limited` is not one of them, because the registry asked us to wait. */
 const OUTAGE_CODES: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'];

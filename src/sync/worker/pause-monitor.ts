@@ -1,5 +1,5 @@
 import { describeFailure } from '../outcome.js';
-import type { WorkerLog } from './log.js';
+import type { WorkerLog } from './worker-log.js';
 
 const CHECK_INTERVAL_MS = 5000;
 

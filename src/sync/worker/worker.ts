@@ -15,13 +15,13 @@ import { coalesce } from '../../text/coalesce.js';
 import { describeFailure, type StopCode } from '../outcome.js';
 import { executeJob, type JobHandler } from './execute-job.js';
 import { createLeaseKeeper } from './leases.js';
-import type { WorkerLog } from './log.js';
+import type { WorkerLog } from './worker-log.js';
 import { createOutageTracker } from './outage-tracker.js';
 import { createPartPool, type JobRun, type PartPool } from './part-pool.js';
 import { createPauseMonitor } from './pause-monitor.js';
 import { type EndedJob, releaseJobs, recordJobEnd } from './job-end.js';
 import { batchSettlements } from './settlement-batches.js';
-import { acquireSlot } from './slots.js';
+import { acquireSlot } from './run-slots.js';
 
 /** Settings and dependencies of the worker. */
 export interface WorkerOptions {

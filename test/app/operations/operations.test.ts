@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../../src/app/operations/metrics.js';
 import { createOperationsApp, type OperationsOptions } from '../../../src/app/operations/operations.js';
 import { isLoopbackHost } from '../../../src/text/loopback.js';
-import { type HttpListener, listenForPeople } from '../../../src/webhook/listen.js';
+import { type HttpListener, listenForPeople } from '../../../src/webhook/http-listener.js';
 import { sendAndReadAll } from '../../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createClient } from '../../../dist/src/client.js';
 import { createCertificateStore } from '../../../dist/src/mirror/certificates/certificate-store.js';
 import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
-import { createJobHandler } from '../../../dist/src/sync/sync.js';
+import { createJobHandler } from '../../../dist/src/sync/sync-service.js';
 import { createWorker } from '../../../dist/src/sync/worker/worker.js';
 import { openStore } from './sync-store.js';
 

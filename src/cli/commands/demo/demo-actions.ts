@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { RegistryClient } from '../../../registry/clients.js';
+import type { RegistryClient } from '../../../registry/client-types.js';
 import type { DemoAction } from '../../../console/demo/demo-page.js';
 import type { ConsoleActions } from '../../../console/actions/action-routes.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
-import type { ControlClient } from '../../../sandbox/control/client.js';
+import type { ControlClient } from '../../../sandbox/control/control-client.js';
 import { getValueAtPath } from '../../value-at-path.js';
 
 export interface DemoActionTools {

@@ -1,4 +1,8 @@
-import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
+import {
+  type ControlClient,
+  ControlError,
+  createControlClient,
+} from '../../../sandbox/control/control-client.js';
 import type { MirrorLocation } from '../../context.js';
 import { isLoopbackUrl } from '../../../text/loopback.js';
 import { getValueAtPath } from '../../value-at-path.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { formatSettingName } from '../../../app/config/format-value.js';
+import { formatSettingName } from '../../../app/config/mask-setting.js';
 import { createUsageError } from '../../command-error.js';
 import type { Io } from '../../io.js';
 

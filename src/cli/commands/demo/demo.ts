@@ -18,7 +18,7 @@ import { createHistoryClock, HISTORY_MONTHS, playHistory } from './demo-history.
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
 import { createUsageError } from '../../command-error.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
-import { listenForPeople } from '../../../webhook/listen.js';
+import { listenForPeople } from '../../../webhook/http-listener.js';
 import { type Io, printNotice } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
 import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-location.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as sendRequest } from 'node:http';
 import type { Environment } from '../../../app/config/define-setting.js';
-import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/heartbeats.js';
+import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/process-identity.js';
 import type { readProcesses } from '../../../query/inbox/activity.js';
 import { fail, type Finding, ok } from '../../../store/contract/finding.js';
 import { formatReceiverUrl } from '../../receiver-url.js';

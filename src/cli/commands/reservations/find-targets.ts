@@ -1,5 +1,5 @@
 import { readByName } from '../../../query/lists/find.js';
-import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
+import type { OrganizationClient, RegistryClient } from '../../../registry/client-types.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { CommandContext } from '../../context.js';
 import { createUsageError } from '../../command-error.js';

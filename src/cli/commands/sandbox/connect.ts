@@ -1,4 +1,4 @@
-import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
+import { type ControlClient, ControlError } from '../../../sandbox/control/control-client.js';
 import type { CommandContext } from '../../context.js';
 import { EXIT, type ExitCode } from '../../exit.js';
 import { CommandError, createUsageError } from '../../command-error.js';

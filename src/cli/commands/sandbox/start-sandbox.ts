@@ -106,7 +106,7 @@ type FolderSandboxOptions = SandboxOptions & { readonly folder: string };
 /** Starts the sandbox with the data in a folder. */
 async function startSandboxInFolder(options: FolderSandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
-  const { listenForPeople: listen } = await import('../../../webhook/listen.js');
+  const { listenForPeople: listen } = await import('../../../webhook/http-listener.js');
   try {
     createPrivateFolder(options.folder);
     return await startSandbox({ ...options, listen });

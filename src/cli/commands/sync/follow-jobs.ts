@@ -7,14 +7,14 @@ import {
   readMark,
 } from '../../../query/sync-progress.js';
 import { readTargets } from '../../../query/at-registry.js';
-import { createDiscoverJob } from '../../../sync/schedule/discover.js';
+import { createDiscoverJob } from '../../../sync/schedule/discover-installations.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { createCheckError, throwIfInterrupted } from '../../command-error.js';
 import { type CommandContext, type MirrorLocation } from '../../context.js';
 import { findInstallationOfOrganization } from '../../find/find-rows.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningProcess } from '../../../app/running-process.js';
+import type { RunningProcess } from '../../../app/process-health.js';
 import { startWorker } from '../../../app/work.js';
 import { readSettings } from '../../../app/config/read-settings.js';
 import { describeDisk } from '../../../store/contract/disk.js';

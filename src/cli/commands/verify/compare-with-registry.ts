@@ -10,11 +10,11 @@ import {
   type ComparedObject,
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
-import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
+import type { OrganizationClient, RegistryClient } from '../../../registry/client-types.js';
 import type { UnreadableRow } from '../../../registry/read-types.js';
 import type { ResourceEntry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
-import { SOURCES } from '../../../sync/sources.js';
+import { SOURCES } from '../../../sync/list-sources.js';
 
 /** A row that differs: its list, its key, and how it differs. */
 type Difference = Readonly<Record<'check' | 'where' | 'fault', string>>;

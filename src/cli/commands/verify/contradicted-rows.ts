@@ -3,7 +3,7 @@ import { readVersions } from '../../../query/at-registry.js';
 import { type ConsistencyFault, firstOf, SHOWN } from '../../../store/contract/broken.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
-import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
+import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived-columns.js';
 
 const BATCH_SIZE = 1_000;
 

@@ -1,0 +1,64 @@
+import { computeEditDistance, isSimilar } from '../../text/edit-distance.js';
+import type { SettingsFault } from './settings-error.js';
+import type { Environment } from './define-setting.js';
+import { SETTINGS } from './settings-table.js';
+import { formatSettingName } from './mask-setting.js';
+
+const KNOWN_NAMES = SETTINGS.map(({ name }) => name);
+/** No other program has settings with these prefixes, so an unknown name with one of them is a mistake. */
+const OWN_PREFIX = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
+
+/** Returns a fault for each environment variable that is probably a misspelt or unknown setting. */
+export function findUnknownNameFaults(env: Environment): SettingsFault[] {
+  return Object.keys(env)
+    .filter(
+      name => env[name] && !KNOWN_NAMES.includes(name) && (OWN_PREFIX.test(name) || isMisspeltName(name)),
+    )
+    .map(createUnknownNameFault);
+}
+
+/** Returns a fault for each environment variable whose name is a misspelt setting name. */
+export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
+  return Object.keys(env)
+    .filter(name => env[name] && isMisspeltName(name))
+    .map(createUnknownNameFault);
+}
+
+/** Removes misspelt setting names from the environment and returns a warning for each. */
+export function removeMisspeltNames(env: Environment) {
+  // Misspelt names with one of our prefixes stay, because they are reported as faults later.
+  const misspelt = Object.keys(env).filter(
+    name => env[name] && !OWN_PREFIX.test(name) && isMisspeltName(name),
+  );
+  return {
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !misspelt.includes(name))),
+    warnings: misspelt.map(name => `${name} is not a setting. Did you mean ${findNearestName(name)}?`),
+  };
+}
+
+/** Returns whether a name is not a setting but similar to the name of a setting. */
+function isMisspeltName(name: string): boolean {
+  return (
+    !KNOWN_NAMES.includes(name) &&
+    KNOWN_NAMES.some(known => isSimilar(removeFileSuffix(name), removeFileSuffix(known)))
+  );
+}
+
+/** Returns a name in upper case, without the suffix _FILE. */
+function removeFileSuffix(name: string): string {
+  return name.toUpperCase().replace(/_FILE$/, '');
+}
+
+/** Returns the known setting name that is most similar to a misspelt one. */
+function findNearestName(name: string): string {
+  const distance = (known: string) => computeEditDistance(name.toUpperCase(), known);
+  return KNOWN_NAMES.toSorted((a, b) => distance(a) - distance(b))[0] ?? '';
+}
+
+function createUnknownNameFault(name: string): SettingsFault {
+  return {
+    name: isMisspeltName(name) ? name : formatSettingName(name),
+    expected: `a known name, perhaps ${findNearestName(name)}`,
+    problem: 'there is no such setting',
+  };
+}

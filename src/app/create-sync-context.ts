@@ -1,0 +1,32 @@
+import type { Client } from '../client.js';
+import type { WorkSettings } from './config/settings-table.js';
+import type { InboxPort } from '../inbox/port.js';
+import { createCertificateStore } from '../mirror/certificates/certificate-store.js';
+import { createMirror } from '../mirror/create-mirror.js';
+import type { PdfStore } from '../mirror/pdf-store.js';
+import type { MirrorPort } from '../mirror/port.js';
+import type { SyncContext } from '../sync/sync-context.js';
+
+/** Open ports, the registry client and a clock, from which a sync context is made. */
+export interface SyncDependencies {
+  readonly inbox: InboxPort;
+  readonly mirror: MirrorPort;
+  readonly pdfs: PdfStore;
+  readonly client: Client;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Creates the objects that sync jobs need. Deletes mirrored members if `mirrorMembers` is false. */
+export async function createSyncContext(
+  settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
+  dependencies: SyncDependencies,
+): Promise<SyncContext> {
+  const { inbox, mirror: port, pdfs, client, now, random } = dependencies;
+  const { appId, mirrorMembers, retentionDays } = settings;
+  const mirror = createMirror(port, now, { mirrorMembers });
+  if (!mirrorMembers) await mirror.removeMembers();
+  await pdfs.prepare();
+  const certificates = createCertificateStore(port, pdfs, now);
+  return { inbox, mirror, certificates, client, appId, mirrorMembers, retentionDays, now, random };
+}
