@@ -1,32 +1,56 @@
-import { cellsOf, type Dialect } from '../../migrations/schema.js';
+import { type Expression, type RawBuilder, sql } from 'kysely';
+import { cellsOf } from '../../migrations/schema.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../resources/entry.js';
 import { findResourceOfTable } from '../resources/resources.js';
-import { TABLES } from './contract/tables.js';
+import { TABLES, versionedTable } from './contract/tables.js';
+import { insertFrom, named } from './sql/columns.js';
+import type { SqlFunctions } from './sql/functions.js';
 
-/** How versions come to their end, each in the words of SQL. */
-export interface Ends {
-  readonly at: string;
-  readonly by: string;
-  /** Of the version that takes its place, or one of its own where the row is gone. */
-  readonly number: string;
-  readonly isRemoved: string;
+/** How versions end, as SQL expressions. */
+export interface VersionEndColumns {
+  readonly validTo: Expression<string>;
+  readonly closedBy: Expression<number>;
+  /** The number of the change: the version that replaces the row, or a number of its own if the row was removed. */
+  readonly closedVersion: Expression<number>;
+  readonly isRemoved: Expression<number>;
 }
 
-/** Takes versions into the past as they stand; `from` tells which, by the name of `v`. */
-export function archive(dialect: Dialect, entry: ResourceEntry, ends: Ends, from: string): string {
-  const [owner, cells] = [
-    findOwnerColumn(entry),
-    cellsOf({ columns: columnsIn(entry), key: listKeyColumns(entry) }),
-  ];
-  const orNone = (column: string | null) => (column === null ? dialect.as('text', 'NULL') : `v.${column}`);
-  return `INSERT INTO ${dialect.mirror}past (closed_version, valid_to, closed_by, is_removed, version, resource,
-      organization_id, key, valid_from, sync_id, cells, document)
-    SELECT ${ends.number}, ${ends.at}, ${ends.by}, ${ends.isRemoved}, v.version, '${findResourceOfTable(entry)}',
-      ${orNone(owner)}, v.${getIdColumn(entry)}, v.valid_from, v.sync_id, ${dialect.cells('v', cells)}, ${orNone(entry.hasDocument ? 'document' : null)}
-    ${from}`;
+/** Returns an INSERT that copies current versions to the past. `source` is its FROM clause, which names their table `v`. */
+export function copyToPast(
+  fn: SqlFunctions,
+  entry: ResourceEntry,
+  { validTo, closedBy, closedVersion, isRemoved }: VersionEndColumns,
+  source: RawBuilder<unknown>,
+): RawBuilder<never> {
+  const { version, valid_from, sync_id } = named(versionedTable(entry), 'v');
+  const cells = cellsOf({ columns: listColumns(entry), key: listKeyColumns(entry) });
+  const owner = findOwnerColumn(entry);
+  const columnOrNull = (name: string | null) =>
+    name === null ? fn.cast('text', sql<string | null>`NULL`) : sql.ref<string | null>(`v.${name}`);
+  return insertFrom(
+    'mirror.past',
+    {
+      closed_version: closedVersion,
+      valid_to: validTo,
+      closed_by: closedBy,
+      is_removed: isRemoved,
+      version,
+      resource: sql.lit(findResourceOfTable(entry)),
+      organization_id: columnOrNull(owner),
+      key: sql.ref<string>(`v.${getIdColumn(entry)}`),
+      valid_from,
+      // A certificate without a file has no sync. Only stored certificates are copied.
+      sync_id: sql<number>`${sync_id}`,
+      cells: fn.cells('v', cells),
+      document: columnOrNull(entry.hasDocument ? 'document' : null),
+    },
+    source,
+  );
 }
 
-function columnsIn(entry: ResourceEntry) {
-  const own = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
-  return Object.fromEntries(Object.entries(TABLES[entry.table] ?? {}).filter(([name]) => own.includes(name)));
+function listColumns(entry: ResourceEntry) {
+  const names = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
+  return Object.fromEntries(
+    Object.entries(TABLES[entry.table] ?? {}).filter(([name]) => names.includes(name)),
+  );
 }

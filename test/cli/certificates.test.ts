@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SQLITE } from '../../migrations/schema.js';
 import { CERTIFICATES } from '../../src/resources/certificates.js';
-import { archive } from '../../src/store/past.js';
+import { copyToPastText } from '../support/copy-to-past.js';
 import { runCommand } from '../support/command.js';
 import { startDemoForFile } from '../support/mirror/demo.js';
 
@@ -40,7 +39,7 @@ async function withChangedFile(change: (path: string) => void, check: () => Prom
 }
 
 /** The columns that end a version, for a certificate that was replaced. */
-const ENDS = { at: 'v.valid_from', by: 'v.sync_id', number: '1000000001', isRemoved: '0' };
+const ENDS = { validTo: 'v.valid_from', closedBy: 'v.sync_id', closedVersion: '1000000001', isRemoved: '0' };
 
 describe('certificates list', () => {
   test('filters certificates by state and organization', async () => {
@@ -173,7 +172,7 @@ describe('certificates export', () => {
     const file = `${String(row?.['retirement_id'])}-${sha256.slice(0, 12)}.pdf`;
     writeFileSync(join(demo.folder, 'certificates', file), body);
     await demo.change(`
-      ${archive(SQLITE, CERTIFICATES, ENDS, `FROM certificates AS v WHERE v.retirement_id = '${String(row?.['retirement_id'])}'`)};
+      ${copyToPastText(CERTIFICATES, ENDS, `FROM certificates AS v WHERE v.retirement_id = '${String(row?.['retirement_id'])}'`)};
       UPDATE past SET version = 1000000000, valid_from = '${old}',
         cells = json_set(cells, '$.file', '${file}', '$.sha256', '${sha256}', '$.size', ${body.length}, '$.fetched_at', '${old}')
       WHERE closed_version = 1000000001;

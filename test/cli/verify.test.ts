@@ -1,9 +1,8 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { SQLITE } from '../../migrations/schema.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
-import { archive } from '../../src/store/past.js';
+import { copyToPastText } from '../support/copy-to-past.js';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { formatWithCommas } from '../../src/text/numbers.js';
@@ -158,9 +157,9 @@ test('verify finds counters and versions that contradict the rows', async () => 
 /** Returns SQL that moves the first version of a table into the past. */
 function toPast(resource: ListResource, number: string, at: string): string {
   const { table } = LISTS[resource];
-  const ends = { at, number, by: 'v.sync_id', isRemoved: '1' };
+  const ends = { validTo: at, closedVersion: number, closedBy: 'v.sync_id', isRemoved: '1' };
   const first = `FROM ${table} AS v WHERE v.version = (SELECT min(version) FROM ${table})`;
-  return archive(SQLITE, LISTS[resource], ends, first);
+  return copyToPastText(LISTS[resource], ends, first);
 }
 
 /** Selects a row for each breakage, so that breakages do not meet. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { SQLITE } from '../../migrations/schema.js';
 import { LISTS } from '../../src/resources/lists.js';
-import { archive } from '../../src/store/past.js';
 import { renderInstant } from '../../src/console/components/instants.js';
+import { copyToPastText } from '../support/copy-to-past.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
@@ -78,8 +77,13 @@ test('an as-of URL keeps its rows and names, whatever changes later', async () =
   expect(before[1]).toContain('Harbour Then');
   await scene.read('warehouse', [credit('c-1', { amount: amount('1') })], { claim: 3 });
   await scene.read('retirements', [], { claim: 3 });
-  const ends = { at: `'${new Date().toISOString()}'`, by: '1', number: '5002', isRemoved: '0' };
-  await tables.change(archive(SQLITE, LISTS.organization, ends, 'FROM organizations AS v'));
+  const ends = {
+    validTo: `'${new Date().toISOString()}'`,
+    closedBy: '1',
+    closedVersion: '5002',
+    isRemoved: '0',
+  };
+  await tables.change(copyToPastText(LISTS.organization, ends, 'FROM organizations AS v'));
   await tables.change('DELETE FROM organizations');
   await tables.change(named('Harbour Renamed', new Date().toISOString()).replace('5000', '5002'));
   expect(await all()).toEqual(before);

@@ -111,6 +111,22 @@ export type Db = {
   [E in Entry as `mirror.${E['table']}_history`]: WritableRow<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
 };
 
+/** A table whose rows have versions. */
+export type VersionedTable = `mirror.${Entry['table']}`;
+type Versioned = { readonly table: string };
+
+/** Returns the name of the table of a resource. */
+export function versionedTable(entry: Versioned): VersionedTable;
+export function versionedTable({ table }: Versioned): string {
+  return `mirror.${table}`;
+}
+
+/** Returns the name of the view with all versions of a resource. */
+export function historyView(entry: Versioned): `${VersionedTable}_history`;
+export function historyView({ table }: Versioned): string {
+  return `mirror.${table}_history`;
+}
+
 /** The columns of each of them. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
   (['mirror', 'inbox'] as const)

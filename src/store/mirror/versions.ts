@@ -1,20 +1,27 @@
+import { type RawBuilder, sql } from 'kysely';
 import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../resources/entry.js';
-import { TABLES } from '../contract/tables.js';
+import { historyView, TABLES, versionedTable } from '../contract/tables.js';
 import type { Kinds, Rows, Table, Value } from '../dialect.js';
-import { archive } from '../past.js';
-import { insertion, statement } from '../statement.js';
+import { copyToPast } from '../past.js';
+import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { insertRows, type Params, prepared } from '../sql/prepared.js';
 
-/** How a version comes to its end. */
+/** How a version ends. */
 export interface VersionEnd {
   readonly version: number;
   readonly at: string;
-  /** Of the version that takes its place, or one of its own where the row is gone. */
+  /** The version that replaces it, or a number of its own if the row was removed. */
   readonly changeNumber: number;
   readonly isRemoved: boolean;
 }
 
-const CLOSINGS = { version: 'int', at: 'instant', number: 'int', is_removed: 'int' } as const;
-const VERSIONS = { version: 'int' } as const;
+type Versions = { readonly versions: Table };
+
+const VERSION = { version: 'int' } as const;
+const END = { version: 'int', at: 'instant', change_number: 'int', is_removed: 'int' } as const;
+const versionList = jsonRelation('given', VERSION);
+const endList = jsonRelation('ending', END);
 
 /** The kinds of some columns of a table. */
 export function kindsOf(table: string, names: readonly string[]): Kinds {
@@ -22,85 +29,98 @@ export function kindsOf(table: string, names: readonly string[]): Kinds {
   return Object.fromEntries(names.map(name => [name, columns[name]?.[0] ?? 'text']));
 }
 
-/** The only place that writes a version of a row, or moves one to the past. */
+/** Creates the statements for the versions of one table. Only they write versions and move them to the past. */
 export function createVersionStatements(entry: ResourceEntry) {
-  const table = `mirror.${entry.table}`;
-  const key = listKeyColumns(entry);
-  const cells = entry.columns.map(({ name }) => name);
-  const whole = kindsOf(entry.table, listTableColumns(entry));
-  const keys = kindsOf(entry.table, key);
-  const mended = { ...VERSIONS, ...kindsOf(entry.table, cells) };
-  const given = (of: string) => cells.map(name => `${of}.${name}`).join(', ');
+  const table = versionedTable(entry);
+  const own = named(table);
+  const current = named(table, 'v');
+  const history = named(historyView(entry), 'history');
+  const keyNames = listKeyColumns(entry);
+  const cellNames = entry.columns.map(({ name }) => name);
+  const keyKinds = kindsOf(entry.table, keyNames);
+  const repairKinds = { ...VERSION, ...kindsOf(entry.table, cellNames) };
+  const keyList = jsonRelation('given', keyKinds);
+  const repairList = jsonRelation('repair', repairKinds);
 
-  const standing = statement<{ versions: Table }, { readonly version: number; readonly valid_from: string }>(
-    ({ rows }) =>
-      `SELECT version, valid_from FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', VERSIONS)})`,
+  const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+    sql`${own.version} IN (SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
+  const SELECT_CURRENT = prepared(
+    ({ fn }, params: Params<Versions>) =>
+      sqlStatement`SELECT ${select({ version: own.version, valid_from: own.valid_from })} FROM ${own()} WHERE ${isGiven(fn, params)}`,
   );
-  const ended = statement<{ keys: Table }, Readonly<Record<string, string>>>(
-    ({ rows }) =>
-      `SELECT ${key.map(name => `h.${name}`).join(', ')}, max(h.valid_to) AS valid_to
-       FROM ${rows('@keys', 'g', keys)}
-       JOIN ${table}_history AS h ON ${key.map(name => `h.${name} = g.${name}`).join(' AND ')}
-       WHERE h.valid_to IS NOT NULL GROUP BY ${key.map(name => `h.${name}`).join(', ')}`,
+  const SELECT_LAST_ENDS = prepared(({ fn }, { keys }: Params<{ readonly keys: Table }>) => {
+    const cells: Readonly<Record<string, RawBuilder<string>>> = {
+      ...Object.fromEntries(keyNames.map(name => [name, sql.ref<string>(`history.${name}`)])),
+      valid_to: sql<string>`max(${history.valid_to})`,
+    };
+    const isSameKey = keyNames.map(name => sql`${sql.ref(`history.${name}`)} = ${sql.ref(`given.${name}`)}`);
+    return sqlStatement`SELECT ${select(cells)}
+      FROM ${keyList.from(fn, keys)} JOIN ${history()} ON ${sql.join(isSameKey, sql` AND `)}
+      WHERE ${history.valid_to} IS NOT NULL GROUP BY ${listColumns('history', keyNames)}`;
+  });
+  const COPY_TO_PAST = prepared(
+    ({ fn }, { ends, syncId }: Params<{ readonly ends: Table; readonly syncId: number }>) => {
+      const { version, at, change_number, is_removed } = endList.columns;
+      return copyToPast(
+        fn,
+        entry,
+        {
+          validTo: at,
+          closedBy: fn.cast('int', syncId),
+          closedVersion: change_number,
+          isRemoved: is_removed,
+        },
+        sql`FROM ${endList.from(fn, ends)} JOIN ${current()} ON ${current.version} = ${version}`,
+      );
+    },
   );
-  const toPast = statement<{ closings: Table; syncId: number }>(dialect =>
-    archive(
-      dialect,
-      entry,
-      { at: 'g.at', by: dialect.as('int', '@syncId'), number: 'g.number', isRemoved: 'g.is_removed' },
-      `FROM ${dialect.rows('@closings', 'g', CLOSINGS)} JOIN ${table} AS v ON v.version = g.version`,
-    ),
+  const DELETE_CURRENT = prepared(
+    ({ fn }, params: Params<Versions>) => sqlStatement`DELETE FROM ${own()} WHERE ${isGiven(fn, params)}`,
   );
-  const remove = statement<{ versions: Table }>(
-    ({ rows }) =>
-      `DELETE FROM ${table} WHERE version IN (SELECT g.version FROM ${rows('@versions', 'g', VERSIONS)})`,
-  );
-  const mend = statement<{ mends: Table }>(
-    ({ rows }) =>
-      `UPDATE ${table} AS t SET ${cells.map(name => `${name} = m.${name}`).join(', ')}
-       FROM ${rows('@mends', 'm', mended)}
-       WHERE t.version = m.version AND (${given('t')}) IS DISTINCT FROM (${given('m')})`,
-  );
-  const insert = insertion(table, whole);
+  const REPAIR = prepared(({ fn }, { repairs }: Params<{ readonly repairs: Table }>) => {
+    const cells = cellNames.map(name => sql`${sql.id(name)} = ${sql.ref(`repair.${name}`)}`);
+    return sqlStatement`UPDATE ${current()} SET ${sql.join(cells)} FROM ${repairList.from(fn, repairs)}
+      WHERE ${current.version} = ${repairList.columns.version}
+        AND (${listColumns('v', cellNames)}) IS DISTINCT FROM (${listColumns('repair', cellNames)})`;
+  });
+  const insert = insertRows(table, kindsOf(entry.table, listTableColumns(entry)));
 
-  function archiveAll(closings: readonly VersionEnd[], syncId: number) {
-    const rows = closings.map(({ version, at, changeNumber: number, isRemoved }) => [
+  const deleteCurrent = (versions: readonly number[]) =>
+    DELETE_CURRENT({ versions: toVersionTable(versions) });
+
+  function copyAll(ends: readonly VersionEnd[], syncId: number) {
+    const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,
       at,
-      number,
+      changeNumber,
       Number(isRemoved),
     ]);
-    return toPast({ closings: { columns: CLOSINGS, rows }, syncId });
+    return COPY_TO_PAST({ ends: { columns: END, rows }, syncId });
   }
 
   return {
-    /** Since when these stand, those of them that stand. */
-    selectCurrent: (versions: readonly number[]) => standing({ versions: toVersionTable(versions) }),
-    /** When the last versions of rows ended that are not there any more. */
-    selectLastEnds: (rows: Rows) => ended({ keys: { columns: keys, rows } }),
-    /** The key of a row of that answer. */
-    keyOf: (row: Readonly<Record<string, string>>) => key.map(name => row[name] ?? ''),
-    /** Copies these to the past as they stand. */
-    copyToPast: archiveAll,
-    deleteCurrent: (versions: readonly number[]) => remove({ versions: toVersionTable(versions) }),
-    /** Moves these to the past. */
-    moveToPast: (closings: readonly VersionEnd[], syncId: number) =>
-      closings.length === 0
-        ? []
-        : [
-            archiveAll(closings, syncId),
-            remove({ versions: toVersionTable(closings.map(({ version }) => version)) }),
-          ],
-    /** Gives current versions other columns than they have, and nothing where they have these. */
-    repair: (mends: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
-      const rows = mends.map(({ version, cells: own }) => [version, ...own]);
-      return mend({ mends: { columns: mended, rows } });
+    /** Selects those of the given versions that are current. */
+    selectCurrent: (versions: readonly number[]) => SELECT_CURRENT({ versions: toVersionTable(versions) }),
+    /** Selects the end of the last past version of each given key. */
+    selectLastEnds: (keys: Rows) => SELECT_LAST_ENDS({ keys: { columns: keyKinds, rows: keys } }),
+    /** Returns the key of a row of `selectLastEnds`. */
+    keyOf: (row: Readonly<Record<string, string>>) => keyNames.map(name => row[name] ?? ''),
+    /** Copies current versions to the past. */
+    copyToPast: copyAll,
+    deleteCurrent,
+    /** Moves current versions to the past. */
+    moveToPast: (ends: readonly VersionEnd[], syncId: number) =>
+      ends.length === 0 ? [] : [copyAll(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
+    /** Updates the columns of current versions where they differ. The versions stay. */
+    repair: (repairs: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
+      const rows = repairs.map(({ version, cells }) => [version, ...cells]);
+      return REPAIR({ repairs: { columns: repairKinds, rows } });
     },
-    /** Of each the version, the values of its key and columns, since when it is so, the sync, and the document. */
+    /** Inserts versions: version, key, columns, valid_from, sync and document of each. */
     insert,
   };
 }
 
 export function toVersionTable(versions: readonly number[]): Table {
-  return { columns: VERSIONS, rows: versions.map(version => [version]) };
+  return { columns: VERSION, rows: versions.map(version => [version]) };
 }

@@ -27,6 +27,11 @@ export function named(table: string, alias?: string): object {
   return new Proxy(() => reference, { get: (_, column) => sql.id(...path, String(column)) });
 }
 
+/** Lists columns whose names come from a column list. The names of a known table are checked by `named` instead. */
+export function listColumns(alias: string, names: readonly string[]): RawBuilder<unknown> {
+  return sql.join(names.map(name => sql.id(alias, name)));
+}
+
 type ColumnsOf<Columns extends Kinds> = {
   readonly [Name in keyof Columns & string]: RawBuilder<RelationRow<Columns>[Name]>;
 };

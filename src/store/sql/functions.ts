@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
-import type { Kind } from '../../../migrations/schema.js';
+import type { Columns as ColumnList, Kind } from '../../../migrations/schema.js';
 import type { CellTypes } from '../contract/tables.js';
 import { type Kinds, POSTGRES, SQLITE, WORK } from '../dialect.js';
 
@@ -25,6 +25,10 @@ export interface SqlFunctions {
   readonly addMs: (instant: Expression<string | null>, ms: Expression<number>) => RawBuilder<string>;
   /** The minute of an instant as text, such as `2026-05-04T12:00`. */
   readonly minute: (instant: Expression<string>) => RawBuilder<string>;
+  /** An instant as text in UTC. */
+  readonly asText: (instant: Expression<string>) => RawBuilder<string>;
+  /** The columns of a row as the JSON object that `past.cells` stores. */
+  readonly cells: (alias: string, columns: ColumnList) => RawBuilder<unknown>;
   readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   /** A text that sorts by its bytes, whatever the language of the database. */
@@ -62,6 +66,8 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   addMs: (instant, ms) =>
     sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
   minute: instant => sql`substr(${instant}, 1, 16)`,
+  asText: instant => sql`${instant}`,
+  cells: (alias, columns) => sql.raw(SQLITE.cells(alias, columns)),
   least: (...values) => sql`min(${sql.join(values)})`,
   greatest: (...values) => sql`max(${sql.join(values)})`,
   bytewise: text => sql`${text}`,
@@ -100,6 +106,8 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   clock: now => sql`coalesce(${now}::timestamptz(3), date_trunc('milliseconds', now()))`,
   addMs: (instant, ms) => sql`${instant} + (${ms})::double precision * interval '1 millisecond'`,
   minute: instant => sql`to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
+  asText: instant => sql`mirror.as_text(${instant})`,
+  cells: (alias, columns) => sql.raw(POSTGRES.cells(alias, columns)),
   least: (...values) => sql`least(${sql.join(values)})`,
   greatest: (...values) => sql`greatest(${sql.join(values)})`,
   bytewise: text => sql`${text} COLLATE "C"`,
