@@ -8,6 +8,8 @@ import type { CHANGES } from '../../../migrations/mirror/0001/changes.js';
 import type { OF_NOW } from '../../../migrations/mirror/0001/freshness.js';
 import type { PAST, RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
+import type { ListEntry } from '../../resources/entry.js';
+import type { ListResource } from '../../resources/lists.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
@@ -113,9 +115,12 @@ export type Db = {
 
 /** A table whose rows have versions. */
 export type VersionedTable = `mirror.${Entry['table']}`;
+/** The table of a list of an organization. Its rows have documents. */
+export type ListTable = `mirror.${Extract<Entry, { readonly resource: ListResource }>['table']}`;
 type Versioned = { readonly table: string };
 
 /** Returns the name of the table of a resource. */
+export function versionedTable(entry: ListEntry<never>): ListTable;
 export function versionedTable(entry: Versioned): VersionedTable;
 export function versionedTable({ table }: Versioned): string {
   return `mirror.${table}`;

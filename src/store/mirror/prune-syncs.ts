@@ -1,79 +1,90 @@
+import { type Expression, sql } from 'kysely';
 import type { MirrorPort, PrunePosition } from '../../mirror/port.js';
-import { fixed, statement, type Database } from '../statement.js';
+import type { Table } from '../dialect.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 
 const START_OF_TIME = '0001-01-01T00:00:00.000Z';
-/** So few that their removal holds the writer for some milliseconds. */
-const SLICE = 500;
+/** How many syncs one transaction checks. It holds the writer for some milliseconds. */
+const BATCH_SIZE = 500;
+
+const sync = named('mirror.syncs', 'sync');
+const later = named('mirror.syncs', 'later');
+const state = named('mirror.resource_states', 'state');
 
 /** The end of the next complete read of the same list, found by the index of complete reads. */
-const NEXT_COMPLETE = `(SELECT later.finished_at FROM mirror.syncs AS later
-  WHERE later.organization_id = r.organization_id AND later.resource = r.resource AND later.state = 'complete'
-    AND (later.finished_at, later.id) > (r.finished_at, r.id)
-  ORDER BY later.finished_at, later.id LIMIT 1)`;
+const NEXT_COMPLETE = sql<string>`(SELECT ${later.finished_at} FROM ${later()}
+  WHERE ${later.organization_id} = ${sync.organization_id} AND ${later.resource} = ${sync.resource} AND ${later.state} = 'complete'
+    AND (${later.finished_at}, ${later.id}) > (${sync.finished_at}, ${sync.id})
+  ORDER BY ${later.finished_at}, ${later.id} LIMIT 1)`;
 
-/** Returns SQL for the UTC day of an instant that is text. */
-function day(instant: string): string {
-  return `substr(${instant}, 1, 10)`;
-}
-
-const OLD = statement<
-  { after: string; id: number; before: string },
-  { readonly id: number; readonly finished_at: string; readonly is_kept: number }
->(
-  ({ asText }) => `
-  SELECT id, finished_at, CASE WHEN rows_added + rows_changed + rows_removed > 0
-      OR (state = 'complete' AND coalesce(${day(asText(NEXT_COMPLETE))}, '') <> ${day(asText('r.finished_at'))})
-      OR EXISTS (SELECT 1 FROM mirror.resource_states AS s
-        WHERE s.organization_id = r.organization_id AND s.resource = r.resource
-          AND r.started_at IN (s.as_of, s.attempted_at))
-    THEN 1 ELSE 0 END AS is_kept
-  FROM mirror.syncs AS r
-  WHERE finished_at >= @after AND finished_at < @before AND (finished_at, id) > (@after, @id)
-  ORDER BY finished_at, id LIMIT ${SLICE}`,
-);
-const REMOVE = statement<{ ids: string }, { id: number }>(
-  ({ rows }) =>
-    `DELETE FROM mirror.syncs WHERE id IN (SELECT old.id FROM ${rows('@ids', 'old', { id: 'int' })}) RETURNING id`,
+const LIST_OLD = prepared(
+  (
+    { fn },
+    { after, id, before }: Params<{ readonly after: string; readonly id: number; readonly before: string }>,
+  ) => {
+    const finishedAt = sql<string>`${sync.finished_at}`;
+    const day = (instant: Expression<string>) => sql<string>`substr(${fn.asText(instant)}, 1, 10)`;
+    const isKept = sql<number>`CASE WHEN ${sync.rows_added} + ${sync.rows_changed} + ${sync.rows_removed} > 0
+        OR (${sync.state} = 'complete' AND coalesce(${day(NEXT_COMPLETE)}, '') <> ${day(finishedAt)})
+        OR EXISTS (SELECT 1 FROM ${state()}
+          WHERE ${state.organization_id} = ${sync.organization_id} AND ${state.resource} = ${sync.resource}
+            AND ${sync.started_at} IN (${state.as_of}, ${state.attempted_at}))
+      THEN 1 ELSE 0 END`;
+    return sqlStatement`SELECT ${select({ id: sync.id, finished_at: finishedAt, is_kept: isKept })} FROM ${sync()}
+      WHERE ${finishedAt} >= ${after} AND ${finishedAt} < ${before} AND (${finishedAt}, ${sync.id}) > (${after}, ${id})
+      ORDER BY ${finishedAt}, ${sync.id} LIMIT ${BATCH_SIZE}`;
+  },
 );
 
-const READ_CHECKED = fixed<{ readonly syncs_checked_until_at: string | null }>(
-  'SELECT syncs_checked_until_at FROM mirror.origin',
-);
-const SAVE_CHECKED = statement<{ until: string }>(
-  `UPDATE mirror.origin SET syncs_checked_until_at = @until
-   WHERE syncs_checked_until_at IS NULL OR syncs_checked_until_at < @until`,
+const syncIds = jsonRelation('old', { id: 'int' });
+const REMOVE = prepared(({ fn }, { ids }: Params<{ readonly ids: Table }>) => {
+  const removed = named('mirror.syncs');
+  return sqlStatement`DELETE FROM ${removed()} WHERE ${removed.id} IN (SELECT ${syncIds.columns.id} FROM ${syncIds.from(fn, ids)})
+    RETURNING ${select({ id: removed.id })}`;
+});
+
+const READ_CHECKED = prepared(({ db }) => db.selectFrom('mirror.origin').select('syncs_checked_until_at'));
+const SAVE_CHECKED = prepared(({ db }, { until }: Params<{ readonly until: string }>) =>
+  db
+    .updateTable('mirror.origin')
+    .set({ syncs_checked_until_at: until })
+    .where(eb => eb.or([eb('syncs_checked_until_at', 'is', null), eb('syncs_checked_until_at', '<', until)])),
 );
 
-/** Remembers since when all syncs are kept: one of that time which is missing was removed by hand. */
-const NOTE = statement<{ before: string }>(
-  `UPDATE mirror.origin SET syncs_kept_since_at = @before
-   WHERE syncs_kept_since_at IS NULL OR syncs_kept_since_at < @before`,
+/** Saves since when all syncs are kept. A sync from that time that is missing was removed by hand. */
+const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: string }>) =>
+  db
+    .updateTable('mirror.origin')
+    .set({ syncs_kept_since_at: before })
+    .where(eb => eb.or([eb('syncs_kept_since_at', 'is', null), eb('syncs_kept_since_at', '<', before)])),
 );
 
 /**
- * Removes syncs that ended before an instant, a few at a time. A sync that wrote rows proves where they come from, and the
- * last complete sync of a list on a UTC day how the list stood that day: both stay. So do the last complete and the latest
- * sync of each list. What was checked once is not checked again, also after a restart.
+ * Removes old syncs in small batches. A sync that wrote rows stays as their origin. The last complete sync of a list on a UTC
+ * day stays as proof of that day. The last complete and the latest sync of each list stay, too. A sync that was checked is not
+ * checked again, even after a restart.
  */
 export function createSyncPruning({ look, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
   async function readStart(): Promise<PrunePosition> {
-    const [[origin]] = await look(READ_CHECKED);
+    const [[origin]] = await look(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };
   }
 
   return {
     pruneSyncs: async ({ endedBefore, settledBefore, position }) => {
       const { after, id } = position ?? (await readStart());
-      const [old] = await look(OLD({ after, id, before: endedBefore }));
-      const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => [row.id]);
-      const end = old.length < SLICE ? undefined : old.at(-1);
+      const [old] = await look(LIST_OLD({ after, id, before: endedBefore }));
+      const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => ({ id: row.id }));
+      const end = old.length < BATCH_SIZE ? undefined : old.at(-1);
       const until = end === undefined || end.finished_at > settledBefore ? settledBefore : end.finished_at;
       const [removed] = await transact(batch =>
         gone.length === 0
           ? batch(null, null, SAVE_CHECKED({ until }))
           : batch(
-              REMOVE({ ids: JSON.stringify(gone) }),
-              NOTE({ before: endedBefore }),
+              REMOVE({ ids: syncIds.toTable(gone) }),
+              SAVE_KEPT_SINCE({ before: endedBefore }),
               SAVE_CHECKED({ until }),
             ),
       );

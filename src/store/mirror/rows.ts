@@ -1,87 +1,109 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { RowKey, MirrorPort } from '../../mirror/port.js';
 import type { SqlValue } from '../../resources/sql-values.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
-import type { Rows, Table } from '../dialect.js';
-import { statement, type Database } from '../statement.js';
+import { versionedTable } from '../contract/tables.js';
+import type { Kinds, Table } from '../dialect.js';
+import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 import { kindsOf } from './versions.js';
 
-type Row = Readonly<Record<string, SqlValue>> & { readonly version: number };
+type Organization = { readonly organizationId: string };
+type Cells = Readonly<Record<string, RawBuilder<SqlValue>>>;
+interface RowCells extends Cells {
+  readonly version: RawBuilder<number>;
+}
+type Page = Organization & { readonly limit: number };
+/** The parts of a row's key. */
+type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
-/** Looks for the current rows of lists, many in one statement. */
+/** Reads the current rows of lists, many in one statement. */
 export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
-  const looksOf = cachePerList(createLooks);
+  const statementsOf = cachePerList(createRowStatements);
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
-      const { keyOf, own, finding } = looksOf(resource);
-      const find = finding[withCells ? 'whole' : 'plain'];
-      const [found] = await look(
-        keys.length === 0 ? null : find({ organizationId, keys: keyRows(resource, keys) }),
-      );
+      const { toKey, cellNames, keyKinds, findRows, findRowsWithCells } = statementsOf(resource);
+      const find = withCells ? findRowsWithCells : findRows;
+      const rows =
+        keys.length === 0 ? null : find({ organizationId, keys: { columns: keyKinds, rows: keys } });
+      const [found] = await look(rows);
       return found.map(row => ({
         version: row.version,
         document: String(row['document']),
-        key: keyOf(row),
-        cells: withCells ? own.map(name => row[name] ?? null) : [],
+        key: toKey(row),
+        cells: withCells ? cellNames.map(name => row[name] ?? null) : [],
       }));
     },
     listRowsAfter: async ({ organizationId, resource }, key, limit) => {
-      const { keyOf, first, next } = looksOf(resource);
-      const named = Object.fromEntries((key ?? []).map((part, index) => [`key_${index}`, part]));
-      const asked =
-        key === null ? first({ organizationId, limit }) : next({ ...named, organizationId, limit });
-      const [rows] = await look(asked);
-      return rows.map(row => ({ version: row.version, key: keyOf(row) }));
+      const { toKey, listFirst, listNext } = statementsOf(resource);
+      const parts = Object.fromEntries((key ?? []).map((part, index) => [`key_${index}`, part]));
+      const page = { organizationId, limit };
+      const [rows] = await look(key === null ? listFirst(page) : listNext({ ...parts, ...page }));
+      return rows.map(row => ({ version: row.version, key: toKey(row) }));
     },
   };
 }
 
-function keyRows(resource: ListResource, keys: readonly RowKey[]): Table {
-  const names = LISTS[resource].key.map(({ name }) => name);
-  const rows: Rows = keys;
-  return { columns: kindsOf(LISTS[resource].table, names), rows };
-}
+function createRowStatements(resource: ListResource) {
+  const entry = LISTS[resource];
+  const own = named(versionedTable(entry));
+  const scope = sql.ref<string>(entry.scope);
+  const keyNames = entry.key.map(({ name }) => name);
+  const cellNames = entry.columns.map(({ name }) => name);
+  const keyKinds = kindsOf(entry.table, keyNames);
+  const keyList = jsonRelation('given', keyKinds);
+  const keyColumns = keyNames.map(name => sql.id(name));
 
-function createLooks(resource: ListResource) {
-  const { table: name, scope, key, columns } = LISTS[resource];
-  const table = `mirror.${name}`;
-  const names = key.map(part => part.name);
-  const tuple = names.join(', ');
-  const kinds = kindsOf(name, names);
-  const own = columns.map(column => column.name);
-  const plain = ['version', 'document', ...names];
-  /** Numbers that may be beyond 2^53 as texts: they are compared, and written as they came. */
-  const cells = Object.entries(kindsOf(name, own)).map(([column, kind]) =>
-    kind === 'large' ? `CAST(${column} AS text) AS ${column}` : column,
-  );
-  const place = ['version', ...names].join(', ');
-  const order = [scope, ...names].join(', ');
-  const finding = (shown: readonly string[]) =>
-    statement<{ organizationId: string; keys: Table }, Row>(({ rows }) => {
-      const wanted = names.map(part => `g.${part}`).join(', ');
-      const ofKeys =
-        names.length === 0 ? '' : `AND (${tuple}) IN (SELECT ${wanted} FROM ${rows('@keys', 'g', kinds)})`;
-      return `SELECT ${shown.join(', ')} FROM ${table} WHERE ${scope} = @organizationId ${ofKeys}`;
+  const versionAndKey: RowCells = { version: own.version, ...selectColumns(keyNames) };
+  const find = (createCells: (fn: SqlFunctions) => RowCells) =>
+    prepared(({ fn }, { organizationId, keys }: Params<Organization & { readonly keys: Table }>) => {
+      const hasKey =
+        keyNames.length === 0
+          ? sql``
+          : sql`AND (${sql.join(keyColumns)}) IN (SELECT ${listColumns('given', keyNames)} FROM ${keyList.from(fn, keys)})`;
+      return sqlStatement`SELECT ${select(createCells(fn))} FROM ${own()} WHERE ${scope} = ${organizationId} ${hasKey}`;
     });
-  const later = names.length === 0 ? '' : `AND (${tuple}) > (${names.map((_, n) => `@key_${n}`).join(', ')})`;
+  const listPage = (fn: SqlFunctions, { organizationId, limit }: Params<Page>, isLater = sql``) =>
+    sqlStatement`SELECT ${select(versionAndKey)} FROM ${own()} WHERE ${scope} = ${organizationId} ${isLater}
+      ORDER BY ${sql.join([scope, ...keyColumns])} LIMIT ${fn.cast('int', limit)}`;
   return {
-    keyOf: (row: Row): RowKey => names.map(part => String(row[part])),
-    own,
-    finding: { plain: finding(plain), whole: finding([...plain, ...cells]) },
-    first: statement<{ organizationId: string; limit: number }, Row>(
-      `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ORDER BY ${order} LIMIT @limit`,
-    ),
-    next: statement<Readonly<Record<string, string | number>>, Row>(
-      `SELECT ${place} FROM ${table} WHERE ${scope} = @organizationId ${later} ORDER BY ${order} LIMIT @limit`,
-    ),
+    toKey: (row: Readonly<Record<string, SqlValue>>): RowKey => keyNames.map(name => String(row[name])),
+    cellNames,
+    keyKinds,
+    findRows: find(() => ({ ...versionAndKey, document: own.document })),
+    findRowsWithCells: find(fn => ({
+      ...versionAndKey,
+      document: own.document,
+      ...selectColumns(cellNames),
+      ...selectLargeAsText(fn, kindsOf(entry.table, cellNames)),
+    })),
+    listFirst: prepared(({ fn }, params: Params<Page>) => listPage(fn, params)),
+    listNext: prepared(({ fn }, params: Params<Page & KeyParts>) => {
+      if (keyNames.length === 0) return listPage(fn, params);
+      const parts = keyNames.map((_, index) => params[`key_${index}`]);
+      return listPage(fn, params, sql`AND (${sql.join(keyColumns)}) > (${sql.join(parts)})`);
+    }),
   };
 }
 
-/** What is made once for each list, when it is first asked for. */
-export function cachePerList<T>(make: (resource: ListResource) => T): (resource: ListResource) => T {
-  const made = new Map<ListResource, T>();
+function selectColumns(names: readonly string[]): Cells {
+  return Object.fromEntries(names.map(name => [name, sql.ref<SqlValue>(name)]));
+}
+
+/** Selects numbers that may exceed 2^53 as text, so that they are compared and written digit by digit. */
+function selectLargeAsText(fn: SqlFunctions, kinds: Kinds): Cells {
+  const names = Object.keys(kinds).filter(name => kinds[name] === 'large');
+  return Object.fromEntries(names.map(name => [name, fn.cast('text', sql.ref<SqlValue>(name))]));
+}
+
+/** Caches a value for each list, from the first use on. */
+export function cachePerList<T>(create: (resource: ListResource) => T): (resource: ListResource) => T {
+  const cache = new Map<ListResource, T>();
   return resource => {
-    const known = made.get(resource) ?? make(resource);
-    made.set(resource, known);
-    return known;
+    const value = cache.get(resource) ?? create(resource);
+    cache.set(resource, value);
+    return value;
   };
 }

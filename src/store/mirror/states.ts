@@ -1,27 +1,54 @@
+import { type RawBuilder, sql, type UpdateObject } from 'kysely';
 import type { AccessMark, MirrorPort, ListState } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Resource } from '../../resources/lists.js';
-import { statement, type Database } from '../statement.js';
+import type { Db } from '../contract/tables.js';
+import type { Table } from '../dialect.js';
+import { named, jsonRelation, insertFrom } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 
-type Flags = 'hasOpenSync' | 'isOwnerNamed' | 'isStrange';
-type Instants = 'attemptedAt' | 'dataAsOf';
-/** As engines answer it: one of them has no booleans. */
-type Row = Omit<ListState, Flags | Instants> &
-  Readonly<Record<Flags, boolean | number | null>> &
-  Readonly<Record<Instants, string | null>> & { readonly resource: Resource };
+const state = named('mirror.resource_states');
+const sync = named('mirror.syncs');
 
-const STATES = statement<{ organizationId: string }, Row>(
-  `SELECT resource, rows, open_sync IS NOT NULL AS "hasOpenSync", doubted_at AS "doubtedAt", doubted, stamp_at AS "stampAt",
-     owner_named = 1 AS "isOwnerNamed", outcome, page_digests AS "pageDigests",
-     CASE WHEN not_offered_at IS NOT NULL THEN 'not_offered'
-       WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused' END AS declined,
-     refusals, attempted_at AS "attemptedAt", as_of AS "dataAsOf", coalesce(duration_ms, 0) AS "durationMs",
-     every_seconds * 1000 AS "everyMs", answer_text IS NOT NULL AS "isStrange", page_size AS "pageSize"
-   FROM mirror.resource_states WHERE organization_id = @organizationId`,
+type Organization = { readonly organizationId: string };
+
+const STATES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .selectFrom('mirror.resource_states')
+    .select(eb => [
+      'resource',
+      'rows',
+      eb('open_sync', 'is not', null).as('hasOpenSync'),
+      'doubted_at as doubtedAt',
+      'doubted',
+      'stamp_at as stampAt',
+      eb('owner_named', '=', 1).as('isOwnerNamed'),
+      'outcome',
+      'page_digests as pageDigests',
+      eb
+        .case()
+        .when('not_offered_at', 'is not', null)
+        .then('not_offered' as const)
+        .when(eb.and([eb('no_permission_at', 'is not', null), eb('refusals', '>', 0)]))
+        .then('refused' as const)
+        .end()
+        .as('declined'),
+      'refusals',
+      'attempted_at as attemptedAt',
+      'as_of as dataAsOf',
+      eb.fn.coalesce('duration_ms', eb.lit(0)).as('durationMs'),
+      eb('every_seconds', '*', 1000).as('everyMs'),
+      eb('answer_text', 'is not', null).as('isStrange'),
+      'page_size as pageSize',
+    ])
+    .where('organization_id', '=', organizationId)
+    .$narrowType<{ resource: Resource }>(),
 );
 
-function openingOf({
+/** SQLite has no booleans: it returns 0 and 1. */
+function toListState({
   resource: _,
   hasOpenSync,
   isOwnerNamed,
@@ -29,7 +56,7 @@ function openingOf({
   attemptedAt,
   dataAsOf,
   ...rest
-}: Row): ListState {
+}: ResultRow<typeof STATES>): ListState {
   return {
     ...rest,
     hasOpenSync: Boolean(hasOpenSync),
@@ -44,49 +71,76 @@ export function toMilliseconds(instant: string | null): number | null {
   return instant === null ? null : Date.parse(instant);
 }
 
-const INTERRUPT = statement<{ organizationId: string; part: string; claim: number; at: string }>(
-  `UPDATE mirror.syncs SET state = 'failed', finished_at = @at, error_code = 'interrupted',
-     error = 'the work was interrupted before it ended'
-   WHERE state = 'running' AND organization_id = @organizationId AND claim < @claim
-     AND (resource = 'certificates') = (@part = 'certificates')`,
+type FencedClaim = Organization & { readonly part: string; readonly claim: number };
+const INTERRUPT = prepared(
+  ({ db }, { organizationId, part, claim, at }: Params<FencedClaim & { readonly at: string }>) =>
+    db
+      .updateTable('mirror.syncs')
+      .set({
+        state: 'failed',
+        finished_at: at,
+        error_code: 'interrupted',
+        error: 'the work was interrupted before it ended',
+      })
+      .where('state', '=', 'running')
+      .where('organization_id', '=', organizationId)
+      .where('claim', '<', claim)
+      .where(sql<boolean>`(${sync.resource} = 'certificates') = (${part} = 'certificates')`),
 );
 
-type Resources = { readonly organizationId: string; readonly resources: string };
+const resourceList = jsonRelation('given', { resource: 'text' });
+type Resources = Organization & { readonly resources: Table };
 
-const PREPARE = statement<Resources>(
-  ({ rows }) =>
-    `INSERT INTO mirror.resource_states (organization_id, resource)
-     SELECT @organizationId, named.resource FROM ${rows('@resources', 'named', { resource: 'text' })} WHERE true
-     ON CONFLICT DO NOTHING`,
+const ENSURE_STATES = prepared(({ fn }, { organizationId, resources }: Params<Resources>) =>
+  insertFrom(
+    'mirror.resource_states',
+    { organization_id: organizationId, resource: resourceList.columns.resource },
+    sql`FROM ${resourceList.from(fn, resources)} WHERE true ON CONFLICT DO NOTHING`,
+  ),
 );
 
-/** So that each of them has a state from then on. */
+/** Inserts the states of resources that have none yet. */
 export function ensureStates(organizationId: string, resources: readonly string[]) {
-  return PREPARE({ organizationId, resources: listOf(resources) });
+  return ENSURE_STATES({ organizationId, resources: toResourceTable(resources) });
 }
 
-function listOf(resources: readonly string[]): string {
-  return JSON.stringify(resources.map(resource => [resource]));
+function toResourceTable(resources: readonly string[]): Table {
+  return resourceList.toTable(resources.map(resource => ({ resource })));
 }
 
-/** Where it was not even asked for, what went wrong before is no matter any more. */
-const MARKS: Readonly<Record<AccessMark, ReturnType<typeof markBy>>> = {
-  no_permission:
-    markBy(`no_permission_at = coalesce(no_permission_at, @at), refusals = 0, not_offered_at = NULL,
-    error_code = NULL, error = NULL, failing_since = NULL, webhook_failed = 0`),
-  refused: markBy(
-    `no_permission_at = coalesce(no_permission_at, @at), refusals = refusals + 1, not_offered_at = NULL`,
-  ),
-  not_offered: markBy(
-    `not_offered_at = coalesce(not_offered_at, @at), refusals = refusals + 1, no_permission_at = NULL`,
-  ),
-};
+/** A resource that was not requested has no error: earlier errors no longer matter. */
+const MARKS = {
+  no_permission: prepareMark(at => ({
+    no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
+    refusals: 0,
+    not_offered_at: null,
+    error_code: null,
+    error: null,
+    failing_since: null,
+    webhook_failed: 0,
+  })),
+  refused: prepareMark(at => ({
+    no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
+    refusals: sql<number>`${state.refusals} + 1`,
+    not_offered_at: null,
+  })),
+  not_offered: prepareMark(at => ({
+    not_offered_at: sql<string>`coalesce(${state.not_offered_at}, ${at})`,
+    refusals: sql<number>`${state.refusals} + 1`,
+    no_permission_at: null,
+  })),
+} as const satisfies Record<AccessMark, unknown>;
 
-function markBy(words: string) {
-  return statement<Resources & { at: string }>(
-    ({ rows }) =>
-      `UPDATE mirror.resource_states SET ${words} WHERE organization_id = @organizationId
-       AND resource IN (SELECT named.resource FROM ${rows('@resources', 'named', { resource: 'text' })})`,
+function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>) {
+  return prepared(
+    ({ db, fn }, { organizationId, resources, at }: Params<Resources & { readonly at: string }>) =>
+      db
+        .updateTable('mirror.resource_states')
+        .set(toColumns(at))
+        .where('organization_id', '=', organizationId)
+        .where(
+          sql<boolean>`${state.resource} IN (SELECT ${resourceList.columns.resource} FROM ${resourceList.from(fn, resources)})`,
+        ),
   );
 }
 
@@ -97,7 +151,7 @@ export function createStates({
   return {
     readListStates: async organizationId => {
       const [rows] = await look(STATES({ organizationId }));
-      return new Map(rows.map(row => [row.resource, openingOf(row)] as const));
+      return new Map(rows.map(row => [row.resource, toListState(row)] as const));
     },
     raiseFence: ({ organizationId, part, claim }, at) =>
       transact(async batch => {
@@ -105,10 +159,14 @@ export function createStates({
         const [, seen] = await batch(...raiseFence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
         assertNotFenced(seen, task);
       }),
-    markAccess: (how, task, resources, at) =>
+    markAccess: (mark, task, resources, at) =>
       transact(async batch => {
         const { organizationId } = task;
-        const marked = MARKS[how]({ organizationId, resources: listOf(resources), at: formatInstant(at) });
+        const marked = MARKS[mark]({
+          organizationId,
+          resources: toResourceTable(resources),
+          at: formatInstant(at),
+        });
         const [, seen] = await batch(...raiseFence(task), ensureStates(organizationId, resources), marked);
         assertNotFenced(seen, task);
       }),
