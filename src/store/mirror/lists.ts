@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { computeVersionInstant } from '../../mirror/version-clock.js';
 import { isUnchangedRead } from '../../mirror/unchanged-read.js';
 import { isForgotten } from '../../mirror/forgotten-people.js';
@@ -5,8 +6,11 @@ import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from 
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
+import { versionedTable } from '../contract/tables.js';
 import type { Table, Value } from '../dialect.js';
-import { type BoundStatement, statement, type Database } from '../statement.js';
+import { insertFrom, jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { BoundStatement, Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './people.js';
 import {
   startCommit,
@@ -20,101 +24,117 @@ import {
 import { cachePerList } from './rows.js';
 import { type VersionEnd, createVersionStatements, toVersionTable } from './versions.js';
 
-const PROJECTS = { id: 'text' } as const;
-const NOTE_PROJECTS = statement<{ organizationId: string; projects: Table }>(
-  ({ rows, as }) =>
-    `INSERT INTO mirror.project_references (organization_id, project_id)
-     SELECT ${as('text', '@organizationId')}, p.id FROM ${rows('@projects', 'p', PROJECTS)} WHERE true ORDER BY p.id
-     ON CONFLICT DO NOTHING`,
-);
-const DOUBT = statement<{
-  organizationId: string;
-  resource: string;
-  doubtedAt: string | null;
-  doubted: Uint8Array | null;
-}>(
-  `UPDATE mirror.resource_states SET doubted_at = @doubtedAt, doubted = @doubted
-   WHERE organization_id = @organizationId AND resource = @resource`,
-);
-/** A retirement that is gone takes its certificate to the past. */
-interface Certificate {
-  readonly version: number;
-  readonly valid_from: string;
-  readonly state: string;
-  readonly retirement: number;
-}
+const projectList = jsonRelation('given', { id: 'text' });
+const retirementList = jsonRelation('given', { version: 'int' });
+const retirement = named('mirror.retirements', 'retirement');
+const certificate = named('mirror.certificates', 'certificate');
+const certificateVersions = createVersionStatements(CERTIFICATES);
+const statementsOf = cachePerList(createListStatements);
 
-const CERTIFICATES_OF = statement<{ retirements: Table }, Certificate>(
-  ({ rows }) =>
-    `SELECT c.version, c.valid_from, c.state, r.version AS retirement
-     FROM ${rows('@retirements', 'g', { version: 'int' })}
-     JOIN mirror.retirements AS r ON r.version = g.version
-     JOIN mirror.certificates AS c ON c.organization_id = r.organization_id AND c.retirement_id = r.id`,
+type ListName = { readonly organizationId: string; readonly resource: string };
+
+const INSERT_PROJECTS = prepared(
+  (
+    { fn },
+    { organizationId, projects }: Params<{ readonly organizationId: string; readonly projects: Table }>,
+  ) => {
+    const { id } = projectList.columns;
+    return insertFrom(
+      'mirror.project_references',
+      { organization_id: fn.cast('text', organizationId), project_id: id },
+      sql`FROM ${projectList.from(fn, projects)} WHERE true ORDER BY ${id} ON CONFLICT DO NOTHING`,
+    );
+  },
+);
+type UnconfirmedRemovals = ListName & {
+  readonly doubtedAt: string | null;
+  readonly doubted: Uint8Array | null;
+};
+const UPDATE_UNCONFIRMED_REMOVALS = prepared(
+  ({ db }, { organizationId, resource, doubtedAt, doubted }: Params<UnconfirmedRemovals>) =>
+    db
+      .updateTable('mirror.resource_states')
+      .set({ doubted_at: doubtedAt, doubted })
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', resource),
+);
+/** Selects the certificates of retirements. */
+const SELECT_CERTIFICATES = prepared(
+  ({ fn }, { retirements }: Params<{ readonly retirements: Table }>) => sqlStatement`SELECT ${select({
+    version: certificate.version,
+    valid_from: certificate.valid_from,
+    state: certificate.state,
+    retirementVersion: retirement.version,
+  })} FROM ${retirementList.from(fn, retirements)}
+    JOIN ${retirement()} ON ${retirement.version} = ${retirementList.columns.version}
+    JOIN ${certificate()} ON ${certificate.organization_id} = ${retirement.organization_id}
+      AND ${certificate.retirement_id} = ${retirement.id}`,
 );
 
-/** What is looked at as the sync is let in, under its fence. */
-interface Found {
-  readonly standing: readonly { readonly version: number; readonly valid_from: string }[];
-  readonly ended: readonly Readonly<Record<string, string>>[];
-  readonly certificates: readonly Certificate[];
+/** Rows that the first batch of a commit reads, under the fence. */
+interface CommitReads {
+  /** The current versions that the commit replaces or closes. */
+  readonly current: readonly { readonly version: number; readonly valid_from: string }[];
+  /** The last ends of earlier versions of new rows. */
+  readonly lastEnds: readonly Readonly<Record<string, string>>[];
+  /** The certificates of retirements that the commit closes. They are removed with their retirements. */
+  readonly certificates: readonly ResultRow<typeof SELECT_CERTIFICATES>[];
   readonly forgotten: readonly { readonly hash: string }[];
 }
 
-interface Work extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
+/** The statements that write the changes of a commit to a list. */
+interface ListWrites extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
   readonly statements: readonly (BoundStatement | null)[];
-  /** One for each insert; 0 where it is left out. */
+  /** The version of each insert; 0 if it is left out. */
   readonly versions: readonly number[];
 }
 
-const NO_WORK: Work = { statements: [], versions: [], added: 0, changed: 0, removed: 0 };
-const NO_LOOKS = [null, null, null] as const;
+const NO_WRITES: ListWrites = { statements: [], versions: [], added: 0, changed: 0, removed: 0 };
+const NO_READS = [null, null, null] as const;
 
-/** What a sync writes to its list, and how it ends. A resource that is no list has nothing but the end. */
+/** Creates the commits of syncs. A commit of a resource that is not a list writes only the end of the sync. */
 export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
-  const writesOf = cachePerList(createList);
   return {
-    commit: (sync, changes, ending) =>
+    commit: (sync, changes, completion) =>
       transact(async batch => {
         const { resource, organizationId, full } = sync.request;
-        const list = isListResource(resource) ? writesOf(resource) : null;
-        const wanted = list?.wanted(changes) ?? 0;
-        const isUnchanged = isUnchangedRead(sync, changes, ending);
-        const [, seen, installations, states, , last, ids, standing, ended, certificates, forgotten] =
+        const list = isListResource(resource) ? statementsOf(resource) : null;
+        const versionCount = list?.countVersions(changes) ?? 0;
+        const isUnchanged = isUnchangedRead(sync, changes, completion);
+        const [, seen, installations, states, , last, ids, current, lastEnds, certificates, forgotten] =
           await batch(
-            ...listStartStatements(sync, wanted, isUnchanged),
-            ...(list?.looks(sync, changes) ?? NO_LOOKS),
-            list?.namesPeople === true ? LIST_FORGOTTEN() : listForgottenFor(ending),
+            ...listStartStatements(sync, versionCount, isUnchanged),
+            ...(list?.listReads(sync, changes) ?? NO_READS),
+            list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
           );
-        const entered = startCommit(sync, wanted, { seen, installations, states, ids, last });
-        const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
-        const { statements, versions, ...counts } = work;
-        const left =
-          ending === null
-            ? endCommit(entered, counts)
-            : endSync(entered, counts, ending, { forgotten, isUnchanged });
-        const isCountedAnew = full === true && ending !== null;
-        await batch(
-          ...statements,
-          ...left.statements,
-          isCountedAnew ? (list?.recount({ organizationId, resource }) ?? null) : null,
-        );
-        return { ...left.result, versions };
+        const commit = startCommit(sync, versionCount, { seen, installations, states, ids, last });
+        const writes = list?.listWrites(commit, changes, { current, lastEnds, certificates, forgotten });
+        const { statements, versions, ...counts } = writes ?? NO_WRITES;
+        const end =
+          completion === null
+            ? endCommit(commit, counts)
+            : endSync(commit, counts, completion, { forgotten, isUnchanged });
+        const isRecounted = full === true && completion !== null;
+        const recount = isRecounted ? (list?.recount({ organizationId, resource }) ?? null) : null;
+        await batch(...statements, ...end.statements, recount);
+        return { ...end.result, versions };
       }),
-    endRefused: async (sync, ending) => {
-      await transact(batch => batch(endRefusedSync(sync, ending)));
+    endRefused: async (sync, completion) => {
+      await transact(batch => batch(endRefusedSync(sync, completion)));
     },
   };
 }
 
-/** What one transaction writes to a list. No row is twice in it. */
-function createList(resource: ListResource) {
-  const { table, scope, columns } = LISTS[resource];
-  const versions = createVersionStatements(LISTS[resource]);
-  const archived = createVersionStatements(CERTIFICATES);
-  const email = columns.findIndex(({ name }) => name === 'email');
+/** Creates the statements of commits to one list. No row is twice in a commit. */
+function createListStatements(resource: ListResource) {
+  const entry = LISTS[resource];
+  const listed = named(versionedTable(entry));
+  const listVersions = createVersionStatements(entry);
+  const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
-  function keepsBy(forgotten: Found['forgotten']): (insert: RowInsert) => boolean {
+  /** Returns a condition for rows that name no forgotten person. */
+  function createInsertFilter(forgotten: CommitReads['forgotten']): (insert: RowInsert) => boolean {
     const hashes = new Set(forgotten.map(({ hash }) => hash));
     return ({ cells }) => {
       const address = email < 0 ? null : cells[email];
@@ -122,121 +142,138 @@ function createList(resource: ListResource) {
     };
   }
 
-  function insert(
-    { sync, id, firstVersion: first, clock: dates }: SyncCommit,
+  /** Numbers and dates the new versions, and ends those that they replace. */
+  function planInserts(
+    { sync, id, firstVersion, clock }: SyncCommit,
     inserts: readonly RowInsert[],
-    found: Found,
+    reads: CommitReads,
   ) {
     const { organizationId } = sync.request;
-    const since = sinceOf(found);
-    const ended = new Map(found.ended.map(row => [versions.keyOf(row).join('\0'), row['valid_to'] ?? null]));
-    const keeps = keepsBy(found.forgotten);
-    const closings: VersionEnd[] = [];
+    const validFrom = mapValidFrom(reads);
+    const lastEnds = new Map(
+      reads.lastEnds.map(row => [toMapKey(listVersions.keyOf(row)), row['valid_to'] ?? null]),
+    );
+    const isWritten = createInsertFilter(reads.forgotten);
+    const ends: VersionEnd[] = [];
     const rows: Value[][] = [];
-    const numbers = inserts.map((each, n) => {
-      if (!keeps(each)) return 0;
-      const { key, cells, observedAt, replacedVersion: replaces, document } = each;
-      const before = since.get(replaces ?? 0) ?? ended.get([organizationId, ...key].join('\0')) ?? null;
-      const number = first + n;
-      const at = dates.assignInstant(observedAt, before);
-      if (replaces !== null && since.has(replaces)) {
-        closings.push({ version: replaces, at, changeNumber: number, isRemoved: false });
+    const versions = inserts.map((insert, index) => {
+      if (!isWritten(insert)) return 0;
+      const { key, cells, observedAt, replacedVersion, document } = insert;
+      const previous =
+        validFrom.get(replacedVersion ?? 0) ?? lastEnds.get(toMapKey([organizationId, ...key])) ?? null;
+      const version = firstVersion + index;
+      const at = clock.assignInstant(observedAt, previous);
+      if (replacedVersion !== null && validFrom.has(replacedVersion)) {
+        ends.push({ version: replacedVersion, at, changeNumber: version, isRemoved: false });
       }
-      rows.push([number, organizationId, ...key, ...cells, at, id, document]);
-      return number;
+      rows.push([version, organizationId, ...key, ...cells, at, id, document]);
+      return version;
     });
-    return { closings, rows, numbers };
+    return { ends, rows, versions };
   }
 
-  function close(
-    { firstVersion: first, clock: dates }: SyncCommit,
+  /** Ends the closed versions and the stored certificates of closed retirements. */
+  function planCloses(
+    { firstVersion, clock }: SyncCommit,
     { inserts, closes }: ListChanges,
-    found: Found,
+    reads: CommitReads,
   ) {
-    const since = sinceOf(found);
-    const certificateOf = new Map(found.certificates.map(row => [row.retirement, row]));
-    const closings: VersionEnd[] = [];
-    const stored: VersionEnd[] = [];
-    for (const [n, { version, observedAt }] of closes.entries()) {
-      const before = since.get(version);
-      if (before === undefined) continue;
-      const at = dates.assignInstant(observedAt, before);
-      const number = first + inserts.length + n;
-      closings.push({ version, at, changeNumber: number, isRemoved: true });
-      const certificate = certificateOf.get(version);
-      if (certificate?.state !== 'stored') continue;
-      // It may have come after the answer that no longer showed its retirement.
-      const end = computeVersionInstant(at, certificate.valid_from);
-      stored.push({
-        version: certificate.version,
-        at: end,
-        changeNumber: number + closes.length,
+    const validFrom = mapValidFrom(reads);
+    const certificateOf = new Map(reads.certificates.map(row => [row.retirementVersion, row]));
+    const ends: VersionEnd[] = [];
+    const certificateEnds: VersionEnd[] = [];
+    for (const [index, { version, observedAt }] of closes.entries()) {
+      const previous = validFrom.get(version);
+      if (previous === undefined) continue;
+      const at = clock.assignInstant(observedAt, previous);
+      const changeNumber = firstVersion + inserts.length + index;
+      ends.push({ version, at, changeNumber, isRemoved: true });
+      const stored = certificateOf.get(version);
+      if (stored?.state !== 'stored') continue;
+      certificateEnds.push({
+        version: stored.version,
+        // The certificate may have been stored after the answer that no longer had its retirement.
+        at: computeVersionInstant(at, stored.valid_from),
+        changeNumber: changeNumber + closes.length,
         isRemoved: true,
       });
     }
-    return { closings, stored };
+    return { ends, certificateEnds };
   }
 
   return {
-    namesPeople: email >= 0,
-    /** A retirement's certificate goes with it, and has a number of its own. */
-    wanted: ({ inserts, closes }: ListChanges) => inserts.length + closes.length * (hasCertificates ? 2 : 1),
-    looks: ({ request, previousLatestInstant: knownAt }: OpenSync, { inserts, closes }: ListChanges) => {
-      const replaced = inserts.flatMap(({ replacedVersion: replaces }) => replaces ?? []);
+    hasPeople: email >= 0,
+    /** Counts the version numbers that a commit needs. The certificate of a closed retirement needs one of its own. */
+    countVersions: ({ inserts, closes }: ListChanges) =>
+      inserts.length + closes.length * (hasCertificates ? 2 : 1),
+    listReads: ({ request, previousLatestInstant }: OpenSync, { inserts, closes }: ListChanges) => {
+      const replaced = inserts.flatMap(({ replacedVersion }) => replacedVersion ?? []);
       const closed = closes.map(({ version }) => version);
-      const standing = [...replaced, ...closed];
-      // An answer with a later instant than any row has needs no look at the row's own.
-      const again = inserts.filter(
-        ({ replacedVersion: replaces, observedAt }) =>
-          replaces === null && knownAt !== null && observedAt <= knownAt,
-      );
-      const keys = again.map(({ key }) => [request.organizationId, ...key]);
+      const ending = [...replaced, ...closed];
+      // A new row needs no look at its earlier versions if its answer is later than every instant of the list.
+      const keys = inserts
+        .filter(
+          ({ replacedVersion, observedAt }) =>
+            replacedVersion === null && previousLatestInstant !== null && observedAt <= previousLatestInstant,
+        )
+        .map(({ key }) => [request.organizationId, ...key]);
       return [
-        standing.length === 0 ? null : versions.selectCurrent(standing),
-        keys.length === 0 ? null : versions.selectLastEnds(keys),
+        ending.length === 0 ? null : listVersions.selectCurrent(ending),
+        keys.length === 0 ? null : listVersions.selectLastEnds(keys),
         hasCertificates && closed.length > 0
-          ? CERTIFICATES_OF({ retirements: toVersionTable(closed) })
+          ? SELECT_CERTIFICATES({ retirements: toVersionTable(closed) })
           : null,
       ] as const;
     },
-    write: (entered: SyncCommit, changes: ListChanges, found: Found): Work => {
-      const { sync, id } = entered;
-      const { organizationId, startedAt } = sync.request;
-      const { repairs: mends, projects, unconfirmedRemovals } = changes;
-      const { closings: replaced, rows, numbers } = insert(entered, changes.inserts, found);
-      const { closings: closed, stored } = close(entered, changes, found);
-      const closings = [...replaced, ...closed];
-      const certificates = found.certificates.map(({ version }) => version);
-      const list = { organizationId, resource };
+    listWrites: (commit: SyncCommit, changes: ListChanges, reads: CommitReads): ListWrites => {
+      const { id } = commit;
+      const { organizationId, startedAt } = commit.sync.request;
+      const { repairs, projects, unconfirmedRemovals } = changes;
+      const { ends: replacedEnds, rows, versions } = planInserts(commit, changes.inserts, reads);
+      const { ends: closedEnds, certificateEnds } = planCloses(commit, changes, reads);
+      const certificates = reads.certificates.map(({ version }) => version);
       const statements = [
-        ...versions.moveToPast(closings, id),
-        ...archived.moveToPast(stored, id),
-        certificates.length === 0 ? null : archived.deleteCurrent(certificates),
-        rows.length === 0 ? null : versions.insert(rows),
-        mends.length === 0 ? null : versions.repair(mends),
-        projects.length === 0 ? null : NOTE_PROJECTS({ organizationId, projects: idsOf(projects) }),
+        ...listVersions.moveToPast([...replacedEnds, ...closedEnds], id),
+        ...certificateVersions.moveToPast(certificateEnds, id),
+        certificates.length === 0 ? null : certificateVersions.deleteCurrent(certificates),
+        rows.length === 0 ? null : listVersions.insert(rows),
+        repairs.length === 0 ? null : listVersions.repair(repairs),
+        projects.length === 0
+          ? null
+          : INSERT_PROJECTS({ organizationId, projects: toProjectTable(projects) }),
         unconfirmedRemovals === undefined
           ? null
-          : DOUBT({
-              ...list,
+          : UPDATE_UNCONFIRMED_REMOVALS({
+              organizationId,
+              resource,
               doubted: unconfirmedRemovals,
               doubtedAt: unconfirmedRemovals === null ? null : formatInstant(startedAt),
             }),
       ];
-      const changed = replaced.length;
-      return { statements, versions: numbers, added: rows.length - changed, changed, removed: closed.length };
+      const changed = replacedEnds.length;
+      return { statements, versions, added: rows.length - changed, changed, removed: closedEnds.length };
     },
-    recount: statement<{ organizationId: string; resource: string }>(
-      `UPDATE mirror.resource_states SET rows = (SELECT count(*) FROM mirror.${table} WHERE ${scope} = @organizationId)
-       WHERE organization_id = @organizationId AND resource = @resource`,
+    /** Counts the rows of the list anew. */
+    recount: prepared(({ db }, { organizationId, resource: name }: Params<ListName>) =>
+      db
+        .updateTable('mirror.resource_states')
+        .set({
+          rows: sql<number>`(SELECT count(*) FROM ${listed()} WHERE ${sql.ref(entry.scope)} = ${organizationId})`,
+        })
+        .where('organization_id', '=', organizationId)
+        .where('resource', '=', name),
     ),
   };
 }
 
-function sinceOf({ standing }: Found): ReadonlyMap<number, string> {
-  return new Map(standing.map(row => [row.version, row.valid_from]));
+function mapValidFrom({ current }: CommitReads): ReadonlyMap<number, string> {
+  return new Map(current.map(row => [row.version, row.valid_from]));
 }
 
-function idsOf(projects: readonly string[]): Table {
-  return { columns: PROJECTS, rows: projects.map(id => [id]) };
+function toMapKey(key: readonly string[]): string {
+  return key.join('\0');
+}
+
+function toProjectTable(projects: readonly string[]): Table {
+  return projectList.toTable(projects.map(id => ({ id })));
 }

@@ -19,9 +19,10 @@ type Page = Organization & { readonly limit: number };
 /** The parts of a row's key. */
 type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
+const statementsOf = cachePerList(createRowStatements);
+
 /** Reads the current rows of lists, many in one statement. */
 export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
-  const statementsOf = cachePerList(createRowStatements);
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
       const { toKey, cellNames, keyKinds, findRows, findRowsWithCells } = statementsOf(resource);

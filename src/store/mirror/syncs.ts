@@ -1,65 +1,97 @@
+import { sql, type Expression, type RawBuilder } from 'kysely';
 import { VersionClock } from '../../mirror/version-clock.js';
 import { MirrorError } from '../../mirror/errors.js';
 import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
-import { type BoundStatement, statement } from '../statement.js';
+import { insertFrom, named } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { BoundStatement } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { ensureStates } from './states.js';
 import { LIST_FORGOTTEN, LOCK_COUNTER } from './people.js';
 
 type Sync = Tables['syncs'];
 type State = Tables['resource_states'];
-type Whose = { readonly organizationId: string; readonly resource: string };
+/** One resource of an organization. */
+type ResourceName = { readonly organizationId: string; readonly resource: string };
 
-/** No installation changes its state until the transaction has ended. */
-const INSTALLATIONS = statement<{ organizationId: string }, { readonly state: string }>(
-  ({ forShare }) =>
-    `SELECT state FROM mirror.installations WHERE organization_id = @organizationId ${forShare}`,
+const state = named('mirror.resource_states');
+const syncs = named('mirror.syncs');
+const counter = named('mirror.version_counter');
+
+const isOf = ({ organizationId, resource }: Params<ResourceName>) =>
+  sql<boolean>`${state.organization_id} = ${organizationId} AND ${state.resource} = ${resource}`;
+
+/** Locks the installations of an organization: their states stay until the transaction ends. */
+const LOCK_INSTALLATIONS = prepared(
+  ({ db }, { organizationId }: Params<{ readonly organizationId: string }>) =>
+    db
+      .selectFrom('mirror.installations')
+      .select('state')
+      .where('organization_id', '=', organizationId)
+      .forShare(),
 );
-type SpanState = Pick<
-  State,
-  | 'unchanged_reads'
-  | 'unchanged_first_started_at'
-  | 'unchanged_first_finished_at'
-  | 'unchanged_last_finished_at'
-  | 'unchanged_requests'
-  | 'unchanged_bytes'
->;
-type StoredState = SpanState & Pick<State, 'read_claim' | 'read_at' | 'as_of'>;
-const STATE = statement<Whose, StoredState>(
-  `SELECT read_claim, read_at, as_of, unchanged_reads, unchanged_first_started_at, unchanged_first_finished_at,
-     unchanged_last_finished_at, unchanged_requests, unchanged_bytes
-   FROM mirror.resource_states WHERE organization_id = @organizationId AND resource = @resource`,
+const READ_STATE = prepared(({ db }, params: Params<ResourceName>) =>
+  db
+    .selectFrom('mirror.resource_states')
+    .select([
+      'read_claim',
+      'read_at',
+      'as_of',
+      'unchanged_reads',
+      'unchanged_first_started_at',
+      'unchanged_first_finished_at',
+      'unchanged_last_finished_at',
+      'unchanged_requests',
+      'unchanged_bytes',
+    ])
+    .where(isOf(params)),
 );
-/** Writes the open span of unchanged reads as one that has ended. */
-const CLOSE_SPAN = statement<Whose>(
-  `INSERT INTO mirror.unchanged_spans (organization_id, resource, first_started_at, first_finished_at,
-     last_started_at, last_finished_at, reads, requests, bytes)
-   SELECT organization_id, resource, unchanged_first_started_at, unchanged_first_finished_at,
-     as_of, unchanged_last_finished_at, unchanged_reads, unchanged_requests, unchanged_bytes
-   FROM mirror.resource_states
-   WHERE organization_id = @organizationId AND resource = @resource AND unchanged_reads > 0`,
-);
-const NUMBERS = statement<{ count: number }, { readonly last: number }>(
-  'UPDATE mirror.version_counter SET last = last + @count RETURNING last',
-);
-const ENTER = statement<
-  Whose &
-    Pick<Sync, 'job_id' | 'newest_delivery_id'> & {
-      readonly trigger: string;
-      readonly claim: number;
-      readonly at: string;
+type StoredState = ResultRow<typeof READ_STATE>;
+/** The current span of unchanged reads. */
+type SpanState = Omit<StoredState, 'read_claim' | 'read_at' | 'as_of'>;
+
+/** Inserts the current span of unchanged reads as one that has ended. */
+const INSERT_SPAN = prepared((_, params: Params<ResourceName>) =>
+  insertFrom(
+    'mirror.unchanged_spans',
+    {
+      organization_id: state.organization_id,
+      resource: state.resource,
+      first_started_at: state.unchanged_first_started_at.$notNull(),
+      first_finished_at: state.unchanged_first_finished_at.$notNull(),
+      last_started_at: state.as_of.$notNull(),
+      last_finished_at: state.unchanged_last_finished_at.$notNull(),
+      reads: state.unchanged_reads,
+      requests: state.unchanged_requests,
+      bytes: state.unchanged_bytes,
     },
-  { readonly id: number }
->(
-  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, state, job_id, newest_delivery_id)
-   VALUES (@organizationId, @resource, @trigger, @claim, @at, 'running', @job_id, @newest_delivery_id) RETURNING id`,
+    sql`FROM ${state()} WHERE ${isOf(params)} AND ${state.unchanged_reads} > 0`,
+  ),
+);
+const RESERVE_VERSIONS = prepared(({ db }, { count }: Params<{ readonly count: number }>) =>
+  db
+    .updateTable('mirror.version_counter')
+    .set(({ eb }) => ({ last: eb('last', '+', count) }))
+    .returning('last'),
+);
+type NewSync = ResourceName &
+  Pick<Sync, 'trigger' | 'claim' | 'started_at' | 'job_id' | 'newest_delivery_id'>;
+const INSERT_SYNC = prepared(({ db }, params: Params<NewSync>) =>
+  db
+    .insertInto('mirror.syncs')
+    .values({
+      ...pick(params, ['resource', 'trigger', 'claim', 'started_at', 'job_id', 'newest_delivery_id']),
+      organization_id: params.organizationId,
+      state: 'running',
+    })
+    .returning('id'),
 );
 
 type SyncCounts = Pick<Sync, 'id' | 'rows_added' | 'rows_changed' | 'rows_removed' | 'rows_unchanged'> & {
-  /** Whether this commit has changed a row: its number is the newest by now. */
+  /** 1 if this commit has changed a row: its number is the newest by now. */
   readonly is_changed: number;
 };
 type SyncEnd = SyncCounts &
@@ -68,82 +100,136 @@ type SyncEnd = SyncCounts &
     'finished_at' | 'last_answer_at' | 'state' | 'requests' | 'bytes' | 'drift' | 'error_code' | 'error'
   >;
 
-const COUNTS = `rows_added = @rows_added, rows_changed = @rows_changed, rows_removed = @rows_removed,
-  rows_unchanged = @rows_unchanged,
-  changes_up_to = CASE WHEN @is_changed = 1 THEN (SELECT last FROM mirror.version_counter) ELSE changes_up_to END`;
-const COUNT_SYNC = statement<SyncCounts>(`UPDATE mirror.syncs SET ${COUNTS} WHERE id = @id`);
-const END_SYNC = statement<SyncEnd>(
-  `UPDATE mirror.syncs SET ${COUNTS}, finished_at = @finished_at, last_answer_at = @last_answer_at, state = @state,
-     requests = @requests, bytes = @bytes, drift = @drift, error_code = @error_code, error = @error
-   WHERE id = @id AND finished_at IS NULL`,
+const setCounts = (params: Params<SyncCounts>) => ({
+  ...pick(params, ['rows_added', 'rows_changed', 'rows_removed', 'rows_unchanged']),
+  changes_up_to: ifTrue(
+    params.is_changed,
+    sql<number>`(SELECT ${counter.last} FROM ${counter()})`,
+    syncs.changes_up_to,
+  ),
+});
+const UPDATE_COUNTS = prepared(({ db }, params: Params<SyncCounts>) =>
+  db.updateTable('mirror.syncs').set(setCounts(params)).where('id', '=', params.id),
+);
+const END_SYNC = prepared(({ db }, params: Params<SyncEnd>) =>
+  db
+    .updateTable('mirror.syncs')
+    .set({
+      ...setCounts(params),
+      ...pick(params, ['finished_at', 'last_answer_at', 'state', 'requests', 'bytes', 'drift']),
+      ...pick(params, ['error_code', 'error']),
+    })
+    .where('id', '=', params.id)
+    .where('finished_at', 'is', null),
 );
 
-type Written = Whose &
+type StateUpdate = ResourceName &
   SpanState &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
-type Ended = Written &
-  ReturnType<typeof endingColumns> &
+type EndedStateUpdate = StateUpdate &
+  ReturnType<typeof toEndingColumns> &
   Pick<State, 'as_of'> & {
     readonly drift: number;
-    /** From when on the whole list is known; null where this read was not complete. */
-    readonly whole_at: string | null;
+    /** The end of this read if it is complete, else null. */
+    readonly complete_at: string | null;
     readonly outcome: string;
-    readonly is_whole: number;
+    readonly is_complete: number;
     readonly is_failed: number;
-    readonly is_answered: number;
+    readonly has_answer: number;
   };
 
-const WRITTEN = `rows = rows + @rows, open_sync = @open_sync, stamp_at = coalesce(@stamp_at, stamp_at),
-  read_claim = @read_claim, read_at = @read_at, unchanged_reads = @unchanged_reads,
-  unchanged_first_started_at = @unchanged_first_started_at,
-  unchanged_first_finished_at = @unchanged_first_finished_at,
-  unchanged_last_finished_at = @unchanged_last_finished_at,
-  unchanged_requests = @unchanged_requests, unchanged_bytes = @unchanged_bytes`;
-const WHOSE = 'organization_id = @organizationId AND resource = @resource';
-const LEAVE_OPEN = statement<Written>(`UPDATE mirror.resource_states SET ${WRITTEN} WHERE ${WHOSE}`);
-const LEAVE_ENDED = statement<Ended>(
-  `UPDATE mirror.resource_states SET ${WRITTEN}, as_of = coalesce(@as_of, as_of),
-     first_complete_at = coalesce(first_complete_at, @whole_at), attempted_at = @read_at, outcome = @outcome,
-     error_code = @error_code, error = @error,
-     failing_since = CASE WHEN @is_whole = 0 THEN coalesce(failing_since, @read_at) END,
-     webhook_failed = CASE WHEN @is_whole = 1 THEN 0 WHEN webhook_failed = 1 THEN 1 ELSE @is_for_webhook END,
-     no_permission_at = CASE WHEN @is_failed = 1 THEN no_permission_at END,
-     not_offered_at = CASE WHEN @is_failed = 1 THEN not_offered_at END,
-     refusals = CASE WHEN @is_failed = 1 THEN refusals ELSE 0 END,
-     drift_total = drift_total + @drift,
-     answer_status = coalesce(@answer_status, answer_status), answer_form = coalesce(@answer_form, answer_form),
-     answer_text = CASE WHEN @is_answered = 1 THEN @answer_text ELSE answer_text END,
-     last_answer_at = coalesce(@last_answer_at, last_answer_at),
-     page_size = CASE WHEN @is_sized = 1 THEN @page_size ELSE page_size END,
-     every_seconds = CASE WHEN @is_paced = 1 THEN @every_seconds ELSE every_seconds END,
-     requests = coalesce(@calls, requests), owner_named = coalesce(@owner_named, owner_named),
-     duration_ms = coalesce(@duration_ms, duration_ms),
-     page_digests = CASE WHEN @is_listed = 1 THEN @page_digests ELSE page_digests END
-   WHERE ${WHOSE}`,
+const setRead = (params: Params<StateUpdate>) => ({
+  ...pick(params, ['open_sync', 'read_claim', 'read_at', 'unchanged_reads', 'unchanged_requests']),
+  ...pick(params, ['unchanged_first_started_at', 'unchanged_first_finished_at']),
+  ...pick(params, ['unchanged_last_finished_at', 'unchanged_bytes']),
+  rows: sql<number>`${state.rows} + ${params.rows}`,
+  stamp_at: coalesce(params.stamp_at, state.stamp_at),
+});
+const UPDATE_STATE = prepared(({ db }, params: Params<StateUpdate>) =>
+  db.updateTable('mirror.resource_states').set(setRead(params)).where(isOf(params)),
 );
+const UPDATE_ENDED_STATE = prepared(({ db }, params: Params<EndedStateUpdate>) => {
+  const { is_complete: isComplete, is_failed: isFailed, read_at: readAt } = params;
+  return db
+    .updateTable('mirror.resource_states')
+    .set({
+      ...setRead(params),
+      ...pick(params, ['outcome', 'error_code', 'error']),
+      as_of: coalesce(params.as_of, state.as_of),
+      first_complete_at: coalesce(state.first_complete_at, params.complete_at),
+      attempted_at: readAt,
+      failing_since: ifTrue(isComplete, NULL, coalesce(state.failing_since, readAt)),
+      webhook_failed: sql<number>`CASE WHEN ${isComplete} = 1 THEN 0 WHEN ${state.webhook_failed} = 1 THEN 1
+        ELSE ${params.is_for_webhook} END`,
+      no_permission_at: ifTrue(isFailed, state.no_permission_at, NULL),
+      not_offered_at: ifTrue(isFailed, state.not_offered_at, NULL),
+      refusals: ifTrue(isFailed, state.refusals, sql.lit(0)),
+      drift_total: sql<number>`${state.drift_total} + ${params.drift}`,
+      answer_status: coalesce(params.answer_status, state.answer_status),
+      answer_form: coalesce(params.answer_form, state.answer_form),
+      answer_text: ifTrue(params.has_answer, params.answer_text, state.answer_text),
+      last_answer_at: coalesce(params.last_answer_at, state.last_answer_at),
+      page_size: ifTrue(params.has_page_size, params.page_size, state.page_size),
+      every_seconds: ifTrue(params.has_interval, params.every_seconds, state.every_seconds),
+      requests: coalesce(params.complete_requests, state.requests),
+      owner_named: coalesce(params.owner_named, state.owner_named),
+      duration_ms: coalesce(params.duration_ms, state.duration_ms),
+      page_digests: ifTrue(params.has_page_digests, params.page_digests, state.page_digests),
+    })
+    .where(isOf(params));
+});
 
 const LONGEST_CALL_MS = 60_000;
-const NOTHING: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+const NO_CHANGES: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-/** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
-export function reserveVersions(count: number): BoundStatement<{ readonly last: number }> | null {
-  return count === 0 ? null : NUMBERS({ count });
+/** Returns an expression that leaves out the values that are NULL. */
+function coalesce<T>(value: Expression<T | null>, other: Expression<T>): RawBuilder<T> {
+  return sql`coalesce(${value}, ${other})`;
 }
 
-/** What every write of a sync begins with. Its row is entered with the first. */
-export function listStartStatements({ request, part, id }: OpenSync, wanted: number, isUnchanged = false) {
+const NULL: RawBuilder<null> = sql`NULL`;
+
+/** Returns the one expression if a flag is 1, else the other. */
+function ifTrue<T, U>(
+  flag: Expression<number>,
+  value: Expression<T>,
+  other: Expression<U>,
+): RawBuilder<T | U> {
+  return sql`CASE WHEN ${flag} = 1 THEN ${value} ELSE ${other} END`;
+}
+
+/** Takes parameters by their names, which are those of columns. */
+function pick<Given, Name extends keyof Given>(
+  params: Params<Given>,
+  names: readonly Name[],
+): Pick<Params<Given>, Name>;
+function pick(params: Readonly<Record<string, unknown>>, names: readonly string[]): object {
+  return Object.fromEntries(names.map(name => [name, params[name]]));
+}
+
+/** Reserves numbers of versions. The counter stays locked, so versions become visible in the order of their numbers. */
+export function reserveVersions(count: number) {
+  return count === 0 ? null : RESERVE_VERSIONS({ count });
+}
+
+/** Returns the first statements of each commit of a sync. The first commit inserts the row of the sync. */
+export function listStartStatements(
+  { request, part, id }: OpenSync,
+  versionCount: number,
+  isUnchanged = false,
+) {
   const { organizationId, resource, claim, trigger, startedAt, cause } = request;
-  const at = formatInstant(startedAt);
-  const row = { organizationId, resource, trigger, claim, at, ...toCauseColumns(cause) };
+  const started_at = formatInstant(startedAt);
+  const newSync = { organizationId, resource, trigger, claim, started_at, ...toCauseColumns(cause) };
   return [
     ...raiseFence({ organizationId, part, claim }),
-    INSTALLATIONS({ organizationId }),
-    STATE({ organizationId, resource }),
+    LOCK_INSTALLATIONS({ organizationId }),
+    READ_STATE({ organizationId, resource }),
     id === null ? ensureStates(organizationId, [resource]) : null,
-    reserveVersions(wanted) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
+    reserveVersions(versionCount) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
     // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
     // seals everything up to the newest id that it sees.
-    id === null && !isUnchanged ? ENTER(row) : null,
+    id === null && !isUnchanged ? INSERT_SYNC(newSync) : null,
   ] as const;
 }
 
@@ -155,59 +241,60 @@ interface StartRows {
   readonly last: readonly { readonly last: number }[];
 }
 
-/** A sync within one transaction of its own. */
+/** One commit of a sync, which is a transaction of its own. */
 export interface SyncCommit {
   readonly sync: OpenSync;
   readonly id: number;
-  /** The first of the numbers that are its own. */
+  /** The first of the version numbers that are reserved for this commit. */
   readonly firstVersion: number;
   readonly clock: VersionClock;
   /** The state of the resource before this transaction. */
-  readonly state: StoredState | undefined;
+  readonly stored: StoredState | undefined;
 }
 
-/** Throws once a newer claim, read or suspension was seen. */
+/** Throws if a newer claim or read has written, or if no installation is active. */
 export function startCommit(
   sync: OpenSync,
-  wanted: number,
+  versionCount: number,
   { seen, installations, states, ids, last }: StartRows,
 ): SyncCommit {
   const { organizationId, claim, startedAt } = sync.request;
   assertNotFenced(seen, { organizationId, part: sync.part, claim });
-  if (installations.length > 0 && installations.every(({ state }) => state !== 'active')) {
+  if (installations.length > 0 && installations.every(row => row.state !== 'active')) {
     throw new MirrorError('not_active', 'the organization has no active installation any more');
   }
-  const [state] = states;
-  if (state?.read_claim === claim && (state.read_at ?? '') > formatInstant(startedAt)) {
+  const [stored] = states;
+  if (stored?.read_claim === claim && (stored.read_at ?? '') > formatInstant(startedAt)) {
     throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
   }
   return {
     sync,
     id: sync.id ?? ids[0]?.id ?? 0,
-    firstVersion: (last[0]?.last ?? wanted) - wanted + 1,
+    firstVersion: (last[0]?.last ?? versionCount) - versionCount + 1,
     clock: new VersionClock(sync.latestInstant),
-    state,
+    stored,
   };
 }
 
+/** The last statements of a commit, and its result. */
 export interface CommitEnd {
-  /** What the books are observedAt, in the same message as the rows. */
   readonly statements: readonly (BoundStatement | null)[];
   readonly result: CommitResult;
 }
 
+/** Ends a commit of a sync that goes on. */
 export function endCommit(
-  { sync, id, clock: dates, state }: SyncCommit,
-  counts: Partial<ChangeCounts>,
+  { sync, id, clock, stored }: SyncCommit,
+  changes: Partial<ChangeCounts>,
 ): CommitEnd {
-  const done = { ...NOTHING, ...counts };
+  const counts = { ...NO_CHANGES, ...changes };
   return {
     statements: [
-      ...closeSpan(sync, state),
-      COUNT_SYNC({ id, ...countColumns(sync.counts, done) }),
-      LEAVE_OPEN({ ...written(sync, done, dates), ...NO_SPAN, open_sync: id }),
+      ...closeSpan(sync, stored),
+      UPDATE_COUNTS({ id, ...toCountColumns(sync.counts, counts) }),
+      UPDATE_STATE({ ...toReadColumns(sync, counts, clock), ...NO_SPAN, open_sync: id }),
     ],
-    result: { syncId: id, latestInstant: dates.latest, drift: 0, ...done },
+    result: { syncId: id, latestInstant: clock.latest, drift: 0, ...counts },
   };
 }
 
@@ -218,45 +305,50 @@ interface EndOptions {
   readonly isUnchanged: boolean;
 }
 
-/** Returns the last writes of a sync: as `leave` does, and the end of the sync, or the span that counts an unchanged read. */
+/** Ends the last commit of a sync: as `endCommit` does, and ends the sync or extends the span of unchanged reads. */
 export function endSync(
-  { sync, id, clock: dates, state: stored }: SyncCommit,
-  counts: Partial<ChangeCounts>,
-  ending: SyncCompletion,
+  { sync, id, clock, stored }: SyncCommit,
+  changes: Partial<ChangeCounts>,
+  completion: SyncCompletion,
   { forgotten, isUnchanged }: EndOptions,
 ): CommitEnd {
-  const done = { ...NOTHING, ...counts };
-  const { request, hasPartialRows: isOpen } = sync;
-  const { endedAt, state, isInterrupted } = ending;
-  const { answer_text: told, ...columns } = endingColumns(sync, ending);
-  const startedAt = formatInstant(request.startedAt);
-  const isWhole = state === 'complete';
-  const drift = sync.countsAsDrift ? changesOf(sync.counts) + changesOf(done) : 0;
-  const isKept = told !== null && isFreeOfForgottenPeople(new Set(forgotten.map(({ hash }) => hash)), told);
-  const span = isUnchanged ? extendSpan(sync, stored, ending) : NO_SPAN;
+  const counts = { ...NO_CHANGES, ...changes };
+  const { request, hasPartialRows } = sync;
+  const { endedAt, state: outcome, isInterrupted } = completion;
+  const { answer_text: answerText, ...columns } = toEndingColumns(sync, completion);
+  const isComplete = outcome === 'complete';
+  const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
+  const hashes = new Set(forgotten.map(({ hash }) => hash));
+  const mayStoreAnswer = answerText !== null && isFreeOfForgottenPeople(hashes, answerText);
+  const span = isUnchanged ? extendSpan(sync, stored, completion) : NO_SPAN;
   const isExtended = span.unchanged_reads > 1;
-  const ended = LEAVE_ENDED({
-    ...written(sync, done, dates),
+  const endState = UPDATE_ENDED_STATE({
+    ...toReadColumns(sync, counts, clock),
     ...span,
     ...columns,
-    as_of: isWhole ? startedAt : null,
-    whole_at: isWhole ? dates.clampToLatest(formatInstant(endedAt)) : null,
-    outcome: state,
-    is_whole: Number(isWhole),
-    is_failed: Number(state === 'failed'),
-    is_answered: Number(columns.last_answer_at !== null),
-    open_sync: isInterrupted && isOpen ? id : null,
+    as_of: isComplete ? formatInstant(request.startedAt) : null,
+    complete_at: isComplete ? clock.clampToLatest(formatInstant(endedAt)) : null,
+    outcome,
+    is_complete: Number(isComplete),
+    is_failed: Number(outcome === 'failed'),
+    has_answer: Number(columns.last_answer_at !== null),
+    open_sync: isInterrupted && hasPartialRows ? id : null,
     drift,
-    answer_text: isKept ? told : null,
+    answer_text: mayStoreAnswer ? answerText : null,
   });
-  const syncEnd = { ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) };
+  const end = {
+    ...toEndColumns(id, completion),
+    state: outcome,
+    drift,
+    ...toCountColumns(sync.counts, counts),
+  };
   return {
     statements: [
       ...(isExtended ? [] : closeSpan(sync, stored)),
-      isUnchanged ? null : END_SYNC(syncEnd),
-      ended,
+      isUnchanged ? null : END_SYNC(end),
+      endState,
     ],
-    result: { syncId: isUnchanged ? null : id, latestInstant: dates.latest, drift, ...done },
+    result: { syncId: isUnchanged ? null : id, latestInstant: clock.latest, drift, ...counts },
   };
 }
 
@@ -269,13 +361,13 @@ const NO_SPAN: SpanState = {
   unchanged_bytes: 0,
 };
 
-/** Ends the open span of unchanged reads if there is one. The lock keeps ids in the order of commits, as those of syncs. */
+/** Ends the span of unchanged reads if there is one. The lock keeps ids in the order of commits, as those of syncs. */
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
-  state: StoredState | undefined,
-): (BoundStatement | null)[] {
-  const isOpen = (state?.unchanged_reads ?? 0) > 0;
-  return isOpen ? [LOCK_COUNTER(), CLOSE_SPAN({ organizationId, resource })] : [];
+  stored: StoredState | undefined,
+): BoundStatement[] {
+  const isOpen = (stored?.unchanged_reads ?? 0) > 0;
+  return isOpen ? [LOCK_COUNTER(), INSERT_SPAN({ organizationId, resource })] : [];
 }
 
 /**
@@ -284,18 +376,18 @@ function closeSpan(
  */
 function extendSpan(
   { request }: OpenSync,
-  state: StoredState | undefined,
+  stored: StoredState | undefined,
   { endedAt, requests, bytes }: SyncCompletion,
 ): SpanState {
   const startedAt = formatInstant(request.startedAt);
   const finishedAt = formatInstant(endedAt);
   const continues =
-    state !== undefined &&
-    state.unchanged_reads > 0 &&
-    dayOf(state.unchanged_first_started_at) === dayOf(startedAt) &&
-    (state.as_of ?? '') <= startedAt &&
-    (state.unchanged_last_finished_at ?? '') <= finishedAt;
-  const previous = continues ? state : NO_SPAN;
+    stored !== undefined &&
+    stored.unchanged_reads > 0 &&
+    toUtcDay(stored.unchanged_first_started_at) === toUtcDay(startedAt) &&
+    (stored.as_of ?? '') <= startedAt &&
+    (stored.unchanged_last_finished_at ?? '') <= finishedAt;
+  const previous = continues ? stored : NO_SPAN;
   return {
     unchanged_reads: previous.unchanged_reads + 1,
     unchanged_first_started_at: previous.unchanged_first_started_at ?? startedAt,
@@ -307,48 +399,49 @@ function extendSpan(
 }
 
 /** Returns the UTC day of an instant as text. */
-function dayOf(instant: string | null): string {
+function toUtcDay(instant: string | null): string {
   return (instant ?? '').slice(0, 10);
 }
 
-/** Who is to be asked for before the end of a sync is written. */
-export function listForgottenFor(ending: SyncCompletion | null) {
-  return (ending?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
+/** Lists forgotten people if the end of a sync stores the text of an answer, which might name one of them. */
+export function listForgottenFor(completion: SyncCompletion | null) {
+  return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** The row of a sync that may not write any more. */
-export function endRefusedSync({ id, counts }: OpenSync, ending: SyncCompletion) {
+/** Ends the row of a sync that may no longer write. */
+export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
-  return END_SYNC({ ...endOf(id, ending), state: 'failed', drift: 0, ...countColumns(counts, NOTHING) });
+  const columns = { ...toEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
+  return END_SYNC({ ...columns, state: 'failed', drift: 0 });
 }
 
-function written({ request }: OpenSync, done: ChangeCounts, dates: VersionClock) {
+function toReadColumns({ request }: OpenSync, counts: ChangeCounts, clock: VersionClock) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
     organizationId,
     resource,
-    rows: done.added - done.removed,
-    stamp_at: dates.latest,
+    rows: counts.added - counts.removed,
+    stamp_at: clock.latest,
     read_claim: claim,
     read_at: formatInstant(startedAt),
   };
 }
 
-function changesOf({ added, changed, removed }: ChangeCounts): number {
+function countChanges({ added, changed, removed }: ChangeCounts): number {
   return added + changed + removed;
 }
 
-function countColumns(before: ChangeCounts, done: ChangeCounts) {
+function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   return {
-    rows_added: before.added + done.added,
-    rows_changed: before.changed + done.changed,
-    rows_removed: before.removed + done.removed,
-    rows_unchanged: before.unchanged + done.unchanged,
-    is_changed: Number(changesOf(done) > 0),
+    rows_added: previous.added + counts.added,
+    rows_changed: previous.changed + counts.changed,
+    rows_removed: previous.removed + counts.removed,
+    rows_unchanged: previous.unchanged + counts.unchanged,
+    is_changed: Number(countChanges(counts) > 0),
   };
 }
 
-function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion) {
+function toEndColumns(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion) {
   return {
     id,
     finished_at: formatInstant(endedAt),
@@ -360,29 +453,31 @@ function endOf(id: number, { endedAt, lastAnswerAt = null, requests, bytes, faul
   };
 }
 
-/** What the end of a read says of its resource; null where that stays as it was. */
-function endingColumns({ request }: OpenSync, ending: SyncCompletion) {
-  const { endedAt, state, fault, requests, pageSize, everySeconds, ownerNamed, answer = null } = ending;
-  const isWhole = state === 'complete';
+/** The columns of a resource's state at the end of a read. NULL leaves a column unchanged, unless a flag says otherwise. */
+function toEndingColumns({ request }: OpenSync, completion: SyncCompletion) {
+  const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
+  const { answer = null } = completion;
+  const isComplete = outcome === 'complete';
   return {
-    /** A retry that answers none of itself leaves what failed before it as it is. No webhook announces a project. */
+    /** A retry that answers no delivery leaves the flag of earlier reads. No webhook announces a project. */
     is_for_webhook: Number(
       request.resource !== 'projects' &&
         (request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number'),
     ),
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
-    duration_ms: isWhole ? durationOf(request.startedAt, endedAt, requests) : null,
-    /** Whether `page_digests` is to be written. */
-    is_listed: Number(ending.pageDigests !== undefined),
-    page_digests: ending.pageDigests ?? null,
-    /** Whether `page_size` is to be written. */
-    is_sized: Number(pageSize !== undefined),
+    duration_ms: isComplete ? limitDuration(request.startedAt, endedAt, requests) : null,
+    /** Whether `page_digests` is written. */
+    has_page_digests: Number(completion.pageDigests !== undefined),
+    page_digests: completion.pageDigests ?? null,
+    /** Whether `page_size` is written. */
+    has_page_size: Number(pageSize !== undefined),
     page_size: pageSize ?? null,
-    is_paced: Number(isWhole && everySeconds !== undefined),
+    /** Whether `every_seconds` is written. */
+    has_interval: Number(isComplete && everySeconds !== undefined),
     every_seconds: everySeconds ?? null,
-    calls: isWhole ? requests : null,
-    owner_named: ownerNamed !== undefined && (isWhole || ownerNamed) ? Number(ownerNamed) : null,
+    complete_requests: isComplete ? requests : null,
+    owner_named: ownerNamed !== undefined && (isComplete || ownerNamed) ? Number(ownerNamed) : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
     answer_text: toReadableText(answer?.text ?? null),
@@ -390,12 +485,12 @@ function endingColumns({ request }: OpenSync, ending: SyncCompletion) {
   };
 }
 
-/** A clock that was put forward meanwhile makes no read long: a list that takes long is read less often. */
-function durationOf(startedAt: number, endedAt: number, requests: number): number {
+/** Limits the duration by the number of requests: a list that takes long is read less often, a clock change must not do that. */
+function limitDuration(startedAt: number, endedAt: number, requests: number): number {
   return Math.min(Math.max(0, endedAt - startedAt), (requests + 1) * LONGEST_CALL_MS);
 }
 
-/** What a sync says of who asked for it. */
+/** The job that runs a sync, and the newest delivery that the job answers. */
 export function toCauseColumns(cause: SyncCause | undefined) {
   return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }

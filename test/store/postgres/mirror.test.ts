@@ -140,7 +140,7 @@ test('T44 control: if a write only reads the fence without locking it, an older 
     transact: work =>
       real.transact((query, send) =>
         work(query, all => {
-          const isCommit = isBroken && all.some(({ text }) => text.includes('INTO mirror.syncs'));
+          const isCommit = isBroken && all.some(({ text }) => text.includes('insert into "mirror"."syncs"'));
           const [hold, ...others] = all;
           if (!isCommit || hold === undefined) return send(all);
           expect(hold.text).toContain('INSERT INTO "mirror"."fences"');
