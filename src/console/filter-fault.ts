@@ -1,5 +1,5 @@
 import { findOrganization } from '../query/find-named.js';
-import type { FilterFault } from '../query/lists/ask.js';
+import type { FilterFault } from '../query/lists/parse-request.js';
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';
 import type { PageFault } from './page.js';

@@ -2,10 +2,10 @@ import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
 import type { FreshnessStanding, FreshnessDetails } from './freshness/words.js';
-import { type Condition, inSql } from './lists/filter.js';
+import { type Condition, matches } from './lists/condition.js';
 import { RANK } from './freshness/read.js';
 import { BY_OWNER, BY_PROJECT, byOwner, idsOf, ownersBy, sumWarehouses } from './sums.js';
-import { every, first, limit, ofOne, only, plain, sql } from './sql.js';
+import { built, every, first, limit, ofOne, only, plain, sql } from './sql.js';
 
 interface Demand {
   /** Null for all of them. */
@@ -165,12 +165,12 @@ interface Counts {
 }
 
 function partOf(where: readonly Condition[]): Statement {
-  return every(where.map(condition => inSql(condition)));
+  return every(where.map(condition => built(matches(condition))));
 }
 
 /** Tells whether any warehouse has held such a credit, as far as the mirror has seen. */
 export async function wasEverHeld(reader: Reader, condition: Condition): Promise<boolean> {
-  const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${inSql(condition)} LIMIT 1`;
+  const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${built(matches(condition))} LIMIT 1`;
   return (await first(reader, held)) !== null;
 }
 

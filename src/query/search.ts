@@ -1,11 +1,11 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
-import { inSql } from './lists/filter.js';
-import { ofAnyOrganization } from './lists/find.js';
+import { matches } from './lists/condition.js';
+import { isOfKnownOrganization } from './lists/find.js';
 import type { List } from './lists/list.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
-import { hasRows } from './lists/read.js';
-import { joined, only, plain, sql, table } from './sql.js';
+import { hasRows } from './lists/rows.js';
+import { built, joined, only, plain, sql, table } from './sql.js';
 
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
 export const SEARCHED_ROWS = 50_000;
@@ -58,7 +58,7 @@ async function beginning({ all }: Reader, list: List, text: string): Promise<Sea
   const { idColumn: column, entry } = list;
   const name = plain(column);
   const rows = await all(sql<Row>`SELECT ${plain(shown(list, column).join(', '))} FROM ${table(tableOf(list))}
-    WHERE ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`} AND ${ofAnyOrganization(entry)}
+    WHERE ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`} AND ${built(isOfKnownOrganization(entry))}
     ORDER BY ${name}, version LIMIT ${MOST}`);
   return { list, column, rows };
 }
@@ -68,7 +68,7 @@ async function findColumns(reader: Reader, list: List, text: string): Promise<st
   const columns = TEXTS[list.name] ?? [];
   if (columns.length < 2) return [...columns];
   const counts = columns.map(
-    column => sql`count(*) FILTER (WHERE ${inSql({ column, holds: text })}) AS ${plain(column)}`,
+    column => sql`count(*) FILTER (WHERE ${built(matches({ column, holds: text }))}) AS ${plain(column)}`,
   );
   const found = await only(
     reader,
@@ -91,7 +91,7 @@ async function among({ all }: Reader, list: List, column: string, text: string):
   const name = numberOf(list);
   const number = plain(name);
   const rows = await all(sql<Row>`SELECT * FROM (${newestOf(list, shown(list, column, name))}) AS newest
-    WHERE ${inSql({ column, holds: text })} ORDER BY ${number} DESC LIMIT ${MOST}`);
+    WHERE ${built(matches({ column, holds: text }))} ORDER BY ${number} DESC LIMIT ${MOST}`);
   return { list, column, rows };
 }
 

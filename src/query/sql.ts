@@ -1,4 +1,4 @@
-import { type RawBuilder, sql as kysely } from 'kysely';
+import { type Expression, type RawBuilder, sql as kysely } from 'kysely';
 import type { Given, Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 
@@ -14,6 +14,12 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
 export function plain<R>(text: string): Statement<R>;
 export function plain(text: string): RawBuilder<unknown> {
   return kysely.raw(text);
+}
+
+/** A part that the builder has built, in a statement of before. */
+export function built<R>(part: Expression<unknown>): Statement<R>;
+export function built(part: Expression<unknown>): RawBuilder<unknown> {
+  return kysely`${part}`;
 }
 
 export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;

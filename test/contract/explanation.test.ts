@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explainRow } from '../../src/query/history/explanation.js';
-import { readHistory } from '../../src/query/lists/find.js';
+import { readVersionsById } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
@@ -15,7 +15,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       ends.push(new Date(stage.clock.at).toISOString());
       stage.clock.at += MINUTE;
     }
-    const versions = await readHistory(reader, LISTS.warehouse, 'moves');
+    const versions = await readVersionsById(reader, LISTS.warehouse, 'moves');
     expect(versions).toHaveLength(2);
     const at = new Date(stage.clock.at).toISOString();
     const ground = { reader, at, inspect: async () => null, contradicted: () => [] };

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { ask, textOf } from '../../src/query/lists/ask.js';
-import { explainNothing } from '../../src/query/lists/explain-nothing.js';
-import { readBeginnings, readNamedProjects } from '../../src/query/lists/find.js';
+import { parseListRequest, getFilterText } from '../../src/query/lists/parse-request.js';
+import { describeCaveat } from '../../src/query/answer/caveat.js';
+import { findUnmatchedFilters } from '../../src/query/lists/unmatched-filters.js';
+import { findIdsByStart, findReferencedProjects } from '../../src/query/lists/find.js';
 import { MIRRORED, RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
-import { hasRows, readAll, readSumOf } from '../../src/query/lists/read.js';
-import { readValues } from '../../src/query/lists/values.js';
+import { hasRows, readAll, readSumOf } from '../../src/query/lists/rows.js';
+import { readColumnValues } from '../../src/query/lists/column-values.js';
 import type { List } from '../../src/query/lists/list.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { openFilledMirror } from '../support/mirror/open.js';
@@ -18,7 +19,7 @@ async function askFor(
   given: Readonly<Record<string, string>>,
   at: string | null = null,
 ) {
-  return await ask(reader, list, { of: name => given[name] ?? null, at, now: clock.at });
+  return await parseListRequest(reader, list, { getText: name => given[name] ?? null, at, now: clock.at });
 }
 
 async function idsOf(filled: Filled, list: List, given: Readonly<Record<string, string>>) {
@@ -57,7 +58,7 @@ test('a filter value is normalized, and filters that a list does not have are ig
   const filled = await openFilledMirror({ organizations: 1 });
   const request = await askFor(filled, WAREHOUSE, { type: 'ex post', nothing: 'x', vintage: '' });
   if ('fault' in request) throw new Error(request.fault);
-  expect([textOf(request, 'type'), textOf(request, 'vintage'), request.where.length]).toEqual([
+  expect([getFilterText(request, 'type'), getFilterText(request, 'vintage'), request.where.length]).toEqual([
     'exPost',
     null,
     1,
@@ -69,7 +70,7 @@ test('an empty list is explained by the filter that matches no row, with the nea
   const explained = async (given: Readonly<Record<string, string>>) => {
     const request = await askFor(filled, RETIREMENTS, given);
     if ('fault' in request) throw new Error(request.fault);
-    return await explainNothing(filled.reader, request);
+    return (await findUnmatchedFilters(filled.reader, request)).map(describeCaveat);
   };
   expect(await explained({ beneficiary: 'Harbour Ferrys' })).toEqual([
     'No retirement has "Harbour Ferrys" in its beneficiary. Did you mean "Harbour Ferries"?',
@@ -84,10 +85,10 @@ test('the values of a column are offered, now or as of an instant', async () => 
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0', { vintage: '2019' }), credit('c-2', { vintage: '2020' })]);
   const values = async (at: string | null) =>
-    (await readValues(reader, WAREHOUSE, ['vintage'], at)).get('vintage')?.map(({ value }) => value);
+    (await readColumnValues(reader, WAREHOUSE, ['vintage'], at)).get('vintage')?.map(({ value }) => value);
   expect(await values(null)).toEqual(['2019', '2020']);
   expect(await values(before)).toEqual(['2021']);
-  expect((await readValues(reader, WAREHOUSE, ['type'], null)).get('type')).toEqual([
+  expect((await readColumnValues(reader, WAREHOUSE, ['type'], null)).get('type')).toEqual([
     { value: 'exPost', says: 'ex-post' },
   ]);
 });
@@ -95,12 +96,12 @@ test('the values of a column are offered, now or as of an instant', async () => 
 test('ids are found by their beginnings, in all organizations or in one', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   await read('retirements', [retirement('r-1-0'), retirement('s-1')]);
-  expect(await readBeginnings(reader, LISTS.retirements, 's-')).toEqual(['s-1']);
-  expect(await readBeginnings(reader, LISTS.retirements, 'r-')).toHaveLength(2);
-  expect(await readBeginnings(reader, LISTS.retirements, 'r-', { organizationId: 'organization-1' })).toEqual(
+  expect(await findIdsByStart(reader, LISTS.retirements, 's-')).toEqual(['s-1']);
+  expect(await findIdsByStart(reader, LISTS.retirements, 'r-')).toHaveLength(2);
+  expect(await findIdsByStart(reader, LISTS.retirements, 'r-', { organizationId: 'organization-1' })).toEqual(
     ['r-1-0'],
   );
-  expect(await readNamedProjects(reader, 'proj')).toEqual(['project-1']);
+  expect(await findReferencedProjects(reader, 'proj')).toEqual(['project-1']);
 });
 
 test('a list is summed for given organizations, and hasRows states whether any row matches', async () => {

@@ -17,7 +17,7 @@ import {
 } from '../../src/query/history/changes.js';
 import { explainRow, reasonsOf, rowsOf } from '../../src/query/history/explanation.js';
 import { countFindings, readFindings } from '../../src/query/history/findings.js';
-import { readHistory } from '../../src/query/lists/find.js';
+import { readVersionsById } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
@@ -110,7 +110,7 @@ test('rows are counted as of an instant', async () => {
 });
 
 const explain = async ({ reader }: Filled, id: string, at: string) => {
-  const [versions = []] = rowsOf(LISTS.retirements, await readHistory(reader, LISTS.retirements, id));
+  const [versions = []] = rowsOf(LISTS.retirements, await readVersionsById(reader, LISTS.retirements, id));
   const ground = { reader, inspect: async () => null, contradicted: () => [], at };
   return await explainRow(ground, LISTS.retirements, versions);
 };

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Row } from '../../src/store/contract/tables.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { readByName, readHistory } from '../../src/query/lists/find.js';
+import { readRowsById, readVersionsById } from '../../src/query/lists/find.js';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import type { ListSelection } from '../../src/query/lists/list.js';
-import { readPage, streamRows } from '../../src/query/lists/read.js';
+import { readPage, streamRows } from '../../src/query/lists/rows.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
@@ -101,15 +101,15 @@ test('a row and its history are found by its id alone in every known organizatio
   know('o-2');
   retire(1, 'o-1', 'r-1');
   retire(2, 'o-2', 'r-1');
-  const found = await readByName(reader, LISTS.retirements, 'r-1');
+  const found = await readRowsById(reader, LISTS.retirements, 'r-1');
   expect(found.map(row => [row['organization_id'], row['document']])).toEqual([
     ['o-1', '{}'],
     ['o-2', '{}'],
   ]);
-  expect(await readByName(reader, LISTS.retirements, 'r-1', { organizationId: 'o-2' })).toMatchObject([
+  expect(await readRowsById(reader, LISTS.retirements, 'r-1', { organizationId: 'o-2' })).toMatchObject([
     { version: 2 },
   ]);
-  expect(await readHistory(reader, LISTS.retirements, 'r-1')).toMatchObject([
+  expect(await readVersionsById(reader, LISTS.retirements, 'r-1')).toMatchObject([
     { version: 1, valid_to: null },
     { version: 2, valid_to: null },
   ]);

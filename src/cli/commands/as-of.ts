@@ -2,7 +2,7 @@ import { gapsIn, readKnownOf } from '../../query/history/as-of.js';
 import type { ListSelection, List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
-import { streamRows } from '../../query/lists/read.js';
+import { streamRows } from '../../query/lists/rows.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';

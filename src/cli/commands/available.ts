@@ -4,7 +4,7 @@ import {
   readAvailable,
   wasEverHeld,
 } from '../../query/available.js';
-import { textOf } from '../../query/lists/ask.js';
+import { getFilterText } from '../../query/lists/parse-request.js';
 import type { ChosenFilter } from '../../query/lists/list.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
@@ -57,7 +57,7 @@ export const AVAILABLE = defineCommand({
   run: async (context, given) => {
     const reader = await context.openReader();
     const request = await toListRequest(context, WAREHOUSE, { filterOptions: given, instant: null });
-    const organizationId = textOf(request, 'organization_id');
+    const organizationId = getFilterText(request, 'organization_id');
     const creditFilters = request.filters.filter(({ name }) => name !== 'organization_id');
     const where = creditFilters.map(({ condition }) => condition);
     const available = await readAvailable(reader, { organizationId, where });

@@ -7,7 +7,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
 import { requireFoundId } from './name-error.js';
-import { readBeginnings, readHistory, type IdSearchScope } from '../../query/lists/find.js';
+import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
 import type { AsOfCoverage } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
@@ -85,7 +85,7 @@ async function completeId(
 ): Promise<string | null> {
   const start = text.replace(/…$/, '');
   if (start === '') return null;
-  const [id = null, anotherId] = await readBeginnings(reader, entry, start, searchScope);
+  const [id = null, anotherId] = await findIdsByStart(reader, entry, start, searchScope);
   if (anotherId === undefined) return id;
   throw createNotFoundError(
     `Several rows of ${entry.table} start with "${text}": ${id}, ${anotherId}.`,
@@ -100,7 +100,7 @@ export async function findRowVersions(
   idOrName: string,
   organizationId: string | null,
 ): Promise<readonly Row[]> {
-  const readVersions = async (id: string) => await readHistory(reader, entry, id, organizationId);
+  const readVersions = async (id: string) => await readVersionsById(reader, entry, id, organizationId);
   const from = `${entry.table}_history`;
   const versions = await findRowsByName(reader, entry, idOrName, readVersions, { from, organizationId });
   if (versions.length > 0) return versions;

@@ -1,4 +1,4 @@
-import { ask } from '../../query/lists/ask.js';
+import { parseListRequest } from '../../query/lists/parse-request.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import type { CommandContext } from '../context.js';
@@ -22,7 +22,7 @@ export function createFilterOptions({ filters }: List): Record<string, FilterOpt
 const PLACEHOLDERS: Readonly<Record<string, string>> = { installation: 'name', year: 'year' };
 
 function createFilterOption(name: string, filter: Filter): FilterOption {
-  const { kind, says: description } = filter;
+  const { kind, description } = filter;
   if (kind === 'organization') return ORGANIZATION_OPTION;
   if (kind === 'flag') return defineFlag(description);
   if (kind === 'choice') return { ...defineText(name, description), choices: filter.choices };
@@ -47,8 +47,8 @@ export async function toListRequest(
     const value = option === null ? null : filterOptions[option];
     return value === true ? 'yes' : typeof value === 'string' ? value : null;
   };
-  const request = await ask(await context.openReader(), list, {
-    of: getFilterText,
+  const request = await parseListRequest(await context.openReader(), list, {
+    getText: getFilterText,
     at: instant,
     now: context.io.now(),
   });

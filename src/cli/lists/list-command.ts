@@ -1,9 +1,10 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { textOf } from '../../query/lists/ask.js';
-import { explainNothing } from '../../query/lists/explain-nothing.js';
+import { getFilterText } from '../../query/lists/parse-request.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
+import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import type { ListSelection, List } from '../../query/lists/list.js';
-import { streamRows } from '../../query/lists/read.js';
+import { streamRows } from '../../query/lists/rows.js';
 import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
@@ -72,7 +73,7 @@ async function printList(
 ): Promise<void> {
   const reader = await context.openReader();
   const request = await toListRequest(context, list, { filterOptions, instant });
-  const organizationId = textOf(request, 'organization_id');
+  const organizationId = getFilterText(request, 'organization_id');
   const stream = streamRows(
     reader,
     instant === null ? request : await limitToKnownOrganizations(context, request, instant, organizationId),
@@ -104,7 +105,8 @@ async function printList(
       `This list was never read completely for ${unreadOrganizations}, so its rows are unknown.`,
       'See "carbon-mirror status".',
     );
-  if (printedCount === 0) context.printNotice(...(await explainNothing(reader, request)));
+  if (printedCount === 0)
+    context.printNotice(...(await findUnmatchedFilters(reader, request)).map(describeCaveat));
   if (unread.organizations > 0)
     context.printNotice(`Missing here: ${unreadOrganizations} whose list was never read completely.`);
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);

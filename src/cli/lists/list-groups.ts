@@ -26,7 +26,7 @@ type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 /** Creates a command group with `list` and `show` for each list, plus the `extra` commands. */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
-    const { name, says: summary, entry } = list;
+    const { name, summary, entry } = list;
     const show = entry === null ? createNumberedShowCommand(list) : createShowCommand(list, entry);
     const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
     const examples = lines.map(line => `carbon-mirror ${name} ${line}`);

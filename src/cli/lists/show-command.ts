@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
-import { readByName } from '../../query/lists/find.js';
-import { readNumbered } from '../../query/lists/read.js';
+import { readRowsById } from '../../query/lists/find.js';
+import { readNumbered } from '../../query/lists/rows.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
@@ -129,7 +129,7 @@ async function readCurrentRow(
   versions: readonly Row[],
 ): Promise<Row | null> {
   const newest = versions.at(-1) ?? {};
-  const rows = await readByName(reader, entry, String(newest[getIdColumn(entry)]));
+  const rows = await readRowsById(reader, entry, String(newest[getIdColumn(entry)]));
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
   const states = await readStates(reader, list.resource, null);

@@ -3,7 +3,7 @@ import { readFormBody, parseForm, getPathParameters } from '../responder.js';
 import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { JOBS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/read.js';
+import { readNumbered } from '../../query/lists/rows.js';
 import { readTargets, type InstallationTarget } from '../../query/at-registry.js';
 
 /** Work that pages may request. Each request is logged. */

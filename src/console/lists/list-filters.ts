@@ -1,7 +1,7 @@
-import { textOf } from '../../query/lists/ask.js';
+import { getFilterText } from '../../query/lists/parse-request.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
-import { readValues } from '../../query/lists/values.js';
+import { readColumnValues } from '../../query/lists/column-values.js';
 import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
@@ -32,7 +32,7 @@ export async function readFilterChoices(list: List, { reader, at }: ConsoleReque
   const looked =
     list.name === LARGE_LIST ? [] : filters.filter(([name, filter]) => hasFewValues(name, filter));
   const columns = looked.map(([, { column }]) => column);
-  const values = await readValues(reader, list, columns, at);
+  const values = await readColumnValues(reader, list, columns, at);
   for (const [name, filter] of filters) {
     const idKind = ID_FILTERS[name];
     if (idKind !== undefined) choices.set(name, await readChoices(reader, idKind, at));
@@ -58,7 +58,7 @@ export function renderFilters(
 ): Html | false {
   const isReplaced = (name: string) => {
     const replacement = ALTERNATIVE_FILTERS[name] ?? '';
-    const isUsed = textOf(listRequest, name) !== null;
+    const isUsed = getFilterText(listRequest, name) !== null;
     return !isUsed && replacement in list.filters && choices.get(replacement) !== null;
   };
   const filters = Object.entries(list.filters).filter(([name]) => !isReplaced(name));
@@ -67,7 +67,7 @@ export function renderFilters(
     `/${list.name}`,
     filters.map(([name, filter]) => ({
       label: name === 'installation_id' ? 'organization' : toLabel(name),
-      input: renderFilterInput(name, filter, choices, textOf(listRequest, name)),
+      input: renderFilterInput(name, filter, choices, getFilterText(listRequest, name)),
     })),
     html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(`/${list.name}`, at)}">Clear filters</a>`}`,
   );

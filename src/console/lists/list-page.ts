@@ -1,11 +1,12 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { colourOf } from '../../query/freshness/words.js';
-import { ask, textOf } from '../../query/lists/ask.js';
-import { explainNothing } from '../../query/lists/explain-nothing.js';
+import { parseListRequest as parseFilters, getFilterText } from '../../query/lists/parse-request.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
+import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
-import { type ListPageRows, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
+import { type ListPageRows, readPage, readSumOf, streamRows } from '../../query/lists/rows.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
@@ -74,7 +75,7 @@ async function parseListRequest(
   list: List,
   { reader, query, at, now }: ConsoleRequest,
 ): Promise<ListRequest | PageFault> {
-  const listRequest = await ask(reader, list, { of: name => query.get(name), at, now });
+  const listRequest = await parseFilters(reader, list, { getText: name => query.get(name), at, now });
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
@@ -86,7 +87,7 @@ async function restrictToKnownOrganizations(
   const { resource, entry } = listRequest.list;
   const column = entry && findOwnerColumn(entry);
   if (at === null || resource === null || column === null) return { listRequest, coverage: [] };
-  const organizationId = textOf(listRequest, 'organization_id');
+  const organizationId = getFilterText(listRequest, 'organization_id');
   const coverage = await readKnownAt(reader, { resource, at, organizationId });
   return {
     listRequest: { ...listRequest, where: [...listRequest.where, { column, among: knownIn(coverage) }] },
@@ -104,7 +105,7 @@ async function renderRows(
   const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
   const { list } = listRequest;
   const { name, resource } = list;
-  const organizationId = textOf(listRequest, 'organization_id');
+  const organizationId = getFilterText(listRequest, 'organization_id');
   const freshness =
     at === null && resource !== null ? await sumFreshness(reader, resource, organizationId) : [];
   const areAllFresh = freshness.every(sum => colourOf(sum) === 'good');
@@ -138,7 +139,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
   const [firstRow] = rows;
   const haveOneProject = rows.every(row => row['project_id'] === firstRow?.['project_id']);
   const describeValue = (filter: string): string => {
-    const value = textOf(listRequest, filter) ?? '';
+    const value = getFilterText(listRequest, filter) ?? '';
     const label = choices.get(filter)?.find(choice => choice.value === value)?.says;
     const projectName =
       filter === 'project_id' && value !== '' && haveOneProject ? firstRow?.['project_name'] : null;
@@ -158,7 +159,7 @@ async function describeAvailable(
 ): Promise<string> {
   const { name, resource } = listRequest.list;
   if (name !== 'warehouse' || sum === null || count === 0) return '';
-  const states = await readStates(reader, resource, textOf(listRequest, 'organization_id'));
+  const states = await readStates(reader, resource, getFilterText(listRequest, 'organization_id'));
   const available = await readSumOf(reader, listRequest, states?.fresh ?? []);
   return `of which ${formatTonnes(available)} t are available now`;
 }
@@ -188,7 +189,7 @@ async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: L
   const { list, at, filters } = listRequest;
   if (filters.length === 0)
     return at === null ? html`${list.empty}` : html`No ${list.plural} are known at that time.`;
-  const reasons = await explainNothing(reader, listRequest);
+  const reasons = (await findUnmatchedFilters(reader, listRequest)).map(describeCaveat);
   const allLink = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.plural}</a>`;
   return html`No ${list.plural} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
 }

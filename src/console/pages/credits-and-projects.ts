@@ -1,5 +1,5 @@
 import { sumStanding } from '../../query/available.js';
-import { readHistory, readNamedProjects } from '../../query/lists/find.js';
+import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { readKnownOf } from '../../query/history/as-of.js';
@@ -38,7 +38,7 @@ function createDetailPage(list: List): ConsolePage {
     render: async request => {
       const { at, params, reader } = request;
       const { id = '' } = params;
-      const versions = list.entry === null ? [] : await readHistory(reader, list.entry, id);
+      const versions = list.entry === null ? [] : await readVersionsById(reader, list.entry, id);
       const history = selectVersionsKnownAt(at, versions);
       const rows = selectNewestVersions(history);
       const [first] = rows;
@@ -78,7 +78,7 @@ async function respondToMissingRow(
   const isKnown = versions.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
   // The id may be shortened.
   if (!isKnown)
-    return await redirectByIdPrefix(list, request, isProject ? await readNamedProjects(reader, id) : []);
+    return await redirectByIdPrefix(list, request, isProject ? await findReferencedProjects(reader, id) : []);
   const sentence = `This ${list.singular} was not in the mirror at that time.`;
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }

@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import { readSignedText, readSyncsOf } from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/read.js';
+import { readNumbered } from '../../query/lists/rows.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderRawText, renderRowFacts } from '../components/row-facts.js';

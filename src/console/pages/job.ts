@@ -1,6 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { JOBS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/read.js';
+import { readNumbered } from '../../query/lists/rows.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsolePage } from '../page.js';
 import { renderRowFacts } from '../components/row-facts.js';

@@ -1,4 +1,4 @@
-import { readBeginnings } from '../../query/lists/find.js';
+import { findIdsByStart } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
@@ -13,7 +13,7 @@ export async function redirectByIdPrefix(
   const { name, idColumn, entry } = list;
   const prefix = (params['id'] ?? '').replace(/…$/, '');
   if (entry === null || prefix === '') return describeNotFound(list, params['id']);
-  const rowIds = await readBeginnings(reader, entry, prefix, { from: `${entry.table}_history` });
+  const rowIds = await findIdsByStart(reader, entry, prefix, { from: `${entry.table}_history` });
   const [id, otherId] = new Set([...rowIds, ...otherIds.filter(each => each.startsWith(prefix))]);
   if (id === undefined) return describeNotFound(list, params['id']);
   if (otherId === undefined) return { location: withQuery(`/${name}/${encodeURIComponent(id)}`, query, {}) };

@@ -1,6 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow, reasonsOf } from '../../query/history/explanation.js';
-import { readHistory } from '../../query/lists/find.js';
+import { readVersionsById } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
@@ -33,7 +33,7 @@ export const RETIREMENT: ConsolePage = {
   hasHistory: true,
   render: async request => {
     const { reader, params, at, now, inspectFile, findContradictedColumns } = request;
-    const versions = await readHistory(reader, LISTS.retirements, params['id'] ?? '');
+    const versions = await readVersionsById(reader, LISTS.retirements, params['id'] ?? '');
     const knownVersions = selectVersionsKnownAt(at, versions);
     const version = knownVersions.findLast(isCurrent) ?? knownVersions.at(-1) ?? null;
     const anyVersion = version ?? versions[0];
@@ -207,7 +207,12 @@ async function renderCertificateHistory(
   organizationId: string,
   retirementId: string,
 ): Promise<Html | false> {
-  const versions = await readHistory(reader, ENTRY_BY_RESOURCE.certificates, retirementId, organizationId);
+  const versions = await readVersionsById(
+    reader,
+    ENTRY_BY_RESOURCE.certificates,
+    retirementId,
+    organizationId,
+  );
   const knownVersions = selectVersionsKnownAt(at, versions);
   return (
     knownVersions.length > 1 &&

@@ -22,6 +22,8 @@ export type Caveat =
       readonly code: 'no_match';
       /** What the filter is called: `beneficiary`; `id` for the id of a row. */
       readonly filter: string;
+      /** Whether the filter finds a part of a value or a whole value. */
+      readonly match: 'contains' | 'equals';
       readonly value: string;
       /** What one row is called: `retirement`. */
       readonly singular: string;
@@ -79,6 +81,7 @@ export function describeCaveat(caveat: Caveat): string {
 
 function describeNoMatch({
   filter,
+  match,
   value,
   singular,
   similar,
@@ -86,7 +89,9 @@ function describeNoMatch({
   const sentence =
     filter === 'id'
       ? `There is no ${singular} ${quote(value)}.`
-      : `No ${singular} has the ${filter} ${quote(value)}.`;
+      : match === 'contains'
+        ? `No ${singular} has ${quote(value)} in its ${filter}.`
+        : `No ${singular} has the ${filter} ${quote(value)}.`;
   return similar.length === 0 ? sentence : `${sentence} Did you mean ${similar.map(quote).join(', ')}?`;
 }
 

@@ -1,76 +1,100 @@
-import type { Reader, Statement } from '../../store/contract/reader.js';
+/** Finds rows of a resource by their ids. */
+import { type Expression, sql, type SqlBool } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { queryBuilder as db } from '../../store/sql/builder.js';
+import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { findResourceOfTable } from '../../resources/resources.js';
-import { plain, sql, table } from '../sql.js';
-import { beginsWith, inSql } from './filter.js';
+import { startsWith, matches } from './condition.js';
+import { ALL_COLUMNS, relation } from './relation.js';
 
-/** Where it is looked for: among all that is shown, where nothing is said. */
+/** The rows among which ids are searched: by default all rows of the list of a resource. */
 export interface IdSearchScope {
   readonly from?: string;
   readonly organizationId?: string | null;
 }
 
-/** The whole names that begin so, two at most: one is meant, of two nobody knows which. Of what is gone, too, where that is asked for. */
-export async function readBeginnings(
-  { all }: Reader,
+/** Finds the ids that start with a text. Returns at most two, which is enough to tell that the text is ambiguous. */
+export async function findIdsByStart(
+  reader: Reader,
   entry: ResourceEntry,
   text: string,
   { from = entry.display.source, organizationId = null }: IdSearchScope = {},
 ): Promise<string[]> {
-  const name = plain(getIdColumn(entry));
-  const rows = await all(sql<{ name: string }>`SELECT DISTINCT ${name} AS name FROM ${table(from)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`}
-    ORDER BY name LIMIT 2`);
-  return rows.map(row => row.name);
+  const idColumn = getIdColumn(entry);
+  const id = sql.ref<string>(idColumn);
+  const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ id })} FROM ${relation(from)}
+    WHERE ${isOwnedBy(entry, organizationId)} AND ${matches(startsWith(idColumn, text))}
+    ORDER BY id LIMIT 2`);
+  return rows.map(row => row.id);
 }
 
-/** Every row of this name: a credit may stand in several organizations. */
-export async function readByName(
-  { all }: Reader,
-  entry: ResourceEntry,
-  name: string,
-  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
-) {
-  return await all(sql<Row>`SELECT * FROM ${table(from)}
-    WHERE ${ofWhom(entry, organizationId)} AND ${plain(getIdColumn(entry))} = ${name} ORDER BY valid_from, version`);
-}
-
-/** Every version of them, oldest first; `valid_to` is null for what is still true. */
-export async function readHistory(
+/** Reads every row with an id. Several organizations can hold the same credit. */
+export async function readRowsById(
   reader: Reader,
   entry: ResourceEntry,
-  name: string,
+  id: string,
+  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
+): Promise<Row[]> {
+  return await reader.all(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(from)}
+    WHERE ${isOwnedBy(entry, organizationId)} AND ${sql.ref(getIdColumn(entry))} = ${id}
+    ORDER BY valid_from, version`);
+}
+
+/** Reads every version of the rows with an id, oldest first. `valid_to` is null for a version that is still valid. */
+export async function readVersionsById(
+  reader: Reader,
+  entry: ResourceEntry,
+  id: string,
   organizationId: string | null = null,
-) {
-  return await readByName(reader, entry, name, { from: `${entry.table}_history`, organizationId });
+): Promise<Row[]> {
+  return await readRowsById(reader, entry, id, { from: `${entry.table}_history`, organizationId });
 }
 
-function ofWhom(entry: ResourceEntry, organizationId: string | null): Statement {
-  if (organizationId === null) return ofAnyOrganization(entry);
+function isOwnedBy(entry: ResourceEntry, organizationId: string | null): Expression<SqlBool> {
+  if (organizationId === null) return isOfKnownOrganization(entry);
   const owner = findOwnerColumn(entry);
-  return owner === null ? isNamedBy(organizationId) : sql`${plain(owner)} = ${organizationId}`;
+  return owner === null ? isProjectOf(organizationId) : sql`${sql.ref(owner)} = ${organizationId}`;
 }
 
-/** What belongs to nobody is of every organization that names it, as it does projects. */
-export function isNamedBy(organizationId: string): Statement {
-  return sql`id IN (SELECT project_id FROM mirror.project_references WHERE organization_id = ${organizationId})`;
+/** Whether a row is a project that rows of an organization refer to. */
+export function isProjectOf(organizationId: string): Expression<SqlBool> {
+  const projects = db
+    .selectFrom('mirror.project_references')
+    .select('project_id')
+    .where('organization_id', '=', organizationId);
+  return sql`id IN ${projects}`;
 }
 
-/** Where keys begin with the organization, one row is searched for in all of them. */
-export function ofAnyOrganization(entry: ResourceEntry | null): Statement {
-  if (entry?.scope !== 'organization_id') return plain('1 = 1');
-  return sql`organization_id IN (SELECT organization_id FROM mirror.resource_states WHERE resource = ${listOf(entry)})`;
+/**
+ * Whether a row belongs to an organization whose list has been read, which is true of every row. Keys start with the
+ * organization, so the database then finds one id by its key in the list of each organization.
+ */
+export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
+  if (entry?.scope !== 'organization_id') return sql`1 = 1`;
+  const owners = db
+    .selectFrom('mirror.resource_states')
+    .select('organization_id')
+    .where('resource', '=', findListResource(entry));
+  return sql`organization_id IN ${owners}`;
 }
 
-/** The list that must have been read where there are rows. A certificate comes with its retirement. */
-function listOf(entry: ResourceEntry): string {
+/** Returns the list whose read writes the rows. A certificate is read with its retirement. */
+function findListResource(entry: ResourceEntry): string {
   return entry.table === 'certificates' ? 'retirements' : findResourceOfTable(entry);
 }
 
-/** Ids of the projects that credits and retirements name, and that begin so; two at most. */
-export async function readNamedProjects({ all }: Reader, text: string): Promise<string[]> {
-  const rows = await all(sql<{ id: string }>`SELECT DISTINCT project_id AS id FROM mirror.project_references
-    WHERE ${inSql(beginsWith('project_id', text))} ORDER BY id LIMIT 2`);
-  return rows.map(({ id }) => id);
+/** Finds ids of projects that credits and retirements refer to and that start with a text; at most two. */
+export async function findReferencedProjects(reader: Reader, text: string): Promise<string[]> {
+  const rows = await reader.all(
+    db
+      .selectFrom('mirror.project_references')
+      .select('project_id')
+      .distinct()
+      .where(matches(startsWith('project_id', text)))
+      .orderBy('project_id')
+      .limit(2),
+  );
+  return rows.map(({ project_id: id }) => id);
 }

@@ -2,46 +2,47 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import type { ResourceEntry, SortOrder } from '../../resources/entry.js';
 import type { Resource } from '../../resources/lists.js';
-import type { Condition, Filter } from './filter.js';
+import type { Condition } from './condition.js';
+import type { Filter } from './filter.js';
 
-/** A list that people look through: by `list` and `show` of a command, by a page, as CSV and JSON from both. All names in it are ours. */
+/** A list that people read with `list` and `show`, on a page of the console, and as CSV and JSON. */
 export interface List {
-  /** As typed, and as it stands in an address. */
+  /** The name of the command and of the page. */
   readonly name: string;
   readonly title: string;
-  readonly says: string;
+  readonly summary: string;
   /** What its rows are called. */
   readonly plural: string;
   readonly singular: string;
-  /** Said where there is no row at all. */
+  /** Shown if the list has no rows at all. */
   readonly empty: string;
   /** A table or a view. */
   readonly from: string;
-  /** What is shown of a row. */
+  /** The columns that are shown. */
   readonly columns: readonly string[];
-  /** What is asked for: columns of `from`, and the name of the organization. */
+  /** The columns that are read: columns of `from`, and the name of the organization. */
   readonly reads: readonly string[];
-  /** Makes of what was asked for what is shown, where that is not the same. */
+  /** Computes the shown columns from the columns that are read. Null if they are the same. */
   readonly refine: Refine | null;
-  /** By their names in an address. */
+  /** Filters by the name of their URL parameter. */
   readonly filters: Readonly<Record<string, Filter>>;
-  /** No two rows are equal in all of its columns. */
+  /** No two rows are equal in all of these columns. */
   readonly order: SortOrder;
-  /** Whether an index has the rows in this order, which goes one way: all of them, or those of one organization. */
+  /** Whether an index has the rows in this order, in one direction: all rows, or those of one organization. */
   readonly isIndexed: boolean;
-  /** The column by which a person names a row. */
+  /** The column that identifies a row. */
   readonly idColumn: string;
-  /** Whether what a row is named by leads to a page of its own. */
+  /** Whether each row has a page of its own. */
   readonly hasDetailPages: boolean;
-  /** What of it is mirrored; null for what is the mirror's own. */
+  /** The mirrored resource. Null for a list of the mirror's own. */
   readonly entry: ResourceEntry | null;
-  /** Its word in `resource_states`; null where it is no resource of an organization. */
+  /** The name of the resource in `resource_states`. Null if it is no resource of an organization. */
   readonly resource: Resource | null;
-  /** The same as of an instant; null where rows are of no instant. */
+  /** How the list is read as of an instant. Null if it has no history. */
   readonly past: Pick<List, 'from' | 'columns' | 'reads'> | null;
 }
 
-/** A filter as a person gave it. */
+/** A filter with the value that a person chose. */
 export interface ChosenFilter {
   readonly name: string;
   readonly filter: Filter;
@@ -50,18 +51,18 @@ export interface ChosenFilter {
   readonly condition: Condition;
 }
 
-/** What is asked of a list, and by which filters. */
+/** A list and the filters that a person chose. */
 export interface ListRequest extends ListSelection {
   readonly filters: readonly ChosenFilter[];
 }
 
 type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
 
-/** What is asked of a list: every name in it comes from us, every value may come from a person. */
+/** Rows of a list. All names in it are from the program; values may be from a person. */
 export interface ListSelection {
   readonly list: List;
   /** All of them must hold. */
   readonly where: readonly Condition[];
-  /** Of a history what was true at this instant; null for what is true now. */
+  /** Selects the rows of a history that were valid at this instant. Null for the present. */
   readonly at: string | null;
 }

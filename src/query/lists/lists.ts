@@ -35,13 +35,13 @@ const ORGANIZATION: Filter = {
   column: 'organization_id',
   kind: 'organization',
   option: 'organization',
-  says: '',
+  description: '',
 };
 const INSTALLATION: Filter = {
   column: 'installation_id',
   kind: 'installation',
   option: 'installation',
-  says: 'only this installation (its id or its organization, or a part of either)',
+  description: 'only this installation (its id or its organization, or a part of either)',
 };
 
 /** Computed at the moment at which it is asked for: there is no such thing of a past one. */
@@ -55,7 +55,7 @@ type Mirrored = Partial<Pick<List, 'order' | 'isIndexed' | 'hasDetailPages' | 'p
 function mirrored(
   name: string,
   singular: string,
-  says: string,
+  summary: string,
   entry: ResourceEntry,
   { plural = name, filters, order = entry.display.order, ...more }: Mirrored = {},
 ): List {
@@ -68,7 +68,7 @@ function mirrored(
   return {
     name,
     title: titleOf(name),
-    says,
+    summary,
     singular,
     plural,
     empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
@@ -112,7 +112,8 @@ function titleOf(name: string): string {
 /** How far the counter of changes was: of no use to people. */
 const COUNTER = 'changes_up_to';
 
-interface Own extends Pick<List, 'name' | 'says' | 'singular' | 'plural' | 'empty' | 'columns' | 'filters'> {
+interface Own
+  extends Pick<List, 'name' | 'summary' | 'singular' | 'plural' | 'empty' | 'columns' | 'filters'> {
   readonly title?: string;
   readonly refine?: List['refine'];
   readonly hasDetailPages?: true;
@@ -146,7 +147,7 @@ const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
-  says: 'List and show received and rejected webhooks',
+  summary: 'List and show received and rejected webhooks',
   singular: 'delivery',
   plural: 'deliveries',
   empty: 'No deliveries yet.',
@@ -169,7 +170,7 @@ export const DELIVERIES = own('inbox.deliveries', {
 
 export const JOBS = own('inbox.jobs', {
   name: 'jobs',
-  says: 'List, show and retry jobs',
+  summary: 'List, show and retry jobs',
   singular: 'job',
   plural: 'jobs',
   empty: 'No jobs yet.',
@@ -189,7 +190,7 @@ export const JOBS = own('inbox.jobs', {
 
 export const SYNCS = own('syncs', {
   name: 'syncs',
-  says: 'List and show syncs; each sync reads one list',
+  summary: 'List and show syncs; each sync reads one list',
   singular: 'sync',
   plural: 'syncs',
   empty: 'No syncs yet.',
@@ -213,7 +214,7 @@ export const SYNCS = own('syncs', {
 
 export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   name: 'rejected-webhooks',
-  says: 'List rejected webhooks',
+  summary: 'List rejected webhooks',
   singular: 'rejected webhook',
   plural: 'rejected webhooks',
   empty: 'No webhooks have been rejected.',

@@ -11,7 +11,7 @@ import { readAnswers } from '../../../query/freshness/answers.js';
 import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
-import { readAll } from '../../../query/lists/read.js';
+import { readAll } from '../../../query/lists/rows.js';
 import { type Status, worstOf } from '../../../query/status.js';
 import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';

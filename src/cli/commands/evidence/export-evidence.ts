@@ -4,7 +4,7 @@ import type { EvidencePort, Observation } from '../../../evidence/port.js';
 import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
-import { readHistory } from '../../../query/lists/find.js';
+import { readVersionsById } from '../../../query/lists/find.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
 import { sealBeforeExport } from '../../evidence/evidence-log.js';
@@ -117,7 +117,7 @@ const NOT_SEALED_ADVICE =
 async function findExportScope(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { kind: 'period', value: text, organizationId: null, numbers: [] };
-  const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);
+  const read = async (id: string) => await readVersionsById(reader, LISTS.retirements, id);
   const from = 'retirements_history';
   const isId = /^[0-9a-f]{8}/i.test(text);
   const [first, ...more] = await (isId
@@ -128,7 +128,7 @@ async function findExportScope(reader: Reader, text: string): Promise<ExportScop
     return { kind: 'organization', value: organizationId, organizationId, numbers: [] };
   }
   const value = String(first['id']);
-  const rows = [first, ...more, ...(await readHistory(reader, CERTIFICATES, value))];
+  const rows = [first, ...more, ...(await readVersionsById(reader, CERTIFICATES, value))];
   const numbers = rows.flatMap(row => [row['version'], row['closed_version']]);
   return {
     kind: 'retirement',

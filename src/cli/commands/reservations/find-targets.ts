@@ -1,4 +1,4 @@
-import { readByName } from '../../../query/lists/find.js';
+import { readRowsById } from '../../../query/lists/find.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/client-types.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { CommandContext } from '../../context.js';
@@ -33,7 +33,7 @@ export async function findCreditId(
 ): Promise<string> {
   const reader = await context.openReader();
   const owner = { organizationId };
-  const read = async (id: string) => await readByName(reader, LISTS.warehouse, id, owner);
+  const read = async (id: string) => await readRowsById(reader, LISTS.warehouse, id, owner);
   const [credit] = await findRowsByName(reader, LISTS.warehouse, text, read, owner);
   return String(credit?.['credit_id'] ?? text);
 }
@@ -45,7 +45,7 @@ export async function findReservation(
   organization: string | undefined,
 ) {
   const reader = await context.openReader();
-  const read = async (id: string) => await readByName(reader, LISTS.reservations, id);
+  const read = async (id: string) => await readRowsById(reader, LISTS.reservations, id);
   const rows = await findRowsByName(reader, LISTS.reservations, text, read);
   const [row] = rows;
   const knownOwner = rows.length === 1 ? String(row?.['organization_id']) : null;

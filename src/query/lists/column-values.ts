@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { select, sqlStatement } from '../../store/sql/columns.js';
+import type { Row } from '../../store/contract/tables.js';
+import { formatCreditType } from '../../text/tonnes.js';
+import { type NamedChoice, MOST_CHOICES } from '../names.js';
+import type { List } from './list.js';
+import { isValidAt, relation, selectColumns } from './relation.js';
+
+/** With more different combinations of values, a column has too many values for a list of choices. */
+const MAX_COMBINATIONS = 2_000;
+
+/** Reads the distinct values of some columns in one pass over a list. Null for a column with too many values. */
+export async function readColumnValues(
+  reader: Reader,
+  { from, past }: List,
+  columns: readonly string[],
+  instant: string | null,
+): Promise<Map<string, NamedChoice[] | null>> {
+  if (columns.length === 0) return new Map();
+  const isPast = instant !== null && past !== null;
+  const rows = await reader.all(sqlStatement`SELECT DISTINCT ${selectColumns(columns)}
+    FROM ${relation(isPast ? past.from : from)} WHERE ${isValidAt(isPast ? instant : null)}
+    LIMIT ${MAX_COMBINATIONS + 1}`);
+  return new Map(columns.map(column => [column, toChoices(column, rows)]));
+}
+
+function toChoices(column: string, rows: readonly Row[]): NamedChoice[] | null {
+  const values = new Set(rows.flatMap(row => (row[column] === null ? [] : String(row[column]))));
+  if (rows.length > MAX_COMBINATIONS || values.size > MOST_CHOICES) return null;
+  const format = (value: string) => (column === 'type' ? formatCreditType(value) : value);
+  return [...values].toSorted().map(value => ({ value, says: format(value) }));
+}
+
+/** Reads the distinct texts of a column that may be similar to a text. Reads only some if there are very many. */
+export async function readTexts(
+  reader: Reader,
+  from: string,
+  column: string,
+  { instant, limit }: { readonly instant: string | null; readonly limit: number },
+): Promise<string[]> {
+  const text = sql.ref<string | null>(column);
+  const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ text })} FROM ${relation(from)}
+    WHERE ${isValidAt(instant)} LIMIT ${limit}`);
+  return rows.flatMap(row => row.text ?? []);
+}

@@ -1,0 +1,65 @@
+import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
+import { queryBuilder as db } from '../../store/sql/builder.js';
+import { foldSpelling } from '../../text/spelling.js';
+import { wasValidAt } from '../read.js';
+
+/** What must be true of a column. */
+export type Condition = { readonly column: string } & (
+  | { readonly is: string | number }
+  | { readonly among: readonly string[] }
+  /** A text that the value contains, in any case. */
+  | { readonly holds: string }
+  /** The same word in any spelling. */
+  | { readonly word: string }
+  /** A project by its id, the start of its id or a part of its name. */
+  | { readonly project: string }
+  | { readonly from: string; readonly to: string }
+  | { readonly above: number }
+);
+
+/** The highest character, so that a range holds every text that starts with another. */
+const HIGHEST = '\u{10ffff}';
+
+/** Holds for every id that starts with a text. */
+export function startsWith(column: string, text: string): Condition {
+  return { column, from: text, to: `${text}${HIGHEST}` };
+}
+
+/** Tables show at least this many characters of an id; a shorter text is more likely a part of a name. */
+const SHORTEST_ID_START = 8;
+
+/** Returns a condition as SQL. The instant selects the names that projects had then; null selects their names of now. */
+export function matches(condition: Condition, instant: string | null = null): Expression<SqlBool> {
+  const column = sql.ref(condition.column);
+  if ('is' in condition) return sql`${column} = ${condition.is}`;
+  if ('among' in condition) return sql`${column} IN ${condition.among}`;
+  // A literal, so that partial indexes are found.
+  if ('above' in condition) return sql`${column} > ${sql.lit(condition.above)}`;
+  if ('from' in condition) return sql`${column} >= ${condition.from} AND ${column} <= ${condition.to}`;
+  if ('word' in condition)
+    return sql`lower(replace(replace(replace(${column}, '-', ''), '_', ''), ' ', '')) = ${foldSpelling(condition.word)}`;
+  if ('project' in condition) return matchesProject(condition.project, instant);
+  return contains(column, condition.holds);
+}
+
+function contains(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
+  const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
+  return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
+}
+
+/** Lowers ASCII letters only, as `lower` of SQLite does. */
+function lowerAscii(text: string): string {
+  return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
+}
+
+function matchesProject(text: string, instant: string | null): Expression<SqlBool> {
+  const id = text.replace(/…$/, '');
+  const idCondition: Condition =
+    id.length < SHORTEST_ID_START ? { column: 'project_id', is: id } : startsWith('project_id', id);
+  const projects =
+    instant === null
+      ? db.selectFrom('mirror.projects').select(['id', 'full_name'])
+      : db.selectFrom('mirror.projects_history').select(['id', 'full_name']).where(wasValidAt(instant));
+  const named = sql`SELECT id FROM ${projects} AS named WHERE ${contains(sql.ref('full_name'), text)}`;
+  return sql`(${matches(idCondition)} OR ${contains(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
+}

@@ -1,0 +1,181 @@
+/** Parses the filters of a list. Commands and pages use the same parsers. */
+import { sql } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { select, sqlStatement } from '../../store/sql/columns.js';
+import { hasColumn } from '../../store/contract/tables.js';
+import { parsePastOrFutureRange } from '../../text/time-range.js';
+import { describeWrongWord, findSpelling, foldSpelling } from '../../text/spelling.js';
+import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
+import { startsWith, type Condition } from './condition.js';
+import type { Filter } from './filter.js';
+import type { ChosenFilter, List, ListRequest } from './list.js';
+import { relation } from './relation.js';
+import { hasRows } from './rows.js';
+
+/** The reason why a filter cannot be applied, with values that may have been meant instead. */
+export type FilterFault = { readonly fault: string } | NameFault;
+
+interface FilterValues {
+  /** Returns the value that a person chose for a filter. Null if there is none. */
+  readonly getText: (filter: string) => string | null;
+  /** Null for the present. */
+  readonly at: string | null;
+  readonly now: number;
+}
+
+/** Parses the chosen filters of a list. Ignores filters that the list does not have. */
+export async function parseListRequest(
+  reader: Reader,
+  currentList: List,
+  { getText, at, now }: FilterValues,
+): Promise<ListRequest | FilterFault> {
+  const isPast = at !== null && currentList.past !== null;
+  const list = isPast ? { ...currentList, ...currentList.past } : currentList;
+  const instant = isPast ? at : null;
+  const filters: ChosenFilter[] = [];
+  for (const [name, filter] of Object.entries(list.filters)) {
+    const text = getText(name);
+    if (text === null || text === '') continue;
+    if (isPast && filter.column !== 'organization_id' && !hasColumn(list.from, filter.column))
+      return { fault: `${filter.column} is only known for now. It cannot filter a list as of an instant.` };
+    const parsed = await parseFilter({ reader, list, at: instant, now }, filter, text);
+    if ('fault' in parsed) return parsed;
+    filters.push({ name, filter, ...parsed });
+  }
+  return { list, filters, where: filters.map(({ condition }) => condition), at: instant };
+}
+
+/** Returns the value of a filter in its usual spelling. Null if the filter is not used. */
+export function getFilterText({ filters }: Pick<ListRequest, 'filters'>, name: string): string | null {
+  return filters.find(each => each.name === name)?.text ?? null;
+}
+
+interface FilterContext {
+  readonly reader: Reader;
+  readonly list: List;
+  readonly at: string | null;
+  readonly now: number;
+}
+
+type ParsedFilter = Omit<ChosenFilter, 'name' | 'filter'>;
+
+const FIRST_INSTANT = '0000-01-01T00:00:00.000Z';
+const LAST_INSTANT = '9999-12-31T23:59:59.999Z';
+/** Engines limit the length of a pattern. */
+const MAX_LENGTH = 10_000;
+
+async function parseFilter(
+  context: FilterContext,
+  filter: Filter,
+  text: string,
+): Promise<ParsedFilter | FilterFault> {
+  if (text.length > MAX_LENGTH) return expected(`at most ${MAX_LENGTH} characters`, `${text.slice(0, 20)}…`);
+  const { column } = filter;
+  switch (filter.kind) {
+    case 'flag':
+      return text === 'yes' ? { text, condition: filter.where } : expected('"yes"', text);
+    case 'choice': {
+      const choice = findSpelling(text, filter.choices);
+      if (choice === null) return { fault: describeWrongWord(text, filter.choices) };
+      return { text: choice, condition: { column, is: choice } };
+    }
+    case 'word':
+      return await parseWord(context, filter, text);
+    case 'number':
+      return /^\d{1,15}$/.test(text)
+        ? { text, condition: { column, is: Number(text) } }
+        : expected('a number', text);
+    case 'year':
+    case 'from':
+    case 'until':
+      return parseDates(context, filter, text);
+    case 'id':
+      return await parseId(context, column, text);
+    case 'organization':
+    case 'installation':
+      return await parseOwner(context, filter, text);
+    case 'part':
+      return { text, condition: { column, holds: text } };
+    case 'project':
+      return { text, condition: { column, project: text } };
+    default:
+      return filter satisfies never;
+  }
+}
+
+function parseDates(
+  { now }: FilterContext,
+  { kind, column }: Filter,
+  text: string,
+): ParsedFilter | FilterFault {
+  if (kind === 'year' && !/^\d{4}$/.test(text)) return expected('a year like 2025', text);
+  const period = parsePastOrFutureRange(text, now);
+  if ('fault' in period) return period;
+  const from = kind === 'until' ? FIRST_INSTANT : period.since;
+  const to = kind === 'from' ? LAST_INSTANT : period.until;
+  return { text, condition: { column, from, to } };
+}
+
+/** Parses an id: the whole id if a row has it, otherwise the start of ids. */
+async function parseId(
+  { reader, list, at }: FilterContext,
+  column: string,
+  value: string,
+): Promise<ParsedFilter> {
+  const text = value.replace(/…$/, '');
+  const wholeId: Condition = { column, is: text };
+  const isWholeId = await hasRows(reader, { list, at, where: [wholeId] });
+  return { text, condition: isWholeId ? wholeId : startsWith(column, text) };
+}
+
+/** Parses an organization or installation. The inbox and syncs may have rows of others than the mirror knows. */
+async function parseOwner(
+  { reader, list, at }: FilterContext,
+  filter: Filter,
+  text: string,
+): Promise<ParsedFilter | FilterFault> {
+  const wholeId: Condition = { column: filter.column, is: text };
+  if (list.entry === null && (await hasRows(reader, { list, at, where: [wholeId] })))
+    return { text, condition: wholeId };
+  const find = filter.kind === 'organization' ? findOrganization : findInstallation;
+  const result = await find(reader, text);
+  return 'fault' in result
+    ? result
+    : { text: result.id, condition: { column: filter.column, is: result.id } };
+}
+
+/** Parses a word. A word that occurs now or occurred in the past is valid: sold-out credits are no misspelling. */
+async function parseWord(
+  { reader, list }: FilterContext,
+  { column, known, form }: Extract<Filter, { kind: 'word' }>,
+  value: string,
+): Promise<ParsedFilter | FilterFault> {
+  const text = findSpelling(value, known) ?? value;
+  const condition: Condition = { column, word: text };
+  if (known.includes(text) || form?.pattern.test(text) === true) return { text, condition };
+  const listWithPast = includePast(list, column);
+  if (await hasRows(reader, { list: listWithPast, at: null, where: [condition] })) return { text, condition };
+  const words = new Map(
+    [...known, ...(await readWords(reader, listWithPast, column))].map(word => [foldSpelling(word), word]),
+  );
+  if (words.size > 0) return { fault: describeWrongWord(value, [...words.values()]) };
+  return form === null ? { text, condition } : expected(form.description, value);
+}
+
+/** Returns the list with its past rows, if the history has the column. */
+function includePast(list: List, column: string): List {
+  return list.past === null || !hasColumn(list.past.from, column) ? list : { ...list, from: list.past.from };
+}
+
+const MAX_WORDS = 1_000;
+
+async function readWords(reader: Reader, { from }: List, column: string): Promise<string[]> {
+  const word = sql.ref<string>(column);
+  const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ word })} FROM ${relation(from)}
+    WHERE ${word} IS NOT NULL ORDER BY word LIMIT ${MAX_WORDS}`);
+  return rows.map(row => row.word);
+}
+
+function expected(description: string, text: string): FilterFault {
+  return { fault: `Expected ${description}, got "${text}".` };
+}

@@ -1,0 +1,330 @@
+/** Reads rows of a list: a page with totals, all rows as a stream, or one row. */
+import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
+import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
+import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
+import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
+import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
+import { readFirst, readOne, wasValidAt } from '../read.js';
+import { exact } from '../sums.js';
+import { type Condition, matches } from './condition.js';
+import { isOfKnownOrganization, isProjectOf } from './find.js';
+import type { ListSelection, List } from './list.js';
+import { allOf, isValidAt, relation } from './relation.js';
+
+interface PageRequest extends ListSelection {
+  /** The sort values of the last row of the previous page; null for the first page. */
+  readonly after: readonly Value[] | null;
+  readonly limit: number;
+}
+
+/** Sums of rows: whole tonnes and the remaining millionths apart, so that no sum overflows. */
+const TOTAL_CELLS = {
+  tonnes: sql<number | bigint | null>`sum(amount_micro / 1000000)`,
+  rest: sql<number | bigint | null>`sum(amount_micro % 1000000)`,
+  rows: sql<number>`count(*)`,
+  rows_without_amount: sql<number>`count(*) - count(amount_micro)`,
+};
+const TOTAL = select(TOTAL_CELLS);
+type TotalRow = NonNullable<typeof TOTAL.row>;
+
+export interface ListPageRows {
+  readonly rows: readonly Row[];
+  /** The sort values with which the next page starts; null on the last page. */
+  readonly next: readonly Value[] | null;
+  /** The number of rows on all pages. Counting stops at 10,000. */
+  readonly count: number;
+  readonly isCountedToTheEnd: boolean;
+  /** The sum in millionths of a tonne. Null if there are too many rows, several credit types or no amounts. */
+  readonly sum: ReturnType<typeof exact<TotalRow>> | null;
+  /** The query of the rows as a person can run it. */
+  readonly sql: string;
+}
+
+const MAX_COUNTED = 10_000;
+const OWNER = 'organization_id';
+
+export async function readPage(reader: Reader, request: PageRequest): Promise<ListPageRows> {
+  const { list, limit } = request;
+  const { rows: foundRows, total } = await (isReadByIndex(request) ? readByIndex : readSorted)(
+    reader,
+    request,
+  );
+  const isCountedToTheEnd = total.rows <= MAX_COUNTED;
+  const rows = foundRows.slice(0, limit);
+  const last = foundRows.length > limit ? rows.at(-1) : undefined;
+  return {
+    rows: list.refine === null ? rows : await list.refine(reader, rows),
+    next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
+    count: Math.min(total.rows, MAX_COUNTED),
+    isCountedToTheEnd,
+    sum: isCountedToTheEnd && canBeSummed(request) ? exact(total) : null,
+    sql: reader.shown(selectAll(request, listReadColumns(list), limit)),
+  };
+}
+
+interface PageAndTotal {
+  /** One row more than the page has, if there is a next page. */
+  readonly rows: readonly Row[];
+  readonly total: TotalRow;
+}
+
+/** Reads the rows of a page by an index, from where the page starts. */
+async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAndTotal> {
+  const hasNoNulls = await isOrderWithoutNulls(reader, request);
+  const rows = await reader.all(selectPage(request, selectRows(request), hasNoNulls));
+  return { rows, total: await readTotal(reader, request) };
+}
+
+/** Reads a page of few rows and their total in one pass. If there are more rows, reads the page by itself. */
+async function readSorted(reader: Reader, request: PageRequest): Promise<PageAndTotal> {
+  const counted = sql`WITH matching AS (${selectRows(request, true)} LIMIT ${MAX_COUNTED + 1})`;
+  const rowsWithTotal = sql`${counted} SELECT matching.*, total.*
+    FROM matching, (SELECT ${TOTAL} FROM matching) AS total WHERE 1 = 1`;
+  const rows = await reader.all(selectPage(request, rowsWithTotal, false, TOTAL_COLUMNS));
+  const total = rows[0] ?? (await readTotal(reader, request));
+  if (total.rows <= MAX_COUNTED) return { rows, total };
+  return { rows: await reader.all(selectPage(request, selectRows(request), false)), total };
+}
+
+/** More columns of each row, which the compiler knows. */
+const TOTAL_COLUMNS = new SelectList<TotalRow>(
+  sql.join(Object.keys(TOTAL_CELLS).map(column => sql.ref(column))),
+);
+
+/** Selects one page. Columns of other tables are read for the rows of the page only. */
+function selectPage<More = unknown>(
+  request: PageRequest,
+  rows: RawBuilder<unknown>,
+  hasNoNulls: boolean,
+  more: SelectList<More> | null = null,
+): RawBuilder<Row & More> {
+  const order = orderBy(request.list, hasNoNulls);
+  const page = sql`${rows} AND ${isAfter(request, hasNoNulls)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
+  const columns = selectWithOwner(request, listReadColumns(request.list));
+  const all = new SelectList<Row & More>(more === null ? sql`${columns}` : sql`${columns}, ${more}`);
+  return sqlStatement`SELECT ${all} FROM (${page}) AS listed
+    ORDER BY ${order}`;
+}
+
+/** Streams all rows, or the first `limit` rows. */
+export async function* streamRows(
+  reader: Reader,
+  request: ListSelection,
+  limit: number | null = null,
+): AsyncGenerator<Row> {
+  const { refine, reads } = request.list;
+  const selectRowsOf = isReadByIndex(request) ? selectAll : selectAllSorted;
+  const rows = reader.stream(selectRowsOf(request, reads, limit));
+  if (refine === null) yield* rows;
+  else for await (const group of groupRows(rows)) yield* await refine(reader, group);
+}
+
+async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+  let group: Row[] = [];
+  for await (const row of rows) {
+    if (group.push(row) < AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}
+
+/** Reads the row with a number. Null if there is none, or if the id is no number. */
+export async function readNumbered(reader: Reader, list: List, id: number | string): Promise<Row | null> {
+  if (!/^\d{1,15}$/.test(String(id))) return null;
+  const [row = null] = await readAll(reader, list, [{ column: list.idColumn, is: Number(id) }], 1);
+  return row;
+}
+
+/** Reads all rows that match, or the first `limit` of them. */
+export async function readAll(
+  reader: Reader,
+  list: List,
+  where: readonly Condition[],
+  limit: number | null,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const row of streamRows(reader, { list, where, at: null }, limit)) rows.push(row);
+  return rows;
+}
+
+/** Whether any row matches. */
+export async function hasRows(reader: Reader, request: ListSelection): Promise<boolean> {
+  const row = sqlStatement`SELECT ${select({ one: sql<number>`1` })} FROM ${matchingRows(request)} LIMIT 1`;
+  return (await readFirst(reader, row)) !== null;
+}
+
+/** Whether an index can be entered where the page starts, because the sort columns have no nulls. */
+async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promise<boolean> {
+  const { list, after } = request;
+  if (after?.includes(null) === true) return false;
+  for (const [column] of list.order) {
+    if (!mayBeNull(list.from, column)) continue;
+    const nulls = sqlStatement`SELECT ${select({ one: sql<number>`1` })}
+      FROM ${matchingRows(request, true)} AND ${sql.ref(column)} IS NULL LIMIT 1`;
+    if ((await readFirst(reader, nulls)) !== null) return false;
+  }
+  return true;
+}
+
+/** Sort columns by which the table itself is ordered. */
+const NUMBERS = ['version', 'id', 'minute'];
+
+/**
+ * Whether an index has the matching rows in the order of the list. With further conditions, sorting the matching rows is faster
+ * than searching for them along an index.
+ */
+function isReadByIndex({ list, where }: ListSelection): boolean {
+  if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
+  return list.isIndexed && where.every(({ column }) => column === OWNER);
+}
+
+/** Selects all matching rows in the order of the list. */
+function selectAll(
+  request: ListSelection,
+  columns: readonly string[],
+  limit: number | null,
+): RawBuilder<Row> {
+  return sqlStatement`SELECT ${selectWithOwner(request, columns)} FROM ${matchingRows(request)} ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
+}
+
+/** Selects the same rows, but finds all of them before any is sorted. */
+function selectAllSorted(
+  request: ListSelection,
+  columns: readonly string[],
+  limit: number | null,
+): RawBuilder<Row> {
+  return sqlStatement`WITH listed AS MATERIALIZED (${selectRows(request)})
+    SELECT ${selectWithOwner(request, columns)} FROM listed ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
+}
+
+function limitTo(limit: number | null): RawBuilder<unknown> {
+  return limit === null ? sql`` : sql` LIMIT ${limit}`;
+}
+
+/** Lists the columns that a page reads, including the sort columns. */
+function listReadColumns({ reads, order }: List): string[] {
+  return [...new Set([...reads, ...order.map(([name]) => name)])];
+}
+
+/** The column through which the organization of a row is known. */
+function ownerColumnOf({ from }: List): string {
+  return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
+}
+
+/** Selects the columns of the list from its own table, with the amount if `withAmount` is true. */
+function selectRows({ list, ...request }: ListSelection, withAmount = false): RawBuilder<unknown> {
+  const names = listReadColumns(list).map(name => (name === OWNER_NAME_COLUMN ? ownerColumnOf(list) : name));
+  const columns = [...new Set(names)]
+    .filter(name => !withAmount || name !== AMOUNT)
+    .map(name => sql.ref(name));
+  const amount = withAmount ? [amountOf(list)] : [];
+  return sql`SELECT ${sql.join([...columns, ...amount])} FROM ${matchingRows({ list, ...request })}`;
+}
+
+/** Selects columns, and the name of the organization, which only its own table has: as of the instant of the rows. */
+function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]): SelectList<Row> {
+  const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
+  return new SelectList(
+    sql.join(columns.map(column => (column === OWNER_NAME_COLUMN ? name : sql.ref(column)))),
+  );
+}
+
+function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
+  if (ownerColumnOf(list) !== OWNER)
+    return sql`${sql.table('mirror.installations')} AS installed JOIN ${sql.table('mirror.organizations')} AS owner
+      ON owner.id = installed.organization_id WHERE installed.id = listed.installation_id`;
+  return at === null
+    ? sql`${sql.table('mirror.organizations')} AS owner WHERE owner.id = listed.organization_id`
+    : sql`${sql.table('mirror.organizations_history')} AS owner
+      WHERE ${wasValidAt(at, 'owner')} AND owner.id = listed.organization_id`;
+}
+
+/** The table with its conditions, for FROM. Another condition can follow after AND. */
+function matchingRows(
+  { list, where, at }: ListSelection,
+  searchesAllOwners = searchesById(list, where),
+): RawBuilder<unknown> {
+  const hasOwner = where.some(({ column }) => column === OWNER);
+  const conditions = where.map(condition =>
+    condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
+      ? isProjectOf(String(condition.is))
+      : matches(condition, at),
+  );
+  return sql`${relation(list.from)} AS listed WHERE ${allOf([
+    ...conditions,
+    ...(searchesAllOwners && !hasOwner ? [isOfKnownOrganization(list.entry)] : []),
+    ...(at === null ? [] : [isValidAt(at)]),
+  ])}`;
+}
+
+/** Keys start with the organization, so an id alone is searched for in each organization. */
+function searchesById(list: List, where: readonly Condition[]): boolean {
+  return where.some(({ column }) => column === list.idColumn);
+}
+
+async function readTotal(reader: Reader, request: ListSelection): Promise<TotalRow> {
+  const counted = sql`SELECT ${amountOf(request.list)} FROM ${matchingRows(request)} LIMIT ${MAX_COUNTED + 1}`;
+  return await readOne(reader, sqlStatement`SELECT ${TOTAL} FROM (${counted}) AS counted`);
+}
+
+/** Sums the rows of some organizations, in millionths of a tonne. */
+export async function readSumOf(
+  reader: Reader,
+  request: ListSelection,
+  organizationIds: readonly string[],
+): Promise<bigint> {
+  const where = [...request.where, { column: OWNER, among: organizationIds }];
+  return exact(await readTotal(reader, { ...request, where })).amount_micro;
+}
+
+const AMOUNT = 'amount_micro';
+
+function amountOf(list: List): RawBuilder<unknown> {
+  return hasColumn(list.from, AMOUNT) ? sql.ref(AMOUNT) : sql`CAST(NULL AS integer) AS ${sql.ref(AMOUNT)}`;
+}
+
+/** Whether the rows have amounts of one credit type, or of no type. */
+function canBeSummed({ list, where }: ListSelection): boolean {
+  const hasOneType = !hasColumn(list.from, 'type') || where.some(({ column }) => column === 'type');
+  return hasOneType && hasColumn(list.from, AMOUNT);
+}
+
+const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };
+const DIRECTIONS = { asc: sql`ASC`, desc: sql`DESC` };
+
+function orderBy({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
+  const terms = order.map(([column, direction]) => {
+    const nulls = mayBeNull(from, column) && !hasNoNulls ? NULLS[direction] : sql``;
+    return sql`${sql.ref(column)} ${DIRECTIONS[direction]}${nulls}`;
+  });
+  return sql.join(terms);
+}
+
+/** Whether a row comes after the previous page. */
+function isAfter({ list: { order }, after }: PageRequest, hasNoNulls: boolean): Expression<SqlBool> {
+  if (after === null) return sql`1 = 1`;
+  if (!hasNoNulls) return isLater(order, after);
+  const columns = sql.join(order.map(([column]) => sql.ref(column)));
+  const sign = order[0]?.[1] === 'desc' ? sql`<` : sql`>`;
+  return sql`(${columns}) ${sign} (${sql.join(after.map(value => sql`${value}`))})`;
+}
+
+/** Compares sort columns in which null is the lowest value. */
+function isLater(order: SortOrder, after: readonly Value[]): Expression<SqlBool> {
+  const [[name, direction] = ['', 'asc' as const], ...rest] = order;
+  const [value = null, ...others] = after;
+  const column = sql.ref(name);
+  const isSame = value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
+  const ties = rest.length === 0 ? [] : [sql`(${isSame} AND ${isLater(rest, others)})`];
+  return sql`(${sql.join([...comparesLater(column, direction, value), ...ties], sql` OR `)})`;
+}
+
+function comparesLater(
+  column: RawBuilder<unknown>,
+  direction: 'asc' | 'desc',
+  value: Value,
+): RawBuilder<unknown>[] {
+  if (direction === 'asc') return [value === null ? sql`${column} IS NOT NULL` : sql`${column} > ${value}`];
+  return value === null ? [] : [sql`${column} < ${value}`, sql`${column} IS NULL`];
+}

@@ -1,0 +1,53 @@
+import type { Reader } from '../../store/contract/reader.js';
+import { findSimilar } from '../../text/edit-distance.js';
+import type { Caveat } from '../answer/caveat.js';
+import { readTexts } from './column-values.js';
+import type { ChosenFilter, ListRequest } from './list.js';
+import { hasRows } from './rows.js';
+
+/** A caveat about a filter that no row matches. */
+type NoMatch = Extract<Caveat, { readonly code: 'no_match' }>;
+
+/** Explains an empty list: finds each filter that no row matches even alone, with similar values. */
+export async function findUnmatchedFilters(reader: Reader, request: ListRequest): Promise<NoMatch[]> {
+  const caveats: NoMatch[] = [];
+  for (const chosen of request.filters) {
+    const subject = describeFilter(request, chosen);
+    if (subject === null || (await hasRows(reader, { ...request, where: [chosen.condition] }))) continue;
+    caveats.push({
+      code: 'no_match',
+      ...subject,
+      value: chosen.text,
+      singular: request.list.singular,
+      similar: await readSimilar(reader, request, chosen),
+    });
+  }
+  return caveats;
+}
+
+/** Returns what a filter is called and how it compares. Null for filters that refuse values that do not occur. */
+function describeFilter(
+  { list }: ListRequest,
+  { filter }: ChosenFilter,
+): Pick<NoMatch, 'filter' | 'match'> | null {
+  const { kind, column, option } = filter;
+  if (kind === 'part' || kind === 'project') return { filter: String(option), match: 'contains' };
+  if (kind === 'word') return { filter: String(option), match: 'equals' };
+  if (kind !== 'id' && kind !== 'number') return null;
+  return { filter: column === list.idColumn ? 'id' : column.replace(/_id$/, ''), match: 'equals' };
+}
+
+const MAX_TEXTS = 5_000;
+/** Columns of names, by the id column that a filter compares. */
+const NAME_COLUMNS: Readonly<Record<string, string>> = { project_id: 'project_name' };
+
+async function readSimilar(
+  reader: Reader,
+  { list, at }: ListRequest,
+  { filter, text }: ChosenFilter,
+): Promise<string[]> {
+  if (filter.kind !== 'part' && filter.kind !== 'project') return [];
+  const column = NAME_COLUMNS[filter.column] ?? filter.column;
+  const texts = await readTexts(reader, list.from, column, { instant: at, limit: MAX_TEXTS });
+  return findSimilar(text, texts, each => [each]);
+}
