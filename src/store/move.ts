@@ -1,17 +1,22 @@
+import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import { copyTable, demandEqual, historiesIn, type Read, tablesIn } from './copy-tables.js';
-import { POSTGRES } from './dialect.js';
+import { DELETE_MOVING, INSERT_MOVING, MOVING } from './applied-migrations.js';
+import { POSTGRES, SQLITE } from './dialect.js';
 import type { Moved } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './errors.js';
-import { migrate, MOVING } from './postgres/migrate.js';
+import { createSend } from './postgres/database.js';
+import { migrate } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open.js';
 import { during } from './postgres/prepare.js';
 import { readerIn as readerInSchemas } from './postgres/snapshot.js';
-import { nameIn, readerIn } from './sqlite/copy.js';
+import { select, sqlStatement } from './sql/columns.js';
+import { type Params, prepared } from './sql/prepared.js';
+import { readerIn } from './sqlite/copy.js';
 import { demandSchema } from './sqlite/migrate.js';
 import { openDatabase, type Sqlite } from './sqlite/open.js';
 
@@ -20,10 +25,13 @@ export interface From {
   readonly pdfs: PdfStore;
 }
 
-/** Rows that migrations put into an empty database. */
-const FROM_THE_BEGINNING = 3;
+/** Rows that migrations insert into an empty database. */
+const INITIAL_ROWS = 3;
 
-/** Files that nobody writes into a database that nobody has used. Until all of it is there and compared, everybody refuses that. */
+/**
+ * Copies files into an unused database. No process may write the files meanwhile. Programs refuse the database until all rows were
+ * copied and compared.
+ */
 export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: string): Promise<Moved> {
   return during(pool, async postgres => {
     await migrate(postgres, at);
@@ -33,27 +41,34 @@ export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: str
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copy(postgres, table, () => readPdfs(pdfs, at));
-    for (const family of FAMILIES)
-      await postgres.query(`DELETE FROM ${family}.schema_migrations WHERE version = ${MOVING}`);
+    const send = createSend(postgres.query);
+    for (const family of FAMILIES) await send(DELETE_MOVING[family]());
     return { rows, certificates };
   });
 }
 
-/** One that was begun before goes on: each table is emptied before it is filled. */
+const COUNT_ROWS = prepared(() => {
+  const counts = FAMILIES.flatMap(tablesIn).map(({ name }) => sql`(SELECT count(*) FROM ${sql.table(name)})`);
+  return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
+});
+
+/** Marks the database as incomplete. A move that was interrupted is repeated: each table is emptied before it is filled. */
 async function mark(query: Query, at: string): Promise<void> {
-  const begun = [];
+  const send = createSend(query);
+  const marked = [];
   for (const family of FAMILIES) {
-    const into = `INSERT INTO ${family}.schema_migrations VALUES (${MOVING}, 'move', $1, '')`;
-    begun.push(...(await query(`${into} ON CONFLICT DO NOTHING RETURNING version`, [at])));
+    const [rows] = await send(
+      INSERT_MOVING[family]({ version: MOVING, name: 'move', appliedAt: at, digest: '' }),
+    );
+    marked.push(...rows);
   }
-  if (begun.length === 0) return;
-  const counts = FAMILIES.flatMap(tablesIn).map(({ name }) => `(SELECT count(*) FROM ${name})`);
-  const [found] = await query<{ n: number }>(`SELECT ${counts.join(' + ')} AS n`);
-  if (found?.n !== FROM_THE_BEGINNING)
+  if (marked.length === 0) return;
+  const [[found]] = await send(COUNT_ROWS());
+  if (found?.rows !== INITIAL_ROWS)
     throw new StoreError('used', 'The database is in use already: files are moved into an empty one.');
 }
 
-/** The past is compared as people read it: a cell a column. */
+/** Copies one file. Earlier versions are compared by the views of histories, which have one column for each cell. */
 async function moveFile(postgres: Postgres, family: Family, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   try {
@@ -62,7 +77,7 @@ async function moveFile(postgres: Postgres, family: Family, file: string): Promi
     let rows = 0;
     for (const table of tablesIn(family)) {
       rows += await copy(postgres, table, read);
-      await setCounter(db, postgres, table);
+      await setSequence(db, postgres, table);
     }
     for (const history of historiesIn(family))
       await postgres.transact(query => demandEqual(history, read, readerInSchemas(query)));
@@ -82,21 +97,27 @@ function copy({ transact }: Postgres, table: Relation, read: Read): Promise<numb
   });
 }
 
-/** Where a table numbers its own rows, it goes on after the last number that was given. */
-async function setCounter(db: Sqlite, { query }: Postgres, { name, columns }: Relation): Promise<void> {
+/** Sets the sequence of a table that numbers its rows, so that new numbers follow the last one. */
+async function setSequence(db: Sqlite, { query }: Postgres, { name, columns }: Relation): Promise<void> {
   for (const [column, [kind]] of Object.entries(columns)) {
     if (kind !== 'id' && kind !== 'counted') continue;
-    const asked =
+    const [, table = name] = name.split('.');
+    const { text } = prepared(() =>
       kind === 'counted'
-        ? `SELECT seq FROM sqlite_sequence WHERE name = '${nameIn(name)}'`
-        : `SELECT max(${column}) FROM ${nameIn(name)}`;
-    const last = db.prepare<[], bigint | null>(asked).safeIntegers().pluck().get() ?? null;
-    if (last !== null)
-      await query(`SELECT setval(pg_get_serial_sequence('${name}', '${column}'), $1)`, [last]);
+        ? sql`SELECT seq FROM sqlite_sequence WHERE name = ${sql.lit(table)}`
+        : sql`SELECT max(${sql.id(column)}) FROM ${sql.table(name)}`,
+    ).compileFor(SQLITE);
+    const last = db.prepare<[], bigint | null>(text).safeIntegers().pluck().get() ?? null;
+    if (last !== null) await createSend(query)(SET_SEQUENCE({ name, column, last }));
   }
 }
+type SequenceValue = { readonly name: string; readonly column: string; readonly last: bigint };
+const SET_SEQUENCE = prepared(
+  (_, { name, column, last }: Params<SequenceValue>) =>
+    sqlStatement`SELECT ${select({ last: sql<number>`setval(pg_get_serial_sequence(${name}, ${column}), ${last})` })}`,
+);
 
-/** As rows of the table that has them there, one at a time: each may be large. */
+/** Reads the certificate files as rows, one at a time because each may be large. */
 async function* readPdfs(pdfs: PdfStore, at: string): ReturnType<Read> {
   for await (const files of pdfs.list(null)) {
     for (const file of files) {

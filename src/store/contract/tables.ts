@@ -13,7 +13,7 @@ import type { ListResource } from '../../resources/lists.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
-import { relationsOf } from '../migrations.js';
+import { type Family, relationsOf } from '../migrations.js';
 import type {
   CertificateState,
   COVERAGE_STATES,
@@ -111,7 +111,15 @@ export type Db = {
   [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
 } & {
   [E in Entry as `mirror.${E['table']}_history`]: WritableRow<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
-};
+} & { [F in Family as `${F}.schema_migrations`]: AppliedMigration };
+
+/** A migration that was applied, as each database records it. */
+interface AppliedMigration {
+  version: number;
+  name: string;
+  applied_at: string;
+  digest: string;
+}
 
 /** A table whose rows have versions. */
 export type VersionedTable = `mirror.${Entry['table']}`;

@@ -19,22 +19,22 @@ type Own = Pick<
   | 'watch'
 >;
 
-/** Creates an inbox. `asked` is called after this process has requested work. */
+/** Creates an inbox. `wake` is called after this process has requested work. */
 export function createInboxStore(
   database: InboxDatabase,
   steps: JobSteps,
   own: Own,
-  asked: () => void,
+  wake: () => void,
 ): InboxPort {
-  function andWake<Given, Answer>(ask: (given: Given) => Promise<Answer>): (given: Given) => Promise<Answer> {
-    return async given => {
-      const answer = await ask(given);
-      asked();
-      return answer;
+  function andWake<Input, Result>(request: (input: Input) => Promise<Result>): typeof request {
+    return async input => {
+      const result = await request(input);
+      wake();
+      return result;
     };
   }
 
-  const { settle, retryFailed, prioritizeFailed: tryFirst } = createSettlements(database, steps);
+  const { settle, retryFailed, prioritizeFailed } = createSettlements(database, steps);
   return {
     ...own,
     ...createClaims(database, steps),
@@ -45,6 +45,6 @@ export function createInboxStore(
     enqueue: andWake(own.enqueue),
     enqueueOnce: andWake(own.enqueueOnce),
     retryFailed: andWake(retryFailed),
-    prioritizeFailed: andWake(tryFirst),
+    prioritizeFailed: andWake(prioritizeFailed),
   };
 }

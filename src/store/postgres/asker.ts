@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { type StatementRows, SqlQueryError, left, type Question } from '../contract/asked.js';
 import {
@@ -10,9 +11,12 @@ import {
   withoutComments,
 } from '../contract/question.js';
 import type { Row, Value } from '../contract/tables.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import { createSend } from './database.js';
 import { cellOf, createPool, type PoolOptions } from './driver.js';
-import { named } from './errors.js';
-import { describePowers, ROLE_POWERS, type RolePowers } from './role-powers.js';
+import { translateErrors } from './errors.js';
+import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
 
 const MB = 1024 * 1024;
 /** Rows are asked for in parts of about this size. */
@@ -33,14 +37,13 @@ const UNKNOWN_NAME = ['42P01', '42703'];
  * within a second where whoever asked is gone.
  */
 export async function ask(options: PoolOptions, question: Question): Promise<StatementRows> {
-  const { sql } = question;
-  demandRead(sql);
+  demandRead(question.sql);
   const pool = createPool(options);
   try {
-    const client = await named(() => pool.connect());
+    const client = await translateErrors(() => pool.connect());
     const answer = beginAnswer(pool, client, question);
     try {
-      const { columns, rows } = await answer.begin(sql);
+      const { columns, rows } = await answer.begin(question.sql);
       const close = async () => {
         await answer.end();
         await pool.end();
@@ -85,30 +88,53 @@ interface Part {
 }
 
 interface Answer {
-  begin(sql: string): Promise<StatementRows>;
+  begin(text: string): Promise<StatementRows>;
   end(): Promise<void>;
 }
 
-/** A process of the server. Its number alone may be another's by now. */
-interface Backend {
-  readonly pid: number;
-  readonly since: string;
-}
+const BACKEND = {
+  pid: sql<number>`pid`,
+  startedAt: sql<string>`backend_start::text`,
+};
+const READ_BACKEND = prepared(
+  () => sqlStatement`SELECT ${select(BACKEND)} FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()`,
+);
+/** A process of the server. A pid can be reused, so the time of its start is compared, too. */
+type Backend = ResultRow<typeof READ_BACKEND>;
 
-const WHO = `SELECT pid, backend_start::text AS since FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()`;
-const LOOKS = 10;
-const LOOK_AFTER_MS = 100;
+const isBackend = ({ pid, startedAt }: Params<Backend>) =>
+  sql`FROM pg_catalog.pg_stat_activity WHERE pid = ${pid} AND backend_start::text = ${startedAt}`;
+const FIND_BACKEND = prepared(
+  (_, backend: Params<Backend>) => sqlStatement`SELECT ${select(BACKEND)} ${isBackend(backend)}`,
+);
+const CANCEL = prepared(
+  (_, backend: Params<Backend>) =>
+    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_cancel_backend(pid)` })} ${isBackend(backend)}`,
+);
+const TERMINATE = prepared(
+  (_, backend: Params<Backend>) =>
+    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_terminate_backend(pid)` })} ${isBackend(backend)}`,
+);
+const POLLS = 10;
+const POLL_MS = 100;
 
-/** A question may have turned its own limits off: what goes on for it is cancelled from outside, then ended. */
-async function endAtServer(pool: Pool, { pid, since }: Backend): Promise<void> {
+const createSendOn = (client: PoolClient) =>
+  createSend(async <Result extends object>(text: string, values: readonly unknown[] = []) => {
+    const { rows } = await client.query<Result>(text, [...values]);
+    return rows;
+  });
+
+/** A query may have turned its own time limit off, so it is cancelled from another connection, and then terminated. */
+async function endAtServer(pool: Pool, backend: Backend): Promise<void> {
   const client = await pool.connect();
-  const there = 'FROM pg_catalog.pg_stat_activity WHERE pid = $1 AND backend_start::text = $2';
+  const send = createSendOn(client);
   try {
-    for (const end of ['pg_cancel_backend(pid)', 'pg_terminate_backend(pid)']) {
-      await client.query(`SELECT ${end} ${there}`, [pid, since]);
-      for (let look = 0; look < LOOKS; look += 1) {
-        if ((await client.query(`SELECT 1 ${there}`, [pid, since])).rowCount === 0) return;
-        await pause(LOOK_AFTER_MS);
+    for (const end of [CANCEL, TERMINATE]) {
+      await send(end(backend));
+      for (let poll = 0; poll < POLLS; poll += 1) {
+        const [found] = await send(FIND_BACKEND(backend));
+        if (found.length === 0) return;
+        await pause(POLL_MS);
       }
     }
   } finally {
@@ -139,9 +165,11 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
 
   async function prepare(): Promise<void> {
     try {
-      await named(() => client.query(begin(timeLimitMs)));
-      backend = (await client.query<Backend>(WHO)).rows[0] ?? null;
-      const [role] = (await client.query<RolePowers>(ROLE_POWERS)).rows;
+      await translateErrors(() => client.query(begin(timeLimitMs)));
+      const send = createSendOn(client);
+      const [[own]] = await send(READ_BACKEND());
+      backend = own ?? null;
+      const [[role]] = await send(READ_ROLE_POWERS());
       if (role !== undefined && role.powers !== null)
         throw new SqlQueryError('unsafe_role', `Nothing is asked in SQL: ${describePowers(role)}.`);
     } catch (error) {
@@ -180,14 +208,14 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
   }
 
   return {
-    begin: async sql => {
+    begin: async text => {
       if (signal?.aborted === true) throw left();
       await prepare();
-      if (/^explain\b/i.test(withoutComments(sql))) {
-        const part = await run(sql);
+      if (/^explain\b/i.test(withoutComments(text))) {
+        const part = await run(text);
         return { columns: part.columns, rows: read(part, null) };
       }
-      await run(`DECLARE answer NO SCROLL CURSOR FOR ${sql}`);
+      await run(`DECLARE answer NO SCROLL CURSOR FOR ${text}`);
       const next = (rows: number) => run(`FETCH ${rows} FROM answer`);
       const part = await next(FIRST_ROWS);
       return { columns: part.columns, rows: read(part, next) };

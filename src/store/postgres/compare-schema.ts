@@ -1,6 +1,19 @@
+import { type RawBuilder, sql } from 'kysely';
 import { FAMILIES, migrationsOf } from '../migrations.js';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared } from '../sql/prepared.js';
+import { createSend } from './database.js';
 import type { Postgres, Query } from './open.js';
+
+const READ_IS_STANDBY = prepared(
+  () => sqlStatement`SELECT ${select({ isStandby: sql<boolean>`pg_is_in_recovery()` })}`,
+);
+/** Temporary views in the order in which they were created. */
+const LIST_TEMPORARY_VIEWS = prepared(
+  () => sqlStatement`SELECT ${select({ name: sql<string>`relname`, text: sql<string>`pg_get_viewdef(oid)` })}
+    FROM pg_class WHERE relkind = 'v' AND relnamespace = pg_my_temp_schema() ORDER BY oid`,
+);
 
 /**
  * Compares the schemas with what the migrations make on this server. The server prints views and conditions in its own
@@ -8,18 +21,19 @@ import type { Postgres, Query } from './open.js';
  * the same server, and undone. A standby is what its primary is, and can make nothing.
  */
 export async function findSchemaChanges({ query, begin }: Postgres): Promise<string[]> {
-  const [server] = await query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
-  if (server?.standby === true) return [];
+  const [[server]] = await createSend(query)(READ_IS_STANDBY());
+  if (server?.isStandby === true) return [];
   const transaction = await begin('ISOLATION LEVEL READ COMMITTED READ WRITE');
   try {
     await transaction.query('SET LOCAL search_path = pg_catalog');
-    const found = await describeObjects(transaction.query, FAMILIES);
+    const found = await describeObjects(transaction.query, 'ours');
     for (const family of FAMILIES)
-      for (const { sql } of migrationsOf('postgres', family)) await transaction.query(inTemporarySchema(sql));
-    const changes = compareSchemas(await describeObjects(transaction.query, ['pg_temp']), found);
+      for (const migration of migrationsOf('postgres', family))
+        await transaction.query(inTemporarySchema(migration.sql));
+    const changes = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
     if (changes.length === 0) return [];
     await restoreViews(transaction.query);
-    const changesSinceRestore = compareSchemas(await describeObjects(transaction.query, ['pg_temp']), found);
+    const changesSinceRestore = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
     return changes.filter(each => changesSinceRestore.includes(each));
   } finally {
     await transaction.undo();
@@ -28,22 +42,19 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
 
 const OUR_SCHEMA = /\b(inbox|mirror|evidence)\./g;
 
-function inTemporarySchema(sql: string): string {
-  return sql.replaceAll(OUR_SCHEMA, 'pg_temp.');
+function inTemporarySchema(ddl: string): string {
+  return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
 }
 
 /** Makes each temporary view anew from its printed text, as pg_restore does: some are printed in other words after that. */
 async function restoreViews(query: Query): Promise<void> {
-  const views = await query<{ name: string; text: string }>(
-    `SELECT relname AS name, pg_get_viewdef(oid) AS text FROM pg_class
-     WHERE relkind = 'v' AND relnamespace = pg_my_temp_schema() ORDER BY oid`,
-  );
+  const [views] = await createSend(query)(LIST_TEMPORARY_VIEWS());
   for (const { name, text } of views) await query(`CREATE OR REPLACE VIEW pg_temp.${name} AS ${text}`);
 }
 
-/** No two of our schemas have an object of one name, but for the record of migrations, which nothing refers to. */
-async function describeObjects(query: Query, schemas: readonly string[]): Promise<SchemaObject[]> {
-  const rows = await query<SchemaObject>(OBJECTS, [schemas]);
+/** No two of our schemas have objects with the same name, except the tables of applied migrations, which are left out. */
+async function describeObjects(query: Query, schemas: keyof typeof LIST_OBJECTS): Promise<SchemaObject[]> {
+  const [rows] = await createSend(query)(LIST_OBJECTS[schemas]());
   return rows
     .filter(({ name }) => !/\bschema_migrations/.test(name))
     .map(({ kind, name, definition }) => ({ kind, name, definition: withoutSchemas(definition) }));
@@ -53,14 +64,13 @@ function withoutSchemas(definition: string): string {
   return definition.replaceAll(/\b(inbox|mirror|evidence|pg_temp(_\d+)?)\./g, '').replaceAll(/\s+/g, ' ');
 }
 
-const OBJECTS = `
-  WITH schemas AS (
-    SELECT oid FROM pg_namespace
-    WHERE nspname = ANY ($1) OR (oid = pg_my_temp_schema() AND 'pg_temp' = ANY ($1))
-  ),
+const prepareList = (isOfSchema: RawBuilder<unknown>) =>
+  prepared(
+    () => sqlStatement`WITH schemas AS (SELECT oid FROM pg_namespace WHERE ${isOfSchema}),
   relations AS (
     SELECT c.oid, relname, relkind, relpersistence, relrowsecurity FROM pg_class AS c JOIN schemas ON schemas.oid = relnamespace
   )
+  SELECT ${select({ kind: sql<string>`kind`, name: sql<string>`name`, definition: sql<string>`definition` })} FROM (
   SELECT 'table' AS kind, relname::text AS name,
     concat_ws(' ', relkind, relpersistence = 'u', relrowsecurity) AS definition
   FROM relations WHERE relkind NOT IN ('v', 'i', 'S')
@@ -91,4 +101,9 @@ const OBJECTS = `
   UNION ALL
   SELECT 'function', proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')', pg_get_functiondef(pg_proc.oid)
   FROM pg_proc JOIN schemas ON schemas.oid = pronamespace WHERE prokind IN ('f', 'p')
-  ORDER BY 1, 2`;
+  ) AS objects ORDER BY 1, 2`,
+  );
+const LIST_OBJECTS = {
+  ours: prepareList(sql`nspname IN (${sql.join(FAMILIES.map(family => sql.lit(family)))})`),
+  temporary: prepareList(sql`oid = pg_my_temp_schema()`),
+};

@@ -1,6 +1,6 @@
 import { POSTGRES } from '../dialect.js';
 import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
-import type { Postgres, Send } from './open.js';
+import type { Postgres, Query, Send } from './open.js';
 
 /** Creates a batch that sends its statements as one message. */
 export function createBatch(send: Send): Batch {
@@ -17,10 +17,17 @@ export function createBatch(send: Send): Batch {
   return batch;
 }
 
+/** Creates a batch whose statements are transactions of their own. */
+export function createSend(query: Query, timeoutMs = 0): Batch {
+  return createBatch(all =>
+    Promise.all(all.map(({ text, values }) => query<object>(text, values, timeoutMs))),
+  );
+}
+
 export function databaseIn({ query, transact }: Postgres): Database {
   return {
     dialect: POSTGRES,
-    look: createBatch(all => Promise.all(all.map(({ text, values }) => query(text, values)))),
+    look: createSend(query),
     transact: work => transact((_, send) => work(createBatch(send))),
   };
 }

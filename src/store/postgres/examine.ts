@@ -1,44 +1,43 @@
+import { sql } from 'kysely';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { describeSchemaChanges } from '../schema-objects.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared, type ResultRow } from '../sql/prepared.js';
 import { findSchemaChanges } from './compare-schema.js';
+import { createSend } from './database.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-questions.js';
 import { locationOf } from './settings.js';
 import { demandSchema } from './migrate.js';
 import { during } from './prepare.js';
 
-export interface Server {
-  readonly version: string;
-  readonly bytes: number;
-  readonly certificates: number;
-  readonly fsync: string;
-  readonly full_page_writes: string;
-  readonly synchronous_standby_names: string;
-  readonly replicas: number;
-  readonly encrypted: boolean;
-  readonly standby: boolean;
-  readonly read_only: boolean;
-}
-
 const MIB = 1024 * 1024;
-const SERVER = `
-  SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
-    pg_total_relation_size('mirror.certificate_files') AS certificates,
-    current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
-    current_setting('synchronous_standby_names') AS synchronous_standby_names,
-    (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS replicas,
-    coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS encrypted,
-    pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only`;
+const READ_SERVER = prepared(
+  () =>
+    sqlStatement`SELECT ${select({
+      version: sql<string>`current_setting('server_version')`,
+      bytes: sql<number>`pg_database_size(current_database())`,
+      certificates: sql<number>`pg_total_relation_size('mirror.certificate_files')`,
+      fsync: sql<string>`current_setting('fsync')`,
+      full_page_writes: sql<string>`current_setting('full_page_writes')`,
+      synchronous_standby_names: sql<string>`current_setting('synchronous_standby_names')`,
+      replicas: sql<number>`(SELECT count(*) FROM pg_catalog.pg_stat_replication)`,
+      encrypted: sql<boolean>`coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false)`,
+      standby: sql<boolean>`pg_is_in_recovery()`,
+      read_only: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
+    })}`,
+);
+export type Server = ResultRow<typeof READ_SERVER>;
 
-/** What is the server's matter, and ours to tell: whose it is, and how durable a 202 is there. */
+/** Checks the server: whether it can be written, how durable a delivery is there, and who may ask in SQL. */
 export async function* examine(pool: PoolOptions, forQuestions: PoolOptions | null): AsyncIterable<Finding> {
   const server = await during(pool, async postgres => {
     await demandSchema(postgres, 'inbox');
     await demandSchema(postgres, 'mirror');
-    const [found] = await postgres.query<Server>(SERVER);
+    const [[found]] = await createSend(postgres.query)(READ_SERVER());
     return found;
   });
-  if (server === undefined) throw new Error('the server told nothing of itself');
+  if (server === undefined) throw new Error('expected the settings of the server, got none');
   yield* judge(pool.url, server);
   if (!server.read_only) yield* describeSchemaChanges(await during(pool, findSchemaChanges));
   yield* await examineQuestions(pool, forQuestions);
@@ -88,7 +87,7 @@ function checkReplicas({ replicas, synchronous_standby_names: names }: Server): 
   ];
 }
 
-/** Without sslmode a server beyond this machine is talked to encrypted, whoever it is. */
+/** Without sslmode the connection to another machine is encrypted, but the server is not verified. */
 function checkConnection(url: string, { encrypted }: Server): Finding[] {
   if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
   return [

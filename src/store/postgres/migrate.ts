@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { INSERT_APPLIED, LIST_APPLIED, MOVING } from '../applied-migrations.js';
 import {
   demandCurrent,
   demandOurs,
@@ -10,12 +12,35 @@ import {
   type Standing,
 } from '../migrations.js';
 import { StoreError } from '../errors.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import { createSend } from './database.js';
 import type { Postgres, Query } from './open.js';
 
-/** One lock for all who migrate a database of ours, whatever else they lock. */
+type FamilyName = { readonly family: Family };
+
+/** The advisory lock of everyone who migrates a database. */
 const LOCK = 7_261_003_415;
-/** Stands among the versions until all files have been moved into the database. */
-export const MOVING = 0;
+const LOCK_MIGRATIONS = prepared(
+  () => sqlStatement`SELECT ${select({ locked: sql`pg_advisory_xact_lock(${sql.lit(LOCK)})` })}`,
+);
+const FIND_SCHEMA = prepared(
+  (_, { family }: Params<FamilyName>) =>
+    sqlStatement`SELECT ${select({ found: sql<number>`1` })} FROM pg_catalog.pg_namespace WHERE nspname = ${family}`,
+);
+const READ_ENCODING = prepared(
+  () => sqlStatement`SELECT ${select({ encoding: sql<string>`current_setting('server_encoding')` })}`,
+);
+/** How many relations a schema has, and whether it has our table of applied migrations. */
+const DESCRIBE_SCHEMA = prepared(
+  (_, { family }: Params<FamilyName>) =>
+    sqlStatement`SELECT ${select({
+      relations: sql<number>`(SELECT count(*) FROM pg_catalog.pg_class AS c
+      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = ${family}::text)`,
+      isOurs: sql<boolean>`(SELECT count(*) = 3 FROM pg_catalog.pg_attribute
+      WHERE attrelid = to_regclass(${family}::text || '.schema_migrations') AND attname IN ('version', 'name', 'applied_at'))`,
+    })}`,
+);
 
 /**
  * Bring a database to the program's schema; answers the names of the migrations applied. Each and its record share one
@@ -40,9 +65,9 @@ export async function migrate(
 }
 
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  demandCurrent(await standingOf(query, family), migrationsOf('postgres', family));
-  const moving = `SELECT 1 FROM ${family}.schema_migrations WHERE version = ${MOVING}`;
-  if ((await query(moving)).length > 0) {
+  const standing = await standingOf(query, family);
+  demandCurrent(standing, migrationsOf('postgres', family));
+  if (standing.records.some(({ version }) => version === MOVING)) {
     throw new StoreError(
       'unfinished',
       'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',
@@ -58,27 +83,26 @@ async function apply(
   now: string,
 ): Promise<boolean> {
   await query("SET LOCAL lock_timeout = '60s'");
-  await query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+  await createSend(query)(LOCK_MIGRATIONS());
   await demandUtf8(query);
   if (demandOurs(await standingOf(query, family), migrations) >= migration.version) return false;
   await makeSchema(query, family);
   await query(tableOf(family));
   await query(migration.sql);
-  await query(
-    `INSERT INTO ${family}.schema_migrations (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)`,
-    [migration.version, migration.name, now, digestOf(migration)],
-  );
+  const { version, name } = migration;
+  const insert = INSERT_APPLIED[family];
+  await createSend(query)(insert({ version, name, appliedAt: now, digest: digestOf(migration) }));
   return true;
 }
 
-/** Whoever owns the schema may not be allowed to make one, not even where it is there. */
+/** Creates the schema if it is missing. CREATE SCHEMA IF NOT EXISTS needs a privilege even if it exists. */
 async function makeSchema(query: Query, family: Family): Promise<void> {
-  const found = await query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [family]);
+  const [found] = await createSend(query)(FIND_SCHEMA({ family }));
   if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
 }
 
 async function demandUtf8(query: Query): Promise<void> {
-  const [row] = await query<{ encoding: string }>("SELECT current_setting('server_encoding') AS encoding");
+  const [[row]] = await createSend(query)(READ_ENCODING());
   if (row?.encoding === 'UTF8') return;
   throw new StoreError(
     'encoding',
@@ -104,20 +128,15 @@ async function standingOf(query: Query, family: Family): Promise<Standing> {
 }
 
 async function recordsOf(query: Query, family: Family): Promise<readonly Recorded[]> {
-  const [found] = await query<{ relations: number; is_ours: boolean }>(
-    `SELECT (SELECT count(*) FROM pg_catalog.pg_class AS c
-         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1::text) AS relations,
-       (SELECT count(*) = 3 FROM pg_catalog.pg_attribute
-         WHERE attrelid = to_regclass($1::text || '.schema_migrations') AND attname IN ('version', 'name', 'applied_at')
-       ) AS is_ours`,
-    [family],
-  );
+  const send = createSend(query);
+  const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
   if (found === undefined || found.relations === 0) return [];
-  if (!found.is_ours) {
+  if (!found.isOurs) {
     throw new StoreError(
       'foreign',
       `the database has a schema "${family}" that is not carbon-mirror's: give it a database of its own`,
     );
   }
-  return await query<Recorded>(`SELECT * FROM ${family}.schema_migrations`);
+  const [records] = await send(LIST_APPLIED[family]());
+  return records;
 }

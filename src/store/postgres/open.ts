@@ -1,59 +1,56 @@
-import type { Bound } from '../dialect.js';
+import type { Bound, Value } from '../dialect.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
-import { named } from './errors.js';
+import { translateErrors } from './errors.js';
 
-/** What a statement is given and answers. */
-type Given = string | number | bigint | boolean | null | Uint8Array | readonly Given[];
-
-/** One that takes longer than it may is given up with its connection, and may still have been done. */
+/** Runs one statement. After a timeout the connection is closed, and the statement may still have taken effect. */
 export type Query = <Row extends object>(
   sql: string,
-  given?: readonly Given[],
+  values?: readonly Value[],
   timeoutMs?: number,
 ) => Promise<Row[]>;
 
-/** Several statements in one message. Waits for the answers to all of them, and throws the first fault. */
+/** Sends several statements in one message. Waits for all results, and throws the first error. */
 export type Send = (all: readonly Bound[]) => Promise<readonly unknown[][]>;
 
-/** One transaction that is open, on a connection of its own. */
+/** An open transaction, on a connection of its own. */
 export interface Transaction {
-  readonly query: <Row extends object>(sql: string, given?: readonly unknown[]) => Promise<Row[]>;
+  readonly query: <Row extends object>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
   readonly send: Send;
   readonly commit: () => Promise<void>;
   readonly undo: () => Promise<void>;
-  /** Its connection is closed, which undoes it. */
+  /** Closes the connection, which rolls the transaction back. */
   readonly abandon: () => void;
 }
 
 export interface Postgres {
-  /** One statement, a round trip. */
+  /** Runs one statement, which is a transaction and a round trip. */
   readonly query: Query;
-  /** One statement whose rows nobody needs: answers what the server warned of. */
+  /** Runs one statement, and returns the warnings of the server instead of rows. */
   readonly warnings: (sql: string) => Promise<string[]>;
-  /** A transaction of statements that need no answer of one another, after some settings: all of it in one message. */
+  /** Runs a transaction in one message: settings, and then statements that do not need the results of one another. */
   readonly whole: (settings: string, ...sent: [...Parameters<Send>, answerMs: number]) => ReturnType<Send>;
-  /** In the modes that are named, as SQL has them. */
+  /** Begins a transaction. `modes` are the words of SQL after BEGIN. */
   readonly begin: (modes?: string) => Promise<Transaction>;
-  /** Work on one connection, within one transaction. A query is a round trip. */
+  /** Does work in a transaction. Each query is a round trip. */
   readonly transact: <T>(work: (query: Query, send: Send) => Promise<T>) => Promise<T>;
-  /** Hears a channel on a connection of its own, until that is lost or the answered function is called. */
-  readonly listen: (channel: string, heard: () => void, lost: () => void) => Promise<() => void>;
+  /** Listens to a channel on a connection of its own, until the connection is lost or the returned function is called. */
+  readonly listen: (channel: string, onNotification: () => void, onLost: () => void) => Promise<() => void>;
   readonly close: () => Promise<void>;
 }
 
-/** As its SQLSTATE begins: the name of its severity is in the language of the server. */
+/** How the SQLSTATE of a warning begins. The severity is a word in the language of the server. */
 const WARNING = '01';
 
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
   const begin = (modes = '') => beginOn(pool, modes);
-  const query: Query = async (text, given = [], timeoutMs = 0) => {
-    const asked = { text, values: [...given], query_timeout: timeoutMs };
-    return (await named(() => pool.query(asked))).rows;
+  const query: Query = async (text, values = [], timeoutMs = 0) => {
+    const config = { text, values: [...values], query_timeout: timeoutMs };
+    return (await translateErrors(() => pool.query(config))).rows;
   };
   return {
     query,
-    warnings: text => named(() => warningsOn(pool, text)),
+    warnings: text => translateErrors(() => warningsOn(pool, text)),
     begin,
     whole: async (settings, all, answerMs) => {
       const transaction = await beginOn(pool, `; ${settings}`, answerMs);
@@ -80,21 +77,21 @@ export function openPostgres(options: PoolOptions): Postgres {
         throw error;
       }
     },
-    listen: async (channel, heard, lost) => {
-      const client = await named(() => pool.connect());
+    listen: async (channel, onNotification, onLost) => {
+      const client = await translateErrors(() => pool.connect());
       let isOver = false;
       const end = (): void => {
         if (isOver) return;
         isOver = true;
         client.release(true);
       };
-      client.on('notification', heard);
+      client.on('notification', onNotification);
       client.once('end', () => {
         end();
-        lost();
+        onLost();
       });
       try {
-        await named(() => client.query(`LISTEN ${channel}`));
+        await translateErrors(() => client.query(`LISTEN ${channel}`));
         return end;
       } catch (error) {
         end();
@@ -119,30 +116,30 @@ async function warningsOn(pool: Pool, text: string): Promise<string[]> {
   }
 }
 
-/** BEGIN goes with the first statement. Whose COMMIT is answered by anything else has committed nothing. */
+/** BEGIN is sent together with the first statement. A transaction whose COMMIT has another result was not committed. */
 async function beginOn(pool: Pool, modes: string, answerMs = 0): Promise<Transaction> {
-  const client = await named(() => pool.connect());
-  const ask = (text: string, given: readonly unknown[] = []) => {
-    const asked = { text, values: [...given], query_timeout: answerMs };
-    return named(() => client.query(asked));
+  const client = await translateErrors(() => pool.connect());
+  const run = (text: string, values: readonly unknown[] = []) => {
+    const config = { text, values: [...values], query_timeout: answerMs };
+    return translateErrors(() => client.query(config));
   };
-  const begun = Promise.allSettled([ask(`BEGIN ${modes}`)]);
+  const begun = Promise.allSettled([run(`BEGIN ${modes}`)]);
   const abandon = () => client.release(true);
-  const answersOf = async (asked: readonly ReturnType<typeof ask>[]) => {
-    const settled = (await Promise.all([begun, Promise.allSettled(asked)])).flat();
+  const awaitAll = async (results: readonly ReturnType<typeof run>[]) => {
+    const settled = (await Promise.all([begun, Promise.allSettled(results)])).flat();
     const failed = settled.find(each => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     return settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])).slice(1);
   };
   const end = async (sql: string) => {
-    const [ended] = await answersOf([ask(sql)]);
+    const [ended] = await awaitAll([run(sql)]);
     if (ended?.command !== sql) throw new Error(`expected ${sql}, and the server answered ${ended?.command}`);
     client.release();
   };
   return {
-    query: async (sql, given) => (await answersOf([ask(sql, given)]))[0]?.rows ?? [],
+    query: async (sql, values) => (await awaitAll([run(sql, values)]))[0]?.rows ?? [],
     send: async all =>
-      (await answersOf(all.map(({ text, values }) => ask(text, values)))).map(({ rows }) => rows),
+      (await awaitAll(all.map(({ text, values }) => run(text, values)))).map(({ rows }) => rows),
     commit: () => end('COMMIT'),
     undo: () => end('ROLLBACK').catch(abandon),
     abandon,

@@ -1,17 +1,20 @@
-import { POSTGRES } from '../../../migrations/schema.js';
+import { sql } from 'kysely';
+import { POSTGRES as SCHEMA } from '../../../migrations/schema.js';
 import type { Value } from '../contract/tables.js';
 import type { Read } from '../copy-tables.js';
+import { POSTGRES } from '../dialect.js';
+import { prepared } from '../sql/prepared.js';
 import { writeFilled } from '../sqlite/copy.js';
 import type { Postgres, Query } from './open.js';
 
-const ROWS_AT_ONCE = 250;
-/** Each may be large. */
+const FETCH_ROWS = 250;
+/** The rows of this table are fetched one by one, because each may be large. */
 const FILES = 'mirror.certificate_files';
-/** SQLite keeps them as text. */
-const CELLS = POSTGRES.shown('cells', []);
+/** SQLite stores cells as text. */
+const CELLS = sql`${sql.raw(SCHEMA.shown('cells', []))} AS cells`;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Writes the mirror as it is at one moment to a new SQLite file; false where that is there already. */
+/** Writes a consistent copy of the mirror to a new SQLite file. Returns false if the file exists. */
 export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);
@@ -19,17 +22,18 @@ export function snapshot({ transact }: Postgres, file: string, at: string): Prom
   });
 }
 
-/** Reads a schema out for another engine, within a transaction. */
+/** Reads tables for another engine, within a transaction. */
 export function readerIn(query: Query): Read {
   return async function* read({ name, columns }) {
-    const cells = Object.keys(columns).map(column => (column === 'cells' ? `${CELLS} AS cells` : column));
+    const list = sql.join(Object.keys(columns).map(column => (column === 'cells' ? CELLS : sql.id(column))));
+    const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(POSTGRES);
     const cursor = `read_${name.replace('.', '_')}`;
-    const atOnce = name === FILES ? 1 : ROWS_AT_ONCE;
-    await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${cells.join(', ')} FROM ${name}`);
+    const limit = name === FILES ? 1 : FETCH_ROWS;
+    await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`);
     for (;;) {
-      const rows = await query<Record<string, Value>>(`FETCH ${atOnce} FROM ${cursor}`);
+      const rows = await query<Record<string, Value>>(`FETCH ${limit} FROM ${cursor}`);
       if (rows.length > 0) yield rows;
-      if (rows.length < atOnce) break;
+      if (rows.length < limit) break;
     }
     await query(`CLOSE ${cursor}`);
   };

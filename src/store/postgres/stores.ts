@@ -1,5 +1,9 @@
+import { sql } from 'kysely';
 import type { OpenReader } from '../contract/reader.js';
 import type { Erased, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared } from '../sql/prepared.js';
+import { createSend } from './database.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createCertificateTable } from './mirror/certificates.js';
 import { createMirrorPort } from './mirror/mirror.js';
@@ -15,7 +19,7 @@ export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
   return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
-/** What is written by, be it a worker or a command beside it. */
+/** Creates the stores of a worker or of a command that writes. */
 export function storesIn(postgres: Postgres, now: () => number, clock: InboxClock): WorkStore & WriteStore {
   return {
     inbox: createInboxPort(postgres, clock),
@@ -47,12 +51,14 @@ async function erase(postgres: Postgres, vacuum: boolean): Promise<Erased> {
   return { vacuumed: vacuum && kept.length === 0, logEmptied: false, left: [...kept, FREE_SPACE, OPERATORS] };
 }
 
-/** Answers what was not vacuumed: a table that whoever asks may not vacuum is skipped with no more than a warning. */
+const LIST_TABLES = prepared(
+  () => sqlStatement`SELECT ${select({ name: sql<string>`format('%I.%I', schemaname, tablename)` })}
+    FROM pg_catalog.pg_tables WHERE schemaname IN ('inbox', 'mirror') ORDER BY 1`,
+);
+
+/** Returns what was not vacuumed. PostgreSQL only warns about tables that the role may not vacuum, and skips them. */
 async function vacuumAll({ query, warnings }: Postgres): Promise<string[]> {
-  const tables = await query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_catalog.pg_tables
-     WHERE schemaname IN ('inbox', 'mirror') ORDER BY 1`,
-  );
+  const [tables] = await createSend(query)(LIST_TABLES());
   const [first, ...others] = await warnings(`VACUUM ${tables.map(({ name }) => name).join(', ')}`);
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;

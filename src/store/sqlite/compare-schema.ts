@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
+import { type RawBuilder, sql } from 'kysely';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import type { Family } from '../migrations.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared } from '../sql/prepared.js';
 import { Database } from './driver.js';
 import { migrateNew } from './migrate.js';
 import { closing, openDatabase, type Sqlite } from './open.js';
+import { prepareOn } from './statement.js';
 
 const READER_BUSY_MS = 5_000;
 
@@ -35,9 +39,19 @@ function compareWithMigrations(db: Sqlite, database: 'main' | 'inbox', family: F
 }
 
 function describeObjects(db: Sqlite, database: 'main' | 'inbox'): SchemaObject[] {
-  const statement = db.prepare<[], SchemaObject>(
-    `SELECT CASE WHEN sql LIKE 'CREATE UNIQUE INDEX%' THEN 'unique index' ELSE type END AS kind, name, sql AS definition
-     FROM ${database}.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY kind, name`,
-  );
-  return statement.all();
+  return prepareOn(db, LIST_OBJECTS[database]).all({});
 }
+
+const prepareList = (schemaTable: RawBuilder<unknown>) =>
+  prepared(
+    () =>
+      sqlStatement`SELECT ${select({
+        kind: sql<string>`CASE WHEN sql LIKE 'CREATE UNIQUE INDEX%' THEN 'unique index' ELSE type END`,
+        name: sql<string>`name`,
+        definition: sql<string>`sql`,
+      })} FROM ${schemaTable} WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite|_%' ESCAPE '|' ORDER BY kind, name`,
+  );
+const LIST_OBJECTS = {
+  main: prepareList(sql`main.sqlite_schema`),
+  inbox: prepareList(sql`inbox.sqlite_schema`),
+};

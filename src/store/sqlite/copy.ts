@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { sql } from 'kysely';
 import { type Cells, copyTable, type Read, tablesIn } from '../copy-tables.js';
 import { SQLITE } from '../dialect.js';
+import { prepared } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { createWorks } from './database.js';
 import { migrateFile } from './migrate.js';
@@ -9,14 +11,14 @@ import { type Files, openBoth } from './open-both.js';
 import { closing, openDatabase, type Sqlite } from './open.js';
 
 const PRIVATE_FILE = 0o600;
-const ROWS_AT_ONCE = 250;
+const BATCH_ROWS = 250;
 
-/** Writes a consistent copy of the mirror to a new file; false where that is there already. */
+/** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
 export function snapshot(files: Files, file: string): boolean {
   return closing(openBoth(files), db => writeCopy(db, file));
 }
 
-/** The same of a mirror that another engine reads out. */
+/** Writes rows that are read from another engine to a new file. Returns false if the file exists. */
 export async function writeFilled(file: string, at: string, read: Read): Promise<boolean> {
   if (existsSync(file)) return false;
   const draft = `${file}.${randomUUID()}.draft`;
@@ -39,14 +41,15 @@ export async function writeFilled(file: string, at: string, read: Read): Promise
   }
 }
 
-/** Reads a file out for another engine. */
+/** Reads the tables of a file for another engine. */
 export function readerIn(db: Sqlite): Read {
   return async function* read({ name, columns }) {
-    const asked = `SELECT ${Object.keys(columns).join(', ')} FROM ${nameIn(name)}`;
+    const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
+    const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(SQLITE);
     let rows: Cells[] = [];
-    for (const row of db.prepare<[], Cells>(asked).safeIntegers().iterate()) {
+    for (const row of db.prepare<[], Cells>(text).safeIntegers().iterate()) {
       rows.push(row);
-      if (rows.length < ROWS_AT_ONCE) continue;
+      if (rows.length < BATCH_ROWS) continue;
       yield rows;
       rows = [];
     }
@@ -54,13 +57,9 @@ export function readerIn(db: Sqlite): Read {
   };
 }
 
-export function nameIn(name: string): string {
-  return name.replace(/^\w+\./, '');
-}
-
 /**
- * Writes a consistent copy of the main database to a new file; false where that is there already.
- * It belongs to its owner alone from its first byte, and has its name only when it is whole and flushed.
+ * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Only the owner can read the
+ * file from its first byte on, and it gets its name only after it is complete and flushed.
  */
 export function writeCopy(db: Sqlite, file: string): boolean {
   if (existsSync(file)) return false;

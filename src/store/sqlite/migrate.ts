@@ -5,10 +5,11 @@ import {
   type Family,
   type Migration,
   migrationsOf,
-  type Recorded,
   type Standing,
 } from '../migrations.js';
+import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
 import { closing, openDatabase, type Sqlite, write } from './open.js';
+import { prepareOn } from './statement.js';
 
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;
@@ -54,7 +55,8 @@ export function demandSchema(db: Sqlite, family: Family): void {
 
 function standingOf(db: Sqlite): Standing {
   const version = schemaVersion(db);
-  const records = version === 0 ? [] : db.prepare<[], Recorded>('SELECT * FROM schema_migrations').all();
+  // On SQLite the statement is the same for each family.
+  const records = version === 0 ? [] : prepareOn(db, LIST_APPLIED.inbox).all({});
   return { where: db.name, version, records, aside: 'move the folder it is in away and start again.' };
 }
 
@@ -69,12 +71,7 @@ function apply(db: Sqlite, migration: Migration, migrations: readonly Migration[
   const { version, name, sql } = migration;
   if (demandOurs(standingOf(db), migrations) >= version) return false;
   db.exec(sql);
-  db.prepare('INSERT INTO schema_migrations (version, name, applied_at, digest) VALUES (?, ?, ?, ?)').run(
-    version,
-    name,
-    now,
-    digestOf(migration),
-  );
+  prepareOn(db, INSERT_APPLIED.inbox).all({ version, name, appliedAt: now, digest: digestOf(migration) });
   db.pragma(`user_version = ${version}`);
   return true;
 }

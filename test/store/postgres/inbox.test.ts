@@ -3,7 +3,7 @@ import { stateOf } from '../../../src/store/postgres/errors.js';
 import { grantsTo } from '../../../src/store/contract/grants.js';
 import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
-import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
+import { isPollDue } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { createTestInbox, toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
@@ -99,7 +99,7 @@ test('an acknowledged delivery was flushed to disk, even if the role has synchro
 });
 
 test('control: if the statement does not use the result that turns the flush on, commits are not flushed', async () => {
-  const broken = (sql: string) => sql.replace('FROM flushed, asked WHERE yes IS NOT NULL', 'FROM asked');
+  const broken = (sql: string) => sql.replace('FROM settings, input WHERE flush IS NOT NULL', 'FROM input');
   expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
 });
 
@@ -348,6 +348,6 @@ test('a broken listening connection is opened again, and jobs are notified again
 
 test('after ten quiet minutes a watcher polls every five seconds if it receives notifications, else every second', () => {
   const turns = (from: number, hears: boolean) =>
-    Array.from({ length: 10 }, (_, index) => isTurn(from + index, hears)).filter(Boolean).length;
+    Array.from({ length: 10 }, (_, index) => isPollDue(from + index, hears)).filter(Boolean).length;
   expect([turns(590, true), turns(601, true), turns(601, false)]).toEqual([10, 2, 10]);
 });

@@ -4,115 +4,116 @@ import {
   type NewDelivery,
   type StoreResult,
 } from '../../../inbox/delivery.js';
+import { sql } from 'kysely';
 import { INSTALLATION_JOB, createInstallationJob } from '../../../inbox/job.js';
 import {
   createTransactionalCache,
   type TransactionalCache,
   MAX_CACHED_KEYS,
 } from '../../../inbox/transactional-cache.js';
+import { prepared } from '../../sql/prepared.js';
+import { createSend } from '../database.js';
 import { stateOf } from '../errors.js';
 import type { Query } from '../open.js';
-import type { Call } from './inbox-functions.js';
+import type { InboxClock } from '../settings.js';
+import { createStoreCall, type StoredRow } from './inbox-functions.js';
 
-/** Where the latest post of a text stands: the rows are looked at again, for they may be gone. */
-interface Known {
+/** The ids of the latest rows of a signed text. They may be deleted by now, so the store checks them again. */
+interface CachedRow {
   readonly textId: number;
   readonly rowId: number | null;
 }
 
-interface Post extends NewDelivery {
-  /** In its group. */
-  readonly place: number;
+interface IndexedDelivery extends NewDelivery {
+  /** The index among the deliveries that are stored together. */
+  readonly index: number;
 }
 
-/** Posts of a group that share a text, and with it a row. */
-type Bundle = [Post, ...Post[]];
+/** Deliveries that are stored together and share a text, and with it a row. */
+type Bundle = [IndexedDelivery, ...IndexedDelivery[]];
 
-/** What became of a post, by its place. */
-type Placed = readonly [number, StoreResult];
-
-/** What became of a bundle. */
-interface Stored {
-  readonly rowId: number;
-  readonly textId: number;
-  readonly jobId: number | null;
-  /** It was counted in a row that stood. */
-  readonly stood: boolean;
-}
+/** The result of a delivery, by its index. */
+type IndexedResult = readonly [number, StoreResult];
 
 export type Store = (deliveries: readonly NewDelivery[]) => Promise<StoreResult[]>;
 
 const TRIGGER = 'delivery';
 
-/** A fault of what was to be stored: data, constraints, limits. */
-const FAULT_OF_A_ROW = /^(22|23|54)/;
+/** SQLSTATEs that the content of a row causes: data, constraints, limits. */
+const ROW_ERRORS = /^(22|23|54)/;
+
+const LIST_LATEST_TEXTS = prepared(({ db }) =>
+  db
+    .selectFrom('inbox.signed_texts')
+    .select(['sha256', 'id'])
+    .orderBy('id', 'desc')
+    .limit(sql.lit(MAX_CACHED_KEYS)),
+);
 
 /**
- * Store a group in one transaction; where one of it is at fault each is tried alone, so that a bad row fails nobody
- * else. Several groups may be under way.
+ * Stores deliveries in one transaction. If the content of one causes an error, each is stored alone, so that a bad row does not
+ * affect the others. Several calls may run at once.
  */
-export function createStore(query: Query, call: Call): Store {
-  let known: TransactionalCache<Known> | null = null;
+export function createStore(query: Query, clock: InboxClock): Store {
+  const callStore = createStoreCall(query, clock);
+  let cache: TransactionalCache<CachedRow> | null = null;
 
-  async function storeTogether(bundles: readonly Bundle[]): Promise<Placed[]> {
-    known ??= createTransactionalCache(await readLatest(query));
-    const memory = known;
-    const rows = bundles.map((bundle, n) => cellsOf(bundle, n, memory));
-    const given = {
+  async function storeTogether(bundles: readonly Bundle[]): Promise<IndexedResult[]> {
+    cache ??= createTransactionalCache(await listLatestRows(query));
+    const memory = cache;
+    const rows = bundles.map((bundle, n) => toRow(bundle, n, memory));
+    const values = {
       kind: INSTALLATION_JOB,
       trigger: TRIGGER,
       row_ids: rows.flatMap(({ row_id: id }) => id ?? []),
       text_ids: rows.flatMap(({ stored_text_id: id }) => id ?? []),
     };
-    const stored = await call<Stored[]>('store', given, rows);
-    return resultsOf(bundles, stored, memory);
+    return toResults(bundles, await callStore(values, rows), memory);
   }
 
-  async function storeWave(bundles: readonly Bundle[]): Promise<Placed[]> {
+  async function storeWave(bundles: readonly Bundle[]): Promise<IndexedResult[]> {
     try {
       return await storeTogether(bundles);
     } catch (error) {
       const failure = toStoreFailure(error);
-      const posts = bundles.flat();
-      if (posts.length === 1 || !FAULT_OF_A_ROW.test(stateOf(error))) {
-        return posts.map(({ place }) => [place, { failure }]);
+      const deliveries = bundles.flat();
+      if (deliveries.length === 1 || !ROW_ERRORS.test(stateOf(error))) {
+        return deliveries.map(({ index }) => [index, { failure }]);
       }
-      const tried: Placed[] = [];
-      for (const post of posts) tried.push(...(await storeWave([[post]])));
-      return tried;
+      const results: IndexedResult[] = [];
+      for (const delivery of deliveries) results.push(...(await storeWave([[delivery]])));
+      return results;
     }
   }
 
   return async deliveries => {
     const results: StoreResult[] = [];
-    for (const bundles of wavesOf(deliveries)) {
-      for (const [place, result] of await storeWave(bundles)) results[place] = result;
+    for (const bundles of splitIntoWaves(deliveries)) {
+      for (const [index, result] of await storeWave(bundles)) results[index] = result;
     }
     return results;
   };
 }
 
-async function readLatest(query: Query): Promise<Map<string, Known>> {
-  const latest = await query<{ sha256: string; id: number }>(
-    `SELECT sha256, id FROM (
-       SELECT sha256, id FROM inbox.signed_texts ORDER BY id DESC LIMIT ${MAX_CACHED_KEYS}) AS latest ORDER BY id`,
-  );
-  return new Map(latest.map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
+/** Lists the latest signed texts, oldest first. */
+async function listLatestRows(query: Query): Promise<Map<string, CachedRow>> {
+  const [latest] = await createSend(query)(LIST_LATEST_TEXTS());
+  return new Map(latest.toReversed().map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
-/** Of those that are stored at once each has another text: what one row has of a text the next is to know. */
-function wavesOf(deliveries: readonly NewDelivery[]): Bundle[][] {
+/** Splits deliveries into waves that are stored one after the other. Within a wave each bundle has another text. */
+function splitIntoWaves(deliveries: readonly NewDelivery[]): Bundle[][] {
   const waves: Map<string, Bundle>[] = [];
-  deliveries.forEach((delivery, place) => {
+  deliveries.forEach((delivery, index) => {
     const { sha256 } = delivery;
     const latest = waves.findLastIndex(wave => wave.has(sha256));
     const bundle = waves[latest]?.get(sha256);
     if (bundle !== undefined && sharesRow(bundle[0], delivery)) {
-      bundle.push({ ...delivery, place });
+      bundle.push({ ...delivery, index });
       return;
     }
     const wave = (waves[latest + 1] ??= new Map<string, Bundle>());
-    wave.set(sha256, [{ ...delivery, place }]);
+    wave.set(sha256, [{ ...delivery, index }]);
   });
   return waves.map(wave => [...wave.values()]);
 }
@@ -122,46 +123,46 @@ function sharesRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelive
   return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLD_WINDOW_MS;
 }
 
-function cellsOf(posts: Bundle, n: number, memory: TransactionalCache<Known>) {
-  const [first] = posts;
-  const { textId = null, rowId = null } = memory.get(first.sha256) ?? {};
+function toRow(bundle: Bundle, n: number, cache: TransactionalCache<CachedRow>) {
+  const [first] = bundle;
+  const { textId = null, rowId = null } = cache.get(first.sha256) ?? {};
   return {
     n,
     stored_text_id: textId,
     row_id: rowId,
-    ms_ago: posts.map(({ receivedMsAgo }) => receivedMsAgo),
-    job_key: keyOf(first),
+    ms_ago: bundle.map(({ receivedMsAgo }) => receivedMsAgo),
+    job_key: getJobKey(first),
     event: first.event,
     installation_id: first.installationId,
     organization_id: first.organizationId,
     sha256: first.sha256,
     signed_data: first.signedData,
     contradicted_fields:
-      posts.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
+      bundle.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
     verdict: first.verdict,
     reason: first.reason,
     secret_index: first.secretIndex,
   };
 }
 
-/** Of the job that it asks for. */
-function keyOf({ verdict, installationId, organizationId }: NewDelivery): string | null {
+/** Returns the dedupe key of the job that a delivery requests; null if it requests none. */
+function getJobKey({ verdict, installationId, organizationId }: NewDelivery): string | null {
   if (verdict !== 'accepted' || installationId === null) return null;
   return createInstallationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
-function resultsOf(
+function toResults(
   bundles: readonly Bundle[],
-  stored: readonly Stored[],
-  memory: TransactionalCache<Known>,
-): Placed[] {
-  const results = bundles.flatMap((posts, n): Placed[] => {
+  stored: readonly StoredRow[],
+  cache: TransactionalCache<CachedRow>,
+): IndexedResult[] {
+  const results = bundles.flatMap((bundle, n): IndexedResult[] => {
     const row = stored[n];
     if (row === undefined) throw new Error('expected a row for each text, got none');
     const { rowId: id, textId, jobId, stood } = row;
-    memory.set(posts[0].sha256, { textId, rowId: id });
-    return posts.map(({ place }, post) => [place, { id, jobId, isDuplicate: stood || post > 0 }]);
+    cache.set(bundle[0].sha256, { textId, rowId: id });
+    return bundle.map(({ index }, position) => [index, { id, jobId, isDuplicate: stood || position > 0 }]);
   });
-  memory.commit();
+  cache.commit();
   return results;
 }

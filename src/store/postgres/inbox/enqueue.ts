@@ -1,29 +1,30 @@
 import type { NewJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Call } from './inbox-functions.js';
+import type { Query } from '../open.js';
+import type { InboxClock } from '../settings.js';
+import { createEnqueueCall } from './inbox-functions.js';
 
-/** Ids by the place of the wish. */
-type Ids = Readonly<Record<string, number>>;
-
-export function createEnqueue(call: Call): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
+export function createEnqueue(query: Query, clock: InboxClock): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
+  const enqueue = createEnqueueCall(query, clock);
   return {
     enqueue: async jobs => {
-      const ids = await call<Ids>('enqueue', { once: false }, jobs.map(wishOf));
-      return jobs.map(({ dedupeKey }, place) => demanded(ids[place], dedupeKey));
+      const ids = await enqueue({ once: false }, jobs.map(toRequest));
+      return jobs.map(({ dedupeKey }, index) => expectId(ids[index], dedupeKey));
     },
     enqueueOnce: async job => {
-      const ids = await call<Ids>('enqueue', { once: true }, [wishOf(job)]);
+      const ids = await enqueue({ once: true }, [toRequest(job)]);
       return ids[0] ?? null;
     },
   };
 }
 
-function demanded(id: number | undefined, key: string): number {
+function expectId(id: number | undefined, key: string): number {
   if (id === undefined) throw new Error(`expected a job for ${key}, got none`);
   return id;
 }
 
-function wishOf(job: NewJob): Readonly<Record<string, unknown>> {
+/** Returns the request for a job with the names that the function expects. */
+function toRequest(job: NewJob): Readonly<Record<string, unknown>> {
   return {
     kind: job.kind,
     dedupe_key: job.dedupeKey,

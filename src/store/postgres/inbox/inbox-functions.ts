@@ -1,24 +1,33 @@
+import { type RawBuilder, sql } from 'kysely';
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS } from '../../../inbox/delivery.js';
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
 import type { InboxDatabase } from '../../inbox/database.js';
+import { select, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 import { createBatch } from '../database.js';
 import { stateOf } from '../errors.js';
 import type { Postgres, Query } from '../open.js';
 import type { InboxClock } from '../settings.js';
 
-type Values = Readonly<Record<string, unknown>>;
+/** Named arguments of a function of the migrations. */
+type Arguments = Readonly<Record<string, unknown>>;
 
-/** One of the functions of the migrations, with the rules that it judges by, and rows beside them. */
-export type Call = <Answer>(
-  name: 'store' | 'enqueue',
-  given: Values,
-  rows: readonly Values[],
-) => Promise<Answer>;
+/** Calls a function of the migrations with its arguments, and with rows. */
+export type FunctionCall<Result> = (values: Arguments, rows: readonly Arguments[]) => Promise<Result>;
 
-/** By which the functions judge, as SQLite does. */
+/** The row of a stored delivery, as the function returns it. */
+export interface StoredRow {
+  readonly rowId: number;
+  readonly textId: number;
+  readonly jobId: number | null;
+  /** Whether the delivery was counted in a row that existed before. */
+  readonly stood: boolean;
+}
+
+/** The rules by which the functions decide. SQLite uses the same. */
 const RULES = JSON.stringify({
   paces: PACES_MS,
   reads_looked_at: RECENT_READS,
@@ -28,63 +37,83 @@ const RULES = JSON.stringify({
   duplicate_within_ms: DUPLICATE_WINDOW_MS,
 });
 
-/** What waits longer for others, or for an answer, is not done now: a lease lasts a minute, a sender waits ten seconds. */
-const LOCK_MS = 5000;
-const ANSWER_MS = 15_000;
+/** Timeouts: a lease lasts a minute, and a sender of webhooks waits ten seconds. */
+const LOCK_TIMEOUT_MS = 5000;
+const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Two who want the same at once: the later one sees what the first has done. */
-const BESIDE_ANOTHER: readonly string[] = ['23505', '40001', '40P01'];
-const MOST_TRIES = 5;
+/** SQLSTATEs of transactions that fail because another one does the same at once. They succeed when they are repeated. */
+const CONFLICTS: readonly string[] = ['23505', '40001', '40P01'];
+const MAX_TRIES = 5;
+
+type CallParams = Params<{ readonly values: string; readonly rows: string }>;
 
 /**
- * Settings of a session are forgotten by poolers: each statement brings its own. What is answered is flushed, whatever
- * the server is set to; a CTE that nothing refers to would not be executed.
+ * Prepares a call that is a transaction of its own. Poolers forget the settings of a session, so the statement sets them: the
+ * commit is flushed, whatever the server is set to. PostgreSQL does not run a CTE that nothing refers to.
  */
-const statementOf = (done: string): string => `
-  WITH flushed AS MATERIALIZED (
-    SELECT set_config('synchronous_commit', 'on', true) AS yes, set_config('lock_timeout', '${LOCK_MS}', true)
-  ),
-  asked AS MATERIALIZED (
-    SELECT '${RULES}'::jsonb || jsonb_build_object('at', date_trunc('milliseconds', now())) || $1::jsonb AS given
-  )
-  SELECT ${done} AS answer FROM flushed, asked WHERE yes IS NOT NULL`;
+function prepareCall<Result>(
+  call: (given: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,
+) {
+  return prepared(
+    (_, { values, rows }: CallParams) => sqlStatement`WITH settings AS MATERIALIZED (
+        SELECT set_config('synchronous_commit', 'on', true) AS flush, set_config('lock_timeout', '${sql.raw(String(LOCK_TIMEOUT_MS))}', true)
+      ),
+      input AS MATERIALIZED (
+        SELECT ${sql.lit(RULES)}::jsonb || jsonb_build_object('at', date_trunc('milliseconds', now())) || ${values}::jsonb AS given
+      )
+      SELECT ${select({ result: call(sql`given`, sql`${rows}::json`) })} FROM settings, input WHERE flush IS NOT NULL`,
+  );
+}
+const STORE = prepareCall((given, rows) => sql<readonly StoredRow[]>`inbox.store(${given}, ${rows})`);
+/** Returns the ids of jobs by the index of their request. */
+const ENQUEUE = prepareCall(
+  (given, rows) => sql<Readonly<Record<string, number>>>`inbox.enqueue(${given}, ${rows})`,
+);
 
-/** The same of a transaction, whose statements go by indexes, whatever the size of the tables was; jit would compile each. */
-const SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL jit = off;
+/** Settings of a transaction. Its statements use indexes, whatever size the tables had; JIT would compile each of them. */
+const SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL jit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
-async function again<T>(work: () => Promise<T>, tries = 1): Promise<T> {
+async function repeatOnConflict<T>(work: () => Promise<T>, tries = 1): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (tries === MOST_TRIES || !BESIDE_ANOTHER.includes(stateOf(error))) throw error;
-    return await again(work, tries + 1);
+    if (tries === MAX_TRIES || !CONFLICTS.includes(stateOf(error))) throw error;
+    return await repeatOnConflict(work, tries + 1);
   }
 }
 
 const instantOf = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 
-export function createCall(query: Query, clock: InboxClock): Call {
-  return async (name, values, rows) => {
+function createCall<Result>(
+  statement: ReturnType<typeof prepareCall<Result>>,
+  query: Query,
+  clock: InboxClock,
+): FunctionCall<Result> {
+  const send = createSingleSend({ query });
+  return async (values, rows) => {
     const at = instantOf(clock);
     const given = JSON.stringify(at === null ? values : { ...values, at });
-    const asked = [given, JSON.stringify(rows)];
-    const sql = statementOf(`inbox.${name}(given, $2::json)`);
-    const [row] = await again(() => query<{ answer: never }>(sql, asked, ANSWER_MS));
-    if (row === undefined) throw new Error('expected an answer of the inbox, got none');
-    return row.answer;
+    const [[row]] = await send(statement({ values: given, rows: JSON.stringify(rows) }));
+    if (row === undefined) throw new Error('expected a row from the inbox, got none');
+    return row.result;
   };
 }
+
+export const createStoreCall = (query: Query, clock: InboxClock) => createCall(STORE, query, clock);
+export const createEnqueueCall = (query: Query, clock: InboxClock) => createCall(ENQUEUE, query, clock);
 
 /** Sends statements that are transactions of their own. */
 export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
   return createBatch(all =>
-    Promise.all(all.map(({ text, values }) => again(() => query<object>(text, values, ANSWER_MS)))),
+    Promise.all(
+      all.map(({ text, values }) => repeatOnConflict(() => query<object>(text, values, ANSWER_TIMEOUT_MS))),
+    ),
   );
 }
 
 export function inboxDatabaseIn({ whole }: Postgres, clock: InboxClock): InboxDatabase {
-  const batch = createBatch(all => again(() => whole(SETTINGS, all, ANSWER_MS)));
+  const batch = createBatch(all => repeatOnConflict(() => whole(SETTINGS, all, ANSWER_TIMEOUT_MS)));
   return { look: batch, commit: batch, now: () => instantOf(clock) };
 }

@@ -4,19 +4,19 @@ import { createInboxStore } from '../../inbox/inbox.js';
 import type { Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
 import { createEnqueue } from './enqueue.js';
-import { createCall, createSingleSend, inboxDatabaseIn } from './inbox-functions.js';
+import { createSingleSend, inboxDatabaseIn } from './inbox-functions.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWake } from './watch.js';
 
-/** The inbox in a PostgreSQL that has been migrated. */
+/** Creates the inbox of a PostgreSQL database that was migrated. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const database = inboxDatabaseIn(postgres, clock);
-  const { watch, asked } = createWake(postgres, WORK);
+  const { watch, wake } = createWake(postgres, WORK);
   const own = {
     ...createReceiverPort(postgres, clock, database),
-    ...createEnqueue(createCall(postgres.query, clock)),
+    ...createEnqueue(postgres.query, clock),
     watch,
   };
-  return createInboxStore(database, createJobSteps(createSingleSend(postgres), database.now), own, asked);
+  return createInboxStore(database, createJobSteps(createSingleSend(postgres), database.now), own, wake);
 }

@@ -1,18 +1,26 @@
+import { sql } from 'kysely';
 import { toStoreFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/rejected.js';
+import { prepared } from '../../sql/prepared.js';
+import { createSend } from '../database.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
-import { createCall, inboxDatabaseIn } from './inbox-functions.js';
+import { inboxDatabaseIn } from './inbox-functions.js';
 import { createStore } from './deliveries.js';
 
-/** Writes nothing, and is refused where nothing can be written. */
-const WRITE = 'UPDATE inbox.processes SET seen_at = seen_at WHERE false';
-const ANSWER_MS = 5000;
+/** Changes no row, but fails if the database cannot be written. */
+const TRY_TO_WRITE = prepared(({ db }) =>
+  db
+    .updateTable('inbox.processes')
+    .set(eb => ({ seen_at: eb.ref('seen_at') }))
+    .where(sql<boolean>`false`),
+);
+const ANSWER_TIMEOUT_MS = 5000;
 
-/** It needs no schema but the inbox, and none at all to begin: what it lacks each post is told. */
+/** Opens without checking the schema: if it is missing, each delivery fails with the reason. */
 export function openReceiverPort(pool: PoolOptions, clock: InboxClock): ReceiverPort {
   return createReceiverPort(openPostgres(pool), clock);
 }
@@ -26,11 +34,11 @@ export function createReceiverPort(
   const { query, close } = postgres;
   return {
     ...createHeartbeats(database),
-    store: createStore(query, createCall(query, clock)),
+    store: createStore(query, clock),
     countRejected: createCountRejected(database),
     findWriteObstacle: async () => {
       try {
-        await query(WRITE, [], ANSWER_MS);
+        await createSend(query, ANSWER_TIMEOUT_MS)(TRY_TO_WRITE());
         return null;
       } catch (error) {
         return toStoreFailure(error);

@@ -1,102 +1,123 @@
+import { sql } from 'kysely';
+import { select, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import { createSend } from '../database.js';
 import type { Postgres } from '../open.js';
 
-type Ear = Pick<Postgres, 'listen' | 'query'>;
+type Listener = Pick<Postgres, 'listen' | 'query'>;
 
 export interface Wake {
-  /** Calls back whenever there may be something to do. Answers how to stop. */
+  /** Calls back whenever there may be work. Returns a function that stops watching. */
   readonly watch: (changed: () => void) => () => void;
-  /** This process has asked for work itself. */
-  readonly asked: () => void;
+  /** Calls the watchers of this process, after it has requested work. */
+  readonly wake: () => void;
 }
 
 const POLL_MS = 1000;
-/** Ten minutes in which nobody told of work. */
-const QUIET_TURNS = 600;
-/** Then every fifth second is enough for what is missed where others are heard. */
-const SELDOM = 5;
+/** After ten minutes without a notification, polling slows down if notifications arrive at all. */
+const QUIET_POLLS = 600;
+/** Then only every fifth poll calls back. */
+const SLOW_POLL_FACTOR = 5;
 
-/** Looking is what counts. To be told is faster, and may be missing: poolers forget who listens. */
-export function createWake({ listen, query }: Ear, channel: string): Wake {
+const NOTIFY = prepared(
+  (_, { channel }: Params<{ readonly channel: string }>) =>
+    sqlStatement`SELECT ${select({ notified: sql`pg_notify(${channel}, '')` })}`,
+);
+
+/** Wakes watchers by polling. Notifications wake them sooner, but may be lost: poolers forget which clients listen. */
+export function createWake({ listen, query }: Listener, channel: string): Wake {
   const watchers = new Set<() => void>();
-  let [quietTurns, hears] = [0, false];
-  const ear = createEar({ listen, query }, channel, { heard, lost: () => (hears = false) });
+  let quietPolls = 0;
+  let isNotified = false;
+  const subscription = createSubscription({ listen, query }, channel, {
+    onNotification,
+    onLost: () => (isNotified = false),
+  });
   let timer: NodeJS.Timeout | undefined;
 
-  function wake(): void {
+  function callWatchers(): void {
     for (const changed of watchers) changed();
   }
 
-  function heard(): void {
-    [quietTurns, hears] = [0, true];
-    wake();
+  function onNotification(): void {
+    [quietPolls, isNotified] = [0, true];
+    callWatchers();
   }
 
-  function look(): void {
-    ear.open();
-    quietTurns += 1;
-    if (isTurn(quietTurns, hears)) wake();
+  function poll(): void {
+    subscription.open();
+    quietPolls += 1;
+    if (isPollDue(quietPolls, isNotified)) callWatchers();
   }
 
   return {
     watch: changed => {
       watchers.add(changed);
-      ear.open();
-      timer ??= setInterval(look, POLL_MS);
+      subscription.open();
+      timer ??= setInterval(poll, POLL_MS);
       return () => {
         watchers.delete(changed);
         if (watchers.size > 0) return;
         clearInterval(timer);
         timer = undefined;
-        ear.close();
+        subscription.close();
       };
     },
-    asked: () => {
-      quietTurns = 0;
-      wake();
+    wake: () => {
+      quietPolls = 0;
+      callWatchers();
     },
   };
 }
 
-/** `hears`: a word has come by the connection that listens. */
-export function isTurn(quietTurns: number, hears: boolean): boolean {
-  return !hears || quietTurns <= QUIET_TURNS || quietTurns % SELDOM === 0;
+/** Returns whether a poll calls back. `isNotified` says that the listening connection has received a notification. */
+export function isPollDue(quietPolls: number, isNotified: boolean): boolean {
+  return !isNotified || quietPolls <= QUIET_POLLS || quietPolls % SLOW_POLL_FACTOR === 0;
 }
 
-interface Told {
-  readonly heard: () => void;
-  readonly lost: () => void;
+interface SubscriptionEvents {
+  readonly onNotification: () => void;
+  readonly onLost: () => void;
 }
 
-/** One connection that listens, made anew when it was lost and `open` is called again. Its first word is its own. */
-function createEar({ listen, query }: Ear, channel: string, { heard, lost }: Told) {
-  /** The connection that is wanted; an older one that comes late, or goes, is no matter any more. */
-  let wanted: symbol | null = null;
+/**
+ * Listens on one connection, which `open` makes anew after it was lost. It sends the first notification itself, to learn whether
+ * notifications arrive.
+ */
+function createSubscription(
+  { listen, query }: Listener,
+  channel: string,
+  { onNotification, onLost }: SubscriptionEvents,
+) {
+  const send = createSend(query);
+  /** The current attempt. An older one that connects late, or is lost, is ignored. */
+  let current: symbol | null = null;
   let end = (): void => undefined;
 
   function close(): void {
-    wanted = null;
+    current = null;
     end();
-    lost();
+    onLost();
   }
 
-  async function start(ear: symbol): Promise<void> {
-    const isWanted = (): boolean => wanted === ear;
+  async function start(attempt: symbol): Promise<void> {
+    const isCurrent = (): boolean => current === attempt;
     try {
-      const stop = await listen(channel, heard, () => isWanted() && close());
-      if (!isWanted()) return stop();
+      const stop = await listen(channel, onNotification, () => isCurrent() && close());
+      if (!isCurrent()) return stop();
       end = stop;
-      await query("SELECT pg_notify($1, '')", [channel]);
+      await send(NOTIFY({ channel }));
     } catch {
-      if (isWanted()) close();
+      if (isCurrent()) close();
     }
     return undefined;
   }
 
   return {
     open: () => {
-      if (wanted !== null) return;
-      wanted = Symbol('ear');
-      void start(wanted);
+      if (current !== null) return;
+      current = Symbol('subscription');
+      void start(current);
     },
     close,
   };

@@ -115,7 +115,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   function findDue(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;
-    const asked = {
+    const values = {
       dedupeKey,
       trigger,
       organizationId,
@@ -123,7 +123,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       onlyDuplicates: Number(onlyDuplicates),
       at: formatInstant(at),
     };
-    return satisfied.get(asked)?.id;
+    return satisfied.get(values)?.id;
   }
 
   return (job, now) => {

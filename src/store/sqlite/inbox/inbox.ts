@@ -24,7 +24,7 @@ const FIND_REQUESTED = prepared(
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const database = inboxDatabaseOn(db, now);
   const enqueue = createEnqueue(db);
-  const { watch, asked } = createWake(db);
+  const { watch, wake } = createWake(db);
   const findRequested = prepareOn(db, FIND_REQUESTED);
   const own = {
     ...createReceiverPort(db, now, database),
@@ -39,5 +39,5 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     },
     watch,
   };
-  return createInboxStore(database, createJobSteps(database), own, asked);
+  return createInboxStore(database, createJobSteps(database), own, wake);
 }

@@ -4,29 +4,29 @@ import type { Sqlite } from '../open.js';
 const POLL_MS = 25;
 
 export interface Wake {
-  /** Calls back soon after another connection has committed, or this one has asked for work. Answers how to stop. */
+  /** Calls back soon after another connection has committed, or after `wake`. Returns a function that stops watching. */
   readonly watch: (changed: () => void) => () => void;
-  /** What was written on this connection asks for work, which its own data_version does not tell. */
-  readonly asked: () => void;
+  /** Call this after this connection has requested work, because its own commits do not change its data_version. */
+  readonly wake: () => void;
 }
 
 export function createWake(db: Sqlite): Wake {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck();
-  let asked = 0;
+  let requests = 0;
   return {
     watch: changed => {
-      const look = () => `${version.get()} ${asked}`;
-      let seen = look();
+      const look = () => `${version.get()} ${requests}`;
+      let previous = look();
       const timer = setInterval(() => {
         const current = look();
-        if (current === seen) return;
-        seen = current;
+        if (current === previous) return;
+        previous = current;
         changed();
       }, POLL_MS);
       return () => clearInterval(timer);
     },
-    asked: () => {
-      asked += 1;
+    wake: () => {
+      requests += 1;
     },
   };
 }
