@@ -170,13 +170,13 @@ const FORGET_MEMBERS_READS = [
 ];
 
 const fileList = jsonRelation('given', { file: 'text' });
-/** Lists the files that a current or past certificate refers to. */
+/** Lists the files that a current or past certificate refers to. The index of past files has the same condition. */
 const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly files: Table }>) => {
   const certificate = named('mirror.certificates');
   const pastFile = fn.pastCell(past.cells, 'file');
   const isGiven = sql`IN (SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
   return sqlStatement`SELECT ${select({ file: certificate.file })} FROM ${certificate()} WHERE ${certificate.file} ${isGiven}
-    UNION SELECT ${pastFile} FROM ${past()} WHERE ${isPastOf('certificates')} AND ${pastFile} ${isGiven}`;
+    UNION SELECT ${pastFile} FROM ${past()} WHERE ${past.resource} = 'certificates' AND ${pastFile} ${isGiven}`;
 });
 
 /** Returns the claims of both parts. All who lock both lock them in this order. */

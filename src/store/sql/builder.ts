@@ -7,6 +7,7 @@ import {
   PostgresQueryCompiler,
   type QueryCompiler,
   type SchemableIdentifierNode,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -50,8 +51,9 @@ class SqliteCompiler extends SqliteQueryCompiler {
     this.append(' as integer)');
   }
 
-  protected override visitSelectModifier(): void {
-    // FOR UPDATE and FOR SHARE
+  /** Keeps DISTINCT and omits row locks. */
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier === 'Distinct') super.visitSelectModifier(node);
   }
 }
 

@@ -32,6 +32,12 @@ test('only parameters are bound, constants are part of the text, and SQLite gets
   });
 });
 
+test('DISTINCT stays on either engine', () => {
+  const list = prepared(({ db }) => db.selectFrom('inbox.jobs').select('kind').distinct());
+  expect(list().bind(SQLITE).text).toBe('select distinct "kind" from "jobs"');
+  expect(list().bind(POSTGRES).text).toBe('select distinct "kind" from "inbox"."jobs"');
+});
+
 test('a quote in a constant cannot end it', () => {
   const find = prepared(({ db }) => db.selectFrom('inbox.jobs').select('id').where('kind', '=', "a'b"));
   expect(find().bind(SQLITE).text).toContain("'a''b'");
