@@ -1,123 +1,198 @@
-import type { UnreadDelivery, KnownResource, MirrorPort } from '../../mirror/port.js';
+import { sql } from 'kysely';
+import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
-import { fixed, statement, type Database } from '../statement.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 import { LOCK_COUNTER } from './people.js';
-import { kindsOf } from './versions.js';
 
-type Named = { readonly named: string; readonly at: string };
+const awaited = named('mirror.awaited_installations');
+const installation = named('mirror.installations');
+const awaitedList = jsonRelation('given', { id: 'text', organization_id: 'text' });
+type AwaitedInstallations = { readonly installations: Table; readonly at: string };
+/** Removes installations that were known before and are no longer awaited. */
+const REMOVE_AWAITED = prepared(
+  ({ fn }, { installations, at }: Params<AwaitedInstallations>) =>
+    sqlStatement`DELETE FROM ${awaited()} WHERE ${awaited.id} IN (
+      SELECT ${awaited.id} FROM ${awaited()} WHERE ${awaited.known_at} < ${at}
+        AND ${awaited.id} NOT IN (SELECT ${awaitedList.columns.id} FROM ${awaitedList.from(fn, installations)})
+      ORDER BY ${awaited.id} ${fn.forUpdate})`,
+);
+/** An organization that was unknown is filled in. */
+const UPSERT_AWAITED = prepared(({ fn }, { installations, at }: Params<AwaitedInstallations>) => {
+  const { id, organization_id: organizationId } = awaitedList.columns;
+  const stored = named('mirror.awaited_installations', 'awaited_installations');
+  const excluded = named('mirror.awaited_installations', 'excluded');
+  const insert = insertFrom(
+    'mirror.awaited_installations',
+    { id, organization_id: organizationId, known_at: fn.cast('instant', at) },
+    sql`FROM ${awaitedList.from(fn, installations)}
+      WHERE ${id} NOT IN (SELECT ${installation.id} FROM ${installation()}) ORDER BY ${id}`,
+  );
+  return sqlStatement`${insert}
+    ON CONFLICT (${awaited.id}) DO UPDATE SET ${awaited.organization_id} = ${excluded.organization_id}
+    WHERE ${stored.organization_id} IS NULL AND ${excluded.organization_id} IS NOT NULL`;
+});
 
-const AWAITED = { id: 'text', organization_id: 'text' } as const;
-const ANSWERED = statement<Named>(
-  ({ rows, forUpdate }) =>
-    `DELETE FROM mirror.awaited_installations WHERE id IN (
-       SELECT id FROM mirror.awaited_installations
-       WHERE known_at < @at AND id NOT IN (SELECT named.id FROM ${rows('@named', 'named', AWAITED)})
-       ORDER BY id ${forUpdate})`,
+const findingCount = named('mirror.finding_counts');
+const findingList = jsonRelation('given', { finding: 'text' });
+const REMOVE_FINDINGS = prepared(
+  ({ fn }, { known }: Params<{ readonly known: Table }>) =>
+    sqlStatement`DELETE FROM ${findingCount()} WHERE ${findingCount.finding} NOT IN (
+      SELECT ${findingList.columns.finding} FROM ${findingList.from(fn, known)})`,
 );
-const EXPECT = statement<Named>(
-  ({ rows, as }) =>
-    `INSERT INTO mirror.awaited_installations AS a (id, organization_id, known_at)
-     SELECT named.id, named.organization_id, ${as('instant', '@at')} FROM ${rows('@named', 'named', AWAITED)}
-     WHERE named.id NOT IN (SELECT id FROM mirror.installations) ORDER BY named.id
-     ON CONFLICT (id) DO UPDATE SET organization_id = excluded.organization_id
-     WHERE a.organization_id IS NULL AND excluded.organization_id IS NOT NULL`,
+const countList = jsonRelation('given', { finding: 'text', rows: 'int' });
+type FindingCounts = { readonly counts: Table; readonly at: string };
+const UPSERT_FINDINGS = prepared(({ fn }, { counts, at }: Params<FindingCounts>) => {
+  const { finding, rows } = countList.columns;
+  const excluded = named('mirror.finding_counts', 'excluded');
+  const insert = insertFrom(
+    'mirror.finding_counts',
+    { finding, rows, counted_at: fn.cast('instant', at) },
+    sql`FROM ${countList.from(fn, counts)} WHERE true ORDER BY ${finding}`,
+  );
+  return sqlStatement`${insert} ON CONFLICT (${findingCount.finding}) DO UPDATE SET
+    ${findingCount.rows} = ${excluded.rows}, ${findingCount.counted_at} = ${excluded.counted_at}`;
+});
+
+/** Selects resources that were read completely and may still be read. Certificates and projects have no freshness facts. */
+const selectKnownResources = ({ db }: SqlBuilder) =>
+  db
+    .selectFrom('mirror.resource_states as state')
+    .leftJoin('mirror.freshness_facts as fact', join =>
+      join
+        .onRef('fact.organization_id', '=', 'state.organization_id')
+        .onRef('fact.resource', '=', 'state.resource'),
+    )
+    .select([
+      'state.organization_id as organizationId',
+      'state.resource',
+      'state.as_of as dataAsOf',
+      'fact.oldest_unread_at as oldestUnreadAt',
+    ])
+    .where('state.as_of', 'is not', null)
+    .$narrowType<{ dataAsOf: string }>()
+    .where('state.no_permission_at', 'is', null)
+    .where('state.not_offered_at', 'is', null)
+    .where('state.resource', 'not in', ['certificates', 'projects']);
+const selectActiveOrganizations = ({ db }: SqlBuilder) =>
+  db.selectFrom('mirror.installations').select('organization_id').where('state', '=', 'active');
+
+/** One statement, so that the unread deliveries are those that the worker had reported when it was last seen. */
+const READ_FACTS = prepared(builder =>
+  builder.db
+    .selectFrom(eb =>
+      eb
+        .selectFrom('mirror.origin')
+        .select(({ fn }) => fn.max<string | null>('worker_seen_at').as('workerSeenAt'))
+        .as('origin'),
+    )
+    .leftJoin(
+      selectKnownResources(builder)
+        .where('fact.oldest_unread_at', 'is not', null)
+        .where('state.organization_id', 'in', selectActiveOrganizations(builder))
+        .as('unread'),
+      join => join.onTrue(),
+    )
+    .select(eb => [
+      'origin.workerSeenAt',
+      eb
+        .selectFrom('mirror.resource_states')
+        .select(({ fn }) => fn.min<string | null>('as_of').as('earliest'))
+        .where('resource', '<>', 'projects')
+        .as('oldestCompleteReadAt'),
+      'unread.organizationId',
+      'unread.resource',
+      'unread.dataAsOf',
+      'unread.oldestUnreadAt',
+    ]),
+);
+const LIST_RESOURCES = prepared((builder, { id }: Params<{ readonly id: string }>) =>
+  selectKnownResources(builder).where(
+    'state.organization_id',
+    'in',
+    selectActiveOrganizations(builder).where('id', '=', id),
+  ),
 );
 
-const COUNTS = { finding: 'text', rows: 'int' } as const;
-const FORGET_FINDINGS = statement<{ known: string }>(
-  ({ rows }) =>
-    `DELETE FROM mirror.finding_counts
-     WHERE finding NOT IN (SELECT k.finding FROM ${rows('@known', 'k', { finding: 'text' })})`,
+const fact = named('mirror.freshness_facts');
+const factList = jsonRelation('given', {
+  organization_id: 'text',
+  resource: 'text',
+  oldest_unread_at: 'instant',
+});
+type Facts = { readonly facts: Table };
+const REMOVE_FACTS = prepared(({ fn }, { facts }: Params<Facts>) => {
+  const { organization_id: organizationId, resource } = factList.columns;
+  return sqlStatement`DELETE FROM ${fact()} WHERE (${fact.organization_id}, ${fact.resource}) NOT IN (
+    SELECT ${organizationId}, ${resource} FROM ${factList.from(fn, facts)})`;
+});
+const UPSERT_FACTS = prepared(({ fn }, { facts }: Params<Facts>) => {
+  const stored = named('mirror.freshness_facts', 'freshness_facts');
+  const excluded = named('mirror.freshness_facts', 'excluded');
+  const insert = insertFrom(
+    'mirror.freshness_facts',
+    factList.columns,
+    sql`FROM ${factList.from(fn, facts)} WHERE true`,
+  );
+  return sqlStatement`${insert} ON CONFLICT (${fact.organization_id}, ${fact.resource}) DO UPDATE SET
+    ${fact.oldest_unread_at} = ${excluded.oldest_unread_at}
+    WHERE ${stored.oldest_unread_at} <> ${excluded.oldest_unread_at}`;
+});
+const SET_LISTED = prepared(({ db }, { listedAt }: Params<{ readonly listedAt: string }>) =>
+  db.updateTable('mirror.origin').set({ listed_at: listedAt }),
 );
-const KEEP_FINDINGS = statement<{ counts: string; at: string }>(
-  ({ rows, as }) =>
-    `INSERT INTO mirror.finding_counts (finding, rows, counted_at)
-     SELECT c.finding, c.rows, ${as('instant', '@at')} FROM ${rows('@counts', 'c', COUNTS)} WHERE true ORDER BY c.finding
-     ON CONFLICT (finding) DO UPDATE SET rows = excluded.rows, counted_at = excluded.counted_at`,
+const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }>) =>
+  db.updateTable('mirror.origin').set({ worker_seen_at: at }),
 );
 
-const WHAT_WAITS = `SELECT r.organization_id AS "organizationId", r.resource, r.as_of AS "dataAsOf",
-    a.oldest_unread_at AS "oldestUnreadAt"
-  FROM mirror.resource_states AS r
-  LEFT JOIN mirror.freshness_facts AS a ON a.organization_id = r.organization_id AND a.resource = r.resource
-  WHERE r.as_of IS NOT NULL AND r.no_permission_at IS NULL AND r.not_offered_at IS NULL
-    AND r.resource NOT IN ('certificates', 'projects')`;
-const ACTIVE = "SELECT organization_id FROM mirror.installations WHERE state = 'active'";
-
-type Seen = { readonly workerSeenAt: string | null; readonly oldestRead: string | null };
-/** In one statement, so that what waits is what whoever was seen then has told. */
-const SEEN = fixed<Seen & (KnownResource | { readonly organizationId: null })>(
-  `SELECT o.worker_seen_at AS "workerSeenAt", (SELECT min(as_of) FROM mirror.resource_states WHERE resource <> 'projects') AS "oldestRead", w.*
-   FROM (SELECT max(worker_seen_at) AS worker_seen_at FROM mirror.origin) AS o
-   LEFT JOIN (${WHAT_WAITS} AND a.oldest_unread_at IS NOT NULL AND r.organization_id IN (${ACTIVE})) AS w ON true`,
-);
-const RESOURCES_OF = statement<{ id: string }, KnownResource>(
-  `${WHAT_WAITS} AND r.organization_id IN (${ACTIVE} AND id = @id)`,
-);
-const FACTS = kindsOf('freshness_facts', ['organization_id', 'resource', 'oldest_unread_at']);
-const FORGET_FACTS = statement<{ facts: Table }>(
-  ({ rows }) =>
-    `DELETE FROM mirror.freshness_facts
-     WHERE (organization_id, resource) NOT IN (SELECT f.organization_id, f.resource FROM ${rows('@facts', 'f', FACTS)})`,
-);
-const KEEP_FACTS = statement<{ facts: Table }>(
-  ({ rows }) =>
-    `INSERT INTO mirror.freshness_facts AS a (organization_id, resource, oldest_unread_at)
-     SELECT f.organization_id, f.resource, f.oldest_unread_at FROM ${rows('@facts', 'f', FACTS)} WHERE true
-     ON CONFLICT (organization_id, resource) DO UPDATE SET oldest_unread_at = excluded.oldest_unread_at
-     WHERE a.oldest_unread_at <> excluded.oldest_unread_at`,
-);
-const NOTE_LISTED = statement<{ listedAt: string }>('UPDATE mirror.origin SET listed_at = @listedAt');
-const SEE = statement<{ at: string }>('UPDATE mirror.origin SET worker_seen_at = @at');
-
-function factsOf(facts: readonly UnreadDelivery[]): Table {
-  const rows = facts.map(({ organizationId, resource, oldestUnreadAt }) => [
-    organizationId,
-    resource,
-    oldestUnreadAt,
-  ]);
-  return { columns: FACTS, rows };
-}
-
-/** What a worker tells those who see the mirror alone. */
+/** What workers report, for processes that read the mirror but not the inbox. */
 export function createFacts({
   look,
   transact,
 }: Database): Pick<MirrorPort, 'readFreshnessFacts' | 'listKnownResources' | 'report'> {
   return {
     readFreshnessFacts: async () => {
-      const [rows] = await look(SEEN);
-      const { workerSeenAt = null, oldestRead = null } = rows[0] ?? {};
-      const announced = rows.flatMap(row => (row.organizationId === null ? [] : [row]));
-      return { workerSeenAt, oldestCompleteReadAt: oldestRead, waitingResources: announced };
+      const [rows] = await look(READ_FACTS());
+      const { workerSeenAt = null, oldestCompleteReadAt = null } = rows[0] ?? {};
+      const waitingResources = rows.flatMap(({ organizationId, resource, dataAsOf, oldestUnreadAt }) =>
+        organizationId === null || resource === null || dataAsOf === null
+          ? []
+          : [{ organizationId, resource, dataAsOf, oldestUnreadAt }],
+      );
+      return { workerSeenAt, oldestCompleteReadAt, waitingResources };
     },
     listKnownResources: async ids => {
-      const found = await look(...ids.map(id => RESOURCES_OF({ id })));
-      return new Map(ids.map((id, index) => [id, found[index] ?? []]));
+      const results = await look(...ids.map(id => LIST_RESOURCES({ id })));
+      return new Map(ids.map((id, index) => [id, results[index] ?? []]));
     },
-    /** What waits is told under the lock of all who remove it. */
-    report: async ({
-      at,
-      awaitedInstallations: named,
-      unreadDeliveries: unread,
-      findings,
-      knownFindings = findings?.map(({ finding }) => finding),
-      listedAt,
-    }) => {
-      const names = named && JSON.stringify(named.map(({ id, organizationId }) => [id, organizationId]));
-      const counts = findings && JSON.stringify(findings.map(({ finding, rows }) => [finding, rows]));
-      const known = JSON.stringify(knownFindings?.map(finding => [finding]));
-      const facts = unread && factsOf(unread);
+    /** Facts are written under the lock of those who remove them. */
+    report: async ({ at, awaitedInstallations, unreadDeliveries, findings, knownFindings, listedAt }) => {
+      const awaitedRows = awaitedInstallations?.map(({ id, organizationId }) => ({
+        id,
+        organization_id: organizationId,
+      }));
+      const installations = awaitedRows && awaitedList.toTable(awaitedRows);
+      const factRows = unreadDeliveries?.map(({ organizationId, resource, oldestUnreadAt }) => ({
+        organization_id: organizationId,
+        resource,
+        oldest_unread_at: oldestUnreadAt,
+      }));
+      const facts = factRows && factList.toTable(factRows);
+      const counts = findings && countList.toTable(findings);
+      const known = findings && findingList.toTable(knownFindings?.map(finding => ({ finding })) ?? findings);
       await transact(batch =>
         batch(
-          names !== undefined && facts !== undefined ? ANSWERED({ named: names, at }) : null,
-          names === undefined ? null : EXPECT({ named: names, at }),
+          installations === undefined || facts === undefined ? null : REMOVE_AWAITED({ installations, at }),
+          installations === undefined ? null : UPSERT_AWAITED({ installations, at }),
           ...(facts === undefined
             ? []
-            : [LOCK_COUNTER(), FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })]),
-          ...(counts === undefined ? [] : [FORGET_FINDINGS({ known }), KEEP_FINDINGS({ counts, at })]),
-          listedAt === undefined ? null : NOTE_LISTED({ listedAt: formatInstant(listedAt) }),
+            : [LOCK_COUNTER(), REMOVE_FACTS({ facts }), UPSERT_FACTS({ facts }), SET_WORKER_SEEN({ at })]),
+          known === undefined ? null : REMOVE_FINDINGS({ known }),
+          counts === undefined ? null : UPSERT_FINDINGS({ counts, at }),
+          listedAt === undefined ? null : SET_LISTED({ listedAt: formatInstant(listedAt) }),
         ),
       );
     },

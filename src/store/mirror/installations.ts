@@ -1,81 +1,118 @@
+import { sql } from 'kysely';
 import { computeVersionInstant } from '../../mirror/version-clock.js';
-import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
+import type { InstallationRead, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import { listTableColumns } from '../../resources/entry.js';
 import {
   INSTALLATIONS,
   type InstallationColumns,
   toInstallationValues,
 } from '../../resources/installations.js';
-import { type Database, fixed, insertion, statement } from '../statement.js';
+import type { InstallationState } from '../contract/states.js';
+import type { Table } from '../dialect.js';
+import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { ensureStates } from './states.js';
-import { toCauseColumns, reserveVersions } from './syncs.js';
-import { createVersionStatements, kindsOf } from './versions.js';
+import { reserveVersions, toCauseColumns } from './syncs.js';
+import { createVersionStatements } from './versions.js';
 
-type Row = InstallationColumns & { readonly state: string };
-interface Stored extends Row {
-  readonly version: number;
-  readonly valid_from: string;
-}
+type InstallationId = { readonly id: string };
+type Content = Pick<InstallationColumns, 'permissions' | 'document'> & { readonly state: string };
 
-const KNOWN = `SELECT id, organization_id AS "organizationId", state, permissions FROM mirror.installations`;
-const KNOWN_ONE = statement<{ id: string }, KnownInstallation>(`${KNOWN} WHERE id = @id`);
-const KNOWN_ALL = fixed<KnownInstallation>(`${KNOWN} ORDER BY id`);
-const ANSWERED = statement<{ id: string }>('DELETE FROM mirror.awaited_installations WHERE id = @id');
-const STORED = statement<{ id: string }, Stored>('SELECT * FROM mirror.installations WHERE id = @id');
-/** A sync that wrote one row, whose number is the newest, and is over. */
-const ENTER_SYNC = statement<
-  {
-    organizationId: string | null;
-    trigger: string;
-    claim: number;
-    startedAt: string;
-    endedAt: string;
-    arrivedAt: string;
-    added: number;
-    changed: number;
-    job_id: number | null;
-    newest_delivery_id: number | null;
-  },
-  { readonly id: number }
->(
-  `INSERT INTO mirror.syncs (organization_id, resource, trigger, claim, started_at, finished_at, state,
-     rows_added, rows_changed, job_id, newest_delivery_id, last_answer_at, changes_up_to)
-   VALUES (@organizationId, 'installation', @trigger, @claim, @startedAt, @endedAt, 'complete',
-     @added, @changed, @job_id, @newest_delivery_id, @arrivedAt, (SELECT last FROM mirror.version_counter))
-   RETURNING id`,
+const LIST_COLUMNS = ['id', 'organization_id as organizationId', 'state', 'permissions'] as const;
+const LIST_ALL = prepared(({ db }) =>
+  db.selectFrom('mirror.installations').select(LIST_COLUMNS).orderBy('id'),
 );
-const COLUMNS = listTableColumns(INSTALLATIONS);
-/** The row itself is changed, never replaced: who waits for it sees what it has become. */
-const PUT = insertion(
-  'mirror.installations',
-  kindsOf('installations', COLUMNS),
-  `ON CONFLICT (id) DO UPDATE SET ${COLUMNS.map(name => `${name} = excluded.${name}`).join(', ')}`,
+const LIST_ONE = prepared(({ db }, { id }: Params<InstallationId>) =>
+  db.selectFrom('mirror.installations').select(LIST_COLUMNS).where('id', '=', id),
+);
+const READ_ROW = prepared(({ db }, { id }: Params<InstallationId>) =>
+  db.selectFrom('mirror.installations').selectAll().where('id', '=', id),
+);
+const REMOVE_AWAITED = prepared(({ db }, { id }: Params<InstallationId>) =>
+  db.deleteFrom('mirror.awaited_installations').where('id', '=', id),
+);
+type EndedSync = ReturnType<typeof toCauseColumns> & {
+  readonly organizationId: string | null;
+  readonly trigger: string;
+  readonly claim: number;
+  readonly startedAt: string;
+  readonly arrivedAt: string;
+  readonly endedAt: string;
+  readonly added: number;
+  readonly changed: number;
+};
+/** Inserts a sync that has ended. It wrote one row, with the newest version. */
+const INSERT_SYNC = prepared(({ db }, params: Params<EndedSync>) =>
+  db
+    .insertInto('mirror.syncs')
+    .values(eb => ({
+      organization_id: params.organizationId,
+      resource: 'installation',
+      trigger: params.trigger,
+      claim: params.claim,
+      started_at: params.startedAt,
+      finished_at: params.endedAt,
+      state: 'complete',
+      rows_added: params.added,
+      rows_changed: params.changed,
+      job_id: params.job_id,
+      newest_delivery_id: params.newest_delivery_id,
+      last_answer_at: params.arrivedAt,
+      changes_up_to: eb.selectFrom('mirror.version_counter').select('last'),
+    }))
+    .returning('id'),
 );
 
-/** An organization none of whose installations is active is frozen: reads are refused. */
+const own = named('mirror.installations');
+const rowList = jsonRelation('given', {
+  version: 'int',
+  id: 'text',
+  organization_id: 'text',
+  app_id: 'text',
+  state: 'text',
+  permissions: 'json',
+  created_at: 'instant',
+  updated_at: 'instant',
+  valid_from: 'instant',
+  sync_id: 'int',
+  document: 'text',
+});
+/** Changes a stored row instead of replacing it, so that a transaction that waits for its lock finds the new version. */
+const UPSERT_ROW = prepared(({ fn }, { rows }: Params<{ readonly rows: Table }>) => {
+  const { columns } = rowList;
+  const insert = insertFrom(
+    'mirror.installations',
+    { ...columns, state: columns.state.$castTo<InstallationState>() },
+    sql`FROM ${rowList.from(fn, rows)} WHERE true`,
+  );
+  const updates = Object.keys(columns).map(name => sql`${sql.id(name)} = ${sql.id('excluded', name)}`);
+  return sqlStatement`${insert} ON CONFLICT (${own.id}) DO UPDATE SET ${sql.join(updates)}`;
+});
+
+/** Reads of an organization are refused unless one of its installations is active. */
 export function createInstallations({
   look,
   transact,
 }: Database): Pick<MirrorPort, 'listInstallations' | 'writeInstallation'> {
   const versions = createVersionStatements(INSTALLATIONS);
   return {
-    listInstallations: async id => (await look(id === undefined ? KNOWN_ALL : KNOWN_ONE({ id })))[0],
+    listInstallations: async id => (await look(id === undefined ? LIST_ALL() : LIST_ONE({ id })))[0],
     writeInstallation: (id, fields, read) =>
       transact(async batch => {
-        const [, [first]] = await batch(ANSWERED({ id }), STORED({ id }));
-        const organizationId = (fields ?? first)?.organization_id ?? null;
+        const [, [previous]] = await batch(REMOVE_AWAITED({ id }), READ_ROW({ id }));
+        const organizationId = (fields ?? previous)?.organization_id ?? null;
         if (organizationId !== null) {
-          const task = { organizationId, part: 'data', claim: read.claim };
-          const [, seen] = await batch(...raiseFence(task), ensureStates(organizationId, read.resources));
-          assertNotFenced(seen, task);
+          const claim = { organizationId, part: 'data', claim: read.claim };
+          const [, seen] = await batch(...raiseFence(claim), ensureStates(organizationId, read.resources));
+          assertNotFenced(seen, claim);
         }
-        const [[stored], [past]] = await batch(STORED({ id }), versions.selectLastEnds([[id]]));
-        const known = fields ?? stored;
-        if (known === undefined) return 'unchanged';
-        const row = { ...known, state: read.state };
-        if (stored !== undefined && isSame(stored, row)) {
+        const [[stored], [past]] = await batch(READ_ROW({ id }), versions.selectLastEnds([[id]]));
+        const columns = fields ?? stored;
+        if (columns === undefined) return 'unchanged';
+        const row = { ...columns, state: read.state };
+        if (stored !== undefined && hasSameContent(stored, row)) {
           const [, ...cells] = toInstallationValues({
             ...row,
             organization_id: organizationId ?? stored.organization_id,
@@ -85,25 +122,32 @@ export function createInstallations({
         }
         const [[last], [sync]] = await batch(
           reserveVersions(1),
-          ENTER_SYNC(syncOf(organizationId, read, stored === undefined)),
+          INSERT_SYNC(toSync(organizationId, read, stored === undefined)),
         );
-        const number = last?.last ?? 0;
+        const version = last?.last ?? 0;
         const syncId = sync?.id ?? 0;
-        const at = computeVersionInstant(
+        const validFrom = computeVersionInstant(
           formatInstant(read.arrivedAt),
           stored?.valid_from ?? past?.['valid_to'] ?? null,
         );
-        const closing = stored && { version: stored.version, at, changeNumber: number, isRemoved: false };
+        const end = stored && {
+          version: stored.version,
+          at: validFrom,
+          changeNumber: version,
+          isRemoved: false,
+        };
         await batch(
-          closing === undefined ? null : versions.copyToPast([closing], syncId),
-          PUT([[number, ...toInstallationValues(row), at, syncId, row.document]]),
+          end === undefined ? null : versions.copyToPast([end], syncId),
+          UPSERT_ROW({
+            rows: rowList.toTable([{ ...row, version, valid_from: validFrom, sync_id: syncId }]),
+          }),
         );
         return stored === undefined ? 'added' : 'changed';
       }),
   };
 }
 
-function syncOf(organizationId: string | null, read: InstallationRead, isNew: boolean) {
+function toSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,
     trigger: read.trigger,
@@ -117,8 +161,8 @@ function syncOf(organizationId: string | null, read: InstallationRead, isNew: bo
   };
 }
 
-/** Permissions may come from elsewhere than the document. */
-function isSame(stored: Row, row: Row): boolean {
+/** The document alone is not enough, because permissions may come from another answer of the registry. */
+function hasSameContent(stored: Content, row: Content): boolean {
   return (
     stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document
   );
