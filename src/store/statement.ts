@@ -1,4 +1,4 @@
-import type { Bound, Dialect, Kinds, Rows, Table, Value } from './dialect.js';
+import type { Bound, Dialect, Table, Value } from './dialect.js';
 
 export type Values = Readonly<Record<string, Value | Table>>;
 type Text = string | ((dialect: Dialect) => string);
@@ -29,14 +29,6 @@ export function statement<Given extends Values, Row = never>(
 /** One that is given nothing. */
 export function fixed<Row = never>(text: Text): BoundStatement<Row> {
   return statement<Values, Row>(text)({});
-}
-
-/** Whole rows into a table; `more` is what follows in SQL. */
-export function insertion(table: string, columns: Kinds, more = ''): (rows: Rows) => BoundStatement {
-  const compileFor = oncePerDialect(dialect => compile(dialect, dialect.insertion(table, columns, more)));
-  return rows => ({
-    bind: dialect => ({ text: compileFor(dialect).text, ...dialect.bindRows({ columns, rows }) }),
-  });
 }
 
 export type BatchResults<All extends readonly (BoundStatement | null)[]> = {
