@@ -40,6 +40,21 @@ export type Batch = <const All extends readonly (BoundStatement | null)[]>(
   ...all: All
 ) => Promise<BatchResults<All>>;
 
+type NamedStatements = Readonly<Record<string, BoundStatement | null>>;
+type NamedResults<All extends NamedStatements> = {
+  readonly [Name in keyof All]: All[Name] extends BoundStatement<infer Row> | null ? Row[] : never;
+};
+
+/** Runs a batch and returns the rows of each statement by its name. */
+export function batchByName<const All extends NamedStatements>(
+  batch: Batch,
+  statements: All,
+): Promise<NamedResults<All>>;
+export async function batchByName(batch: Batch, statements: NamedStatements): Promise<object> {
+  const results = await batch(...Object.values(statements));
+  return Object.fromEntries(Object.keys(statements).map((name, index) => [name, results[index]]));
+}
+
 /** Where statements of both engines are done. */
 export interface Database {
   readonly dialect: Dialect;

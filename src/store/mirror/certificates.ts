@@ -6,7 +6,7 @@ import type { CertificateState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { BoundStatement, Batch, Database } from '../statement.js';
+import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
 import { type VersionEnd, createVersionStatements } from './versions.js';
 
@@ -241,25 +241,20 @@ export function createCertificates(
       transact(async batch => {
         const { organizationId } = sync.request;
         const ids = retirementIds.toTable(answers.map(({ retirementId: id }) => ({ id })));
-        const [, seen, installations, states, , last, syncIds, stored, ended] = await batch(
+        const keys = answers.map(({ retirementId }) => [organizationId, retirementId]);
+        const found = await batchByName(batch, {
           ...listStartStatements(sync, answers.length),
-          LIST_BY_RETIREMENT({ organizationId, ids }),
-          versions.selectLastEnds(answers.map(({ retirementId }) => [organizationId, retirementId])),
-        );
-        const commit = startCommit(sync, answers.length, {
-          seen,
-          installations,
-          states,
-          ids: syncIds,
-          last,
+          certificates: LIST_BY_RETIREMENT({ organizationId, ids }),
+          lastEnds: versions.selectLastEnds(keys),
         });
+        const commit = startCommit(sync, answers.length, found);
         const { id: syncId, firstVersion, clock } = commit;
         const downloaded = answers.flatMap(({ result }) =>
           result.kind === 'file' ? [result.file.file] : [],
         );
         const storedFiles = await files.findStored(batch, downloaded);
-        const certificates = new Map(stored.map(row => [row.retirement_id, row]));
-        const endedAt = new Map(ended.map(row => [row['retirement_id'], row['valid_to']]));
+        const certificates = new Map(found.certificates.map(row => [row.retirement_id, row]));
+        const endedAt = new Map(found.lastEnds.map(row => [row['retirement_id'], row['valid_to']]));
         const ends: VersionEnd[] = [];
         const updates: BoundStatement[] = [];
 

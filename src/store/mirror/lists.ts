@@ -10,7 +10,7 @@ import { versionedTable } from '../contract/tables.js';
 import type { Table, Value } from '../dialect.js';
 import { insertFrom, jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { BoundStatement, Database } from '../statement.js';
+import { batchByName, type BoundStatement, type Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './people.js';
 import {
   startCommit,
@@ -90,7 +90,8 @@ interface ListWrites extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'>
 }
 
 const NO_WRITES: ListWrites = { statements: [], versions: [], added: 0, changed: 0, removed: 0 };
-const NO_READS = [null, null, null] as const;
+type ListReads = ReturnType<ReturnType<typeof createListStatements>['listReads']>;
+const NO_READS: ListReads = { current: null, lastEnds: null, certificates: null };
 
 /** Creates the commits of syncs. A commit of a resource that is not a list writes only the end of the sync. */
 export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
@@ -101,19 +102,18 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
         const list = isListResource(resource) ? statementsOf(resource) : null;
         const versionCount = list?.countVersions(changes) ?? 0;
         const isUnchanged = isUnchangedRead(sync, changes, completion);
-        const [, seen, installations, states, , last, ids, current, lastEnds, certificates, forgotten] =
-          await batch(
-            ...listStartStatements(sync, versionCount, isUnchanged),
-            ...(list?.listReads(sync, changes) ?? NO_READS),
-            list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
-          );
-        const commit = startCommit(sync, versionCount, { seen, installations, states, ids, last });
-        const writes = list?.listWrites(commit, changes, { current, lastEnds, certificates, forgotten });
+        const found = await batchByName(batch, {
+          ...listStartStatements(sync, versionCount, isUnchanged),
+          ...(list?.listReads(sync, changes) ?? NO_READS),
+          forgotten: list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
+        });
+        const commit = startCommit(sync, versionCount, found);
+        const writes = list?.listWrites(commit, changes, found);
         const { statements, versions, ...counts } = writes ?? NO_WRITES;
         const end =
           completion === null
             ? endCommit(commit, counts)
-            : endSync(commit, counts, completion, { forgotten, isUnchanged });
+            : endSync(commit, counts, completion, { forgotten: found.forgotten, isUnchanged });
         const isRecounted = full === true && completion !== null;
         const recount = isRecounted ? (list?.recount({ organizationId, resource }) ?? null) : null;
         await batch(...statements, ...end.statements, recount);
@@ -217,13 +217,14 @@ function createListStatements(resource: ListResource) {
             replacedVersion === null && previousLatestInstant !== null && observedAt <= previousLatestInstant,
         )
         .map(({ key }) => [request.organizationId, ...key]);
-      return [
-        ending.length === 0 ? null : listVersions.selectCurrent(ending),
-        keys.length === 0 ? null : listVersions.selectLastEnds(keys),
-        hasCertificates && closed.length > 0
-          ? SELECT_CERTIFICATES({ retirements: toVersionTable(closed) })
-          : null,
-      ] as const;
+      return {
+        current: ending.length === 0 ? null : listVersions.selectCurrent(ending),
+        lastEnds: keys.length === 0 ? null : listVersions.selectLastEnds(keys),
+        certificates:
+          hasCertificates && closed.length > 0
+            ? SELECT_CERTIFICATES({ retirements: toVersionTable(closed) })
+            : null,
+      };
     },
     listWrites: (commit: SyncCommit, changes: ListChanges, reads: CommitReads): ListWrites => {
       const { id } = commit;

@@ -6,7 +6,7 @@ import type { Table, Value } from '../dialect.js';
 import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { Database } from '../statement.js';
+import { batchByName, type Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit } from './syncs.js';
 import { type VersionEnd, createVersionStatements } from './versions.js';
 
@@ -79,23 +79,17 @@ export function createProjects({
     writeProjects: (sync, answers, at) =>
       transact(async batch => {
         const ids = projectIds.toTable(answers.map(({ id }) => ({ id })));
-        const [, seen, installations, states, , last, syncIds, checked, current, ended] = await batch(
+        const found = await batchByName(batch, {
           ...listStartStatements(sync, answers.length),
-          LIST_CHECKS({ ids }),
-          LIST_CURRENT({ ids }),
-          versions.selectLastEnds(ids.rows),
-        );
-        const commit = startCommit(sync, answers.length, {
-          seen,
-          installations,
-          states,
-          ids: syncIds,
-          last,
+          checks: LIST_CHECKS({ ids }),
+          current: LIST_CURRENT({ ids }),
+          lastEnds: versions.selectLastEnds(ids.rows),
         });
+        const commit = startCommit(sync, answers.length, found);
         const { id: syncId, firstVersion, clock } = commit;
-        const checkedAt = new Map(checked.map(row => [row.id, row.checked_at]));
-        const currentById = new Map(current.map(row => [row.id, row]));
-        const endedAt = new Map(ended.map(row => [row['id'], row['valid_to']]));
+        const checkedAt = new Map(found.checks.map(row => [row.id, row.checked_at]));
+        const currentById = new Map(found.current.map(row => [row.id, row]));
+        const endedAt = new Map(found.lastEnds.map(row => [row['id'], row['valid_to']]));
         const rows: Value[][] = [];
         const ends: VersionEnd[] = [];
         const repairs: { version: number; cells: readonly Value[] }[] = [];

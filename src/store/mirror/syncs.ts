@@ -221,24 +221,27 @@ export function listStartStatements(
   const { organizationId, resource, claim, trigger, startedAt, cause } = request;
   const started_at = formatInstant(startedAt);
   const newSync = { organizationId, resource, trigger, claim, started_at, ...toCauseColumns(cause) };
-  return [
-    ...raiseFence({ organizationId, part, claim }),
-    LOCK_INSTALLATIONS({ organizationId }),
-    READ_STATE({ organizationId, resource }),
-    id === null ? ensureStates(organizationId, [resource]) : null,
-    reserveVersions(versionCount) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
+  const [raisedFence, fences] = raiseFence({ organizationId, part, claim });
+  return {
+    raisedFence,
+    fences,
+    installations: LOCK_INSTALLATIONS({ organizationId }),
+    states: READ_STATE({ organizationId, resource }),
+    newState: id === null ? ensureStates(organizationId, [resource]) : null,
+    counter: reserveVersions(versionCount) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
     // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
     // seals everything up to the newest id that it sees.
-    id === null && !isUnchanged ? INSERT_SYNC(newSync) : null,
-  ] as const;
+    newSync: id === null && !isUnchanged ? INSERT_SYNC(newSync) : null,
+  };
 }
 
+/** Rows that the start statements return. */
 interface StartRows {
-  readonly seen: readonly { readonly claim: number }[];
+  readonly fences: readonly { readonly claim: number }[];
   readonly installations: readonly { readonly state: string }[];
   readonly states: readonly StoredState[];
-  readonly ids: readonly { readonly id: number }[];
-  readonly last: readonly { readonly last: number }[];
+  readonly counter: readonly { readonly last: number }[];
+  readonly newSync: readonly { readonly id: number }[];
 }
 
 /** One commit of a sync, which is a transaction of its own. */
@@ -256,10 +259,10 @@ export interface SyncCommit {
 export function startCommit(
   sync: OpenSync,
   versionCount: number,
-  { seen, installations, states, ids, last }: StartRows,
+  { fences, installations, states, counter: [reserved], newSync: [inserted] }: StartRows,
 ): SyncCommit {
   const { organizationId, claim, startedAt } = sync.request;
-  assertNotFenced(seen, { organizationId, part: sync.part, claim });
+  assertNotFenced(fences, { organizationId, part: sync.part, claim });
   if (installations.length > 0 && installations.every(row => row.state !== 'active')) {
     throw new MirrorError('not_active', 'the organization has no active installation any more');
   }
@@ -269,8 +272,8 @@ export function startCommit(
   }
   return {
     sync,
-    id: sync.id ?? ids[0]?.id ?? 0,
-    firstVersion: (last[0]?.last ?? versionCount) - versionCount + 1,
+    id: sync.id ?? inserted?.id ?? 0,
+    firstVersion: (reserved?.last ?? versionCount) - versionCount + 1,
     clock: new VersionClock(sync.latestInstant),
     stored,
   };
