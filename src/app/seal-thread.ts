@@ -1,7 +1,7 @@
 /** The thread of the worker that seals what the mirror has observed into the evidence log. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkpointFileWriter, lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
+import { createCheckpointWriter, createLastSignedFile, readKeyFile } from '../evidence/key-file.js';
 import { publishCheckpoint } from '../evidence/publish-checkpoint.js';
 import { seal } from '../evidence/seal.js';
 import { eraseLeaves } from '../evidence/erase-leaves.js';
@@ -19,14 +19,14 @@ async function openSealApi({
   evidenceTimestampUrl,
 }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
-  const lastSigned = lastSignedBeside(keyFile);
+  const lastSigned = createLastSignedFile(keyFile);
   const port = await openEngine(store).openEvidence();
   if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
   const stopping = new AbortController();
   /** Reads the key at each use, because "evidence renew" may replace the file. */
   const key = () => readKeyFile(keyFile);
   const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
-  const writeFile = evidenceCheckpointFile === null ? null : checkpointFileWriter(evidenceCheckpointFile);
+  const writeFile = evidenceCheckpointFile === null ? null : createCheckpointWriter(evidenceCheckpointFile);
   const post = evidenceTimestampUrl === null ? null : createTimestampPost(evidenceTimestampUrl);
   let lastRound: Promise<unknown> = Promise.resolve();
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { refuse } from './errors.js';
-import { hexOf } from './hashes.js';
+import { toHex } from './hashes.js';
 import type { Leaf } from './port.js';
 
 /**
@@ -18,16 +18,16 @@ const CODE_CHARACTERS = 32;
 type Content = Omit<Leaf, 'code' | 'plain_code'>;
 
 export function createCodes(leaf: Content, key: Uint8Array): Codes {
-  return { code: codeOf(leaf, key), plain_code: plainCodeOf(leaf, key) };
+  return { code: computeCode(leaf, key), plain_code: computePlainCode(leaf, key) };
 }
 
 /** Whether this program wrote a leaf as it is, with one of several keys. */
 export function isAuthentic(leaf: Leaf, keys: readonly Uint8Array[]): boolean {
   const { plain_code } = leaf;
   return keys.some(key => {
-    if (plain_code !== null && !isEqual(plain_code, plainCodeOf(leaf, key))) return false;
+    if (plain_code !== null && !isEqual(plain_code, computePlainCode(leaf, key))) return false;
     if (plain_code === null && !isErased(leaf)) return false;
-    return isEqual(leaf.code, codeOf(leaf, key));
+    return isEqual(leaf.code, computeCode(leaf, key));
   });
 }
 
@@ -41,7 +41,7 @@ export function assertAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Arr
 }
 
 /** Throws if this program did not write one of the unsigned leaves. */
-export function assertOwn(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
+export function assertWrittenByProgram(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
       refuse(
@@ -51,20 +51,20 @@ export function assertOwn(leaves: readonly Leaf[], keys: readonly Uint8Array[]):
 
 /** Whether all columns that reveal what a leaf is about are empty. */
 function isErased(leaf: Content): boolean {
-  return plainColumnsOf(leaf).every(value => value === null);
+  return listPlainColumns(leaf).every(value => value === null);
 }
 
-function codeOf({ place, kind, number, resource, commitment }: Content, key: Uint8Array): string {
-  return hmac(key, ['leaf', place, kind, number, resource, hexOf(commitment)]);
+function computeCode({ place, kind, number, resource, commitment }: Content, key: Uint8Array): string {
+  return hmac(key, ['leaf', place, kind, number, resource, toHex(commitment)]);
 }
 
-function plainCodeOf(leaf: Content, key: Uint8Array): string {
+function computePlainCode(leaf: Content, key: Uint8Array): string {
   const { place, kind, number, resource, commitment } = leaf;
-  return hmac(key, ['plain', place, kind, number, resource, hexOf(commitment), ...plainColumnsOf(leaf)]);
+  return hmac(key, ['plain', place, kind, number, resource, toHex(commitment), ...listPlainColumns(leaf)]);
 }
 
 /** Returns the columns that `forget` and `purge` empty. */
-function plainColumnsOf(leaf: Content) {
+function listPlainColumns(leaf: Content) {
   const { subject, ended, observed, dated, micro, read_at, is_complete, record, salt } = leaf;
   return [
     subject,
@@ -75,7 +75,7 @@ function plainColumnsOf(leaf: Content) {
     read_at,
     is_complete,
     record,
-    salt === null ? null : hexOf(salt),
+    salt === null ? null : toHex(salt),
   ];
 }
 

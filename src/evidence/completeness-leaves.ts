@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, recordOf } from './commitment.js';
+import { toCanonicalJson, parseLeafRecord } from './leaf.js';
 import { refuse } from './errors.js';
-import { hexOf, sha256 } from './hashes.js';
+import { toHex, sha256 } from './hashes.js';
 import {
   type Cells,
   createCurrentFilter,
@@ -36,7 +36,7 @@ export async function readMonths(
   upTo: number,
   guard?: LeafGuard,
 ) {
-  const sums = new Map<string, ReturnType<typeof createSum>>();
+  const sums = new Map<string, ReturnType<typeof createMonthSum>>();
   const places: number[] = [];
   let rows = 0;
   const isCurrent = createCurrentFilter();
@@ -47,16 +47,16 @@ export async function readMonths(
     rows += standing.length;
     for (const leaf of standing)
       for (const name of listMonthGroups(leaf)) {
-        const sum = sums.get(name) ?? createSum();
+        const sum = sums.get(name) ?? createMonthSum();
         sums.set(name, sum);
         sum.add(leaf);
       }
   }
   const lines = [...sums]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, sum]) => `${canonicalJson({ ...sum.end(), ...describeGroup(name) })}\n`);
+    .map(([name, sum]) => `${toCanonicalJson({ ...sum.end(), ...describeGroup(name) })}\n`);
   const text = lines.join('');
-  const months_sha256 = hexOf(sha256(Buffer.from(text)));
+  const months_sha256 = toHex(sha256(Buffer.from(text)));
   return { text, places, totals: { changes: places.length, months: sums.size, months_sha256, rows } };
 }
 
@@ -77,7 +77,7 @@ interface Moment {
 }
 
 /** Creates the leaf of an organization from its monthly totals, and from its reads that are sealed before a place. */
-export async function observeOrganization(
+export async function createOrganizationObservation(
   port: EvidencePort,
   organizationId: string,
   before: number,
@@ -101,7 +101,7 @@ export async function observeOrganization(
  * or a list was read completely after a failure. A list that is read again and again without a failure causes no leaf, so
  * `read_at` of its line may be older than its newest sealed read. For `exported` organizations it is brought up to date.
  */
-export async function* observeOrganizations(
+export async function* streamOrganizationObservations(
   port: EvidencePort,
   since: { readonly upTo: number; readonly place: number },
   { upTo, before }: Moment,
@@ -111,7 +111,8 @@ export async function* observeOrganizations(
   const newest = new Map(
     (await port.leaves({ newest: 'organization', before })).map(leaf => [leaf.subject, leaf]),
   );
-  const wasFailing = (subject: string) => Number(recordOf(newest.get(subject))['failing_lists'] ?? 0) > 0;
+  const wasFailing = (subject: string) =>
+    Number(parseLeafRecord(newest.get(subject))['failing_lists'] ?? 0) > 0;
   const touched = await port.touched(since.upTo, upTo);
   const readers = await port.readSubjects(since.place + 1, before);
   const outdated = readers.filter(({ subject, failed }) => failed > 0 || wasFailing(subject));
@@ -120,17 +121,17 @@ export async function* observeOrganizations(
   const counted = new Set([...touched, ...recounted]);
   for (const each of new Set([...counted, ...outdated.map(({ subject }) => subject), ...exported])) {
     const leaf = newest.get(each);
-    const record = recordOf(leaf);
+    const record = parseLeafRecord(leaf);
     if (leaf !== undefined) await assertSameReads(port, each, leaf);
-    const totals = counted.has(each) ? null : totalsIn(record);
-    const fact = await observeOrganization(
+    const totals = counted.has(each) ? null : readMonthTotals(record);
+    const fact = await createOrganizationObservation(
       port,
       each,
       before,
       totals ?? (await countMonths(port, each, upTo, leaf, guard)),
     );
     guard.assertAuthentic(await readNewestReads(port, each, before));
-    if (canonicalJson(fact.record) !== leaf?.record) yield fact;
+    if (toCanonicalJson(fact.record) !== leaf?.record) yield fact;
   }
 }
 
@@ -144,7 +145,7 @@ async function countMonths(
 ): Promise<MonthTotals> {
   const { places, totals } = await readMonths(port, organizationId, upTo, guard);
   if (newest === undefined) return totals;
-  const counted = Number(recordOf(newest)['changes'] ?? 0);
+  const counted = Number(parseLeafRecord(newest)['changes'] ?? 0);
   const left = places.filter(place => place < newest.place).length;
   const missing = counted - left;
   if (missing < 0 || missing > guard.countErased(newest.place))
@@ -157,7 +158,7 @@ async function countMonths(
 /** Throws if the reads before the leaf of an organization are not those that it says. */
 async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
   const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
-  if (recordOf(leaf)['reads_sha256'] !== reads_sha256)
+  if (parseLeafRecord(leaf)['reads_sha256'] !== reads_sha256)
     refuse(
       `not signed: the reads of organization ${organizationId} are not those of leaf ${leaf.place}, see "carbon-mirror verify"`,
     );
@@ -171,12 +172,12 @@ async function readNewestReads(port: EvidencePort, organizationId: string, befor
 }
 
 /** Returns the monthly totals in the record of an older leaf; null if there is none. */
-function totalsIn(record: Cells): MonthTotals | null {
+function readMonthTotals(record: Cells): MonthTotals | null {
   const { changes = null, months = null, months_sha256, rows = null } = record;
   return months_sha256 === undefined ? null : { changes, months, months_sha256, rows };
 }
 
-function createSum() {
+function createMonthSum() {
   let [rows, withoutAmount, sum] = [0, 0, 0n];
   const commitments = createHash('sha256');
   return {
@@ -184,7 +185,7 @@ function createSum() {
       rows += 1;
       if (micro === null) withoutAmount += 1;
       else sum += BigInt(micro);
-      commitments.update(`${hexOf(commitment)}\n`);
+      commitments.update(`${toHex(commitment)}\n`);
     },
     end: () => ({
       rows,
@@ -219,13 +220,13 @@ export async function readNamedLeaves(port: EvidencePort, before: number) {
   const lines = [...organizations, ...coverage, ...told]
     .toSorted((left, right) => left.place - right.place)
     .map(({ place, commitment, kind }) => {
-      return `${canonicalJson({ named: place, commitment: hexOf(commitment), kind })}\n`;
+      return `${toCanonicalJson({ named: place, commitment: toHex(commitment), kind })}\n`;
     });
   return { organizations, coverage, told, text: lines.join('') };
 }
 
 /** Adds up the places of leaves. The sum falls if somebody hides the newest leaf of an organization. */
-export function sumOfPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
+export function sumPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
   return leaves.reduce((sum, { place }) => sum + place, 0);
 }
 
@@ -237,15 +238,15 @@ export function createCompleteObservation(
   return createObservation('complete', {
     ...fields,
     organizations: organizations.length,
-    listed_places: sumOfPlaces([...organizations, ...coverage, ...told]),
-    named_sha256: hexOf(sha256(Buffer.from(text))),
+    listed_places: sumPlaces([...organizations, ...coverage, ...told]),
+    named_sha256: toHex(sha256(Buffer.from(text))),
   });
 }
 
 /** Returns the newest last leaf of a checkpoint before a place, with its fields. Without one, its place is -1. */
 export async function readCompleteLeaf(port: EvidencePort, before: number) {
   const [leaf] = await port.leaves({ newest: 'complete', before });
-  const record = recordOf(leaf);
+  const record = parseLeafRecord(leaf);
   const fields: CheckpointFields = {
     up_to: Number(record['up_to'] ?? 0),
     sealed_at: String(record['sealed_at'] ?? ''),

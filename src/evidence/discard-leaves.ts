@@ -1,6 +1,6 @@
 import { isAuthentic } from './authentication-codes.js';
-import { recordOf } from './commitment.js';
-import { readCompleteLeaf, readNamedLeaves, sumOfPlaces } from './completeness-leaves.js';
+import { parseLeafRecord } from './leaf.js';
+import { readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
 import type { LastSigned } from './key-file.js';
 import { ALL, createObservation, type EvidencePort, type Leaf } from './port.js';
 import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
@@ -61,10 +61,13 @@ async function appendAgain(writing: Omit<LogWriter, 'holder'>, removed: readonly
   const { organizations, coverage, told } = await readNamedLeaves(port, Math.max(0, place));
   // Erasures after that checkpoint have leaves of their own, which name the places that they erased.
   const earlier = (await port.leaves({ told: ALL })).filter(leaf => leaf.place > place);
-  const accounted = earlier.reduce((sum, leaf) => sum + Number(recordOf(leaf)['unlisted_places'] ?? 0), 0);
-  let unlisted = listedPlaces - sumOfPlaces([...organizations, ...coverage, ...told]) - accounted;
+  const accounted = earlier.reduce(
+    (sum, leaf) => sum + Number(parseLeafRecord(leaf)['unlisted_places'] ?? 0),
+    0,
+  );
+  let unlisted = listedPlaces - sumPlaces([...organizations, ...coverage, ...told]) - accounted;
   for (const leaf of removed.filter(({ kind }) => kinds.includes(kind))) {
-    const record = recordOf(leaf);
+    const record = parseLeafRecord(leaf);
     const isErasure = leaf.kind === 'forget' || leaf.kind === 'purge';
     await appendLeaf(
       writing,

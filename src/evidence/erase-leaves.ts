@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readCompleteLeaf, sumOfPlaces } from './completeness-leaves.js';
+import { readCompleteLeaf, sumPlaces } from './completeness-leaves.js';
 import { ALL, type EvidencePort, createObservation, type LeafFilter } from './port.js';
 import { type LogWriter, withWriterClaim, newLeaf } from './log-writer.js';
 
@@ -39,7 +39,7 @@ export async function eraseLeaves<T>(
         at: new Date(now()).toISOString(),
         erased_sha256: await hashErasedPlaces(port, [...places]),
         erased_changes: changes.length,
-        unlisted_places: sumOfPlaces(unlisted),
+        unlisted_places: sumPlaces(unlisted),
       };
       const { size } = await port.ends();
       await port.erase(newLeaf(writing, createObservation(kind, record), size), which);

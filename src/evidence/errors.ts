@@ -6,3 +6,7 @@ export class EvidenceError extends Error {
 export function refuse(why: string): never {
   throw new EvidenceError(why);
 }
+
+export function throwTimestampFault(why: string): never {
+  throw new EvidenceError(`no timestamp: the answer of the authority cannot be used, because ${why}`);
+}

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { MAX_TEXT_BYTES } from './checker/folder-files.js';
-import { canonicalJson } from './commitment.js';
+import { toCanonicalJson } from './leaf.js';
 import { refuse } from './errors.js';
-import { hexOf } from './hashes.js';
+import { toHex } from './hashes.js';
 import type { Cells, Leaf } from './port.js';
 
 type SortKey = string | number;
@@ -33,10 +33,10 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
 
   return {
     add: (kind: LineKind, key: readonly SortKey[], fields: Cells): void =>
-      addText(kind, key, canonicalJson(fields)),
+      addText(kind, key, toCanonicalJson(fields)),
     /** Adds a leaf with the text that was sealed. */
     addLeaf(kind: 'row' | 'leaf', { place, salt }: Leaf, text: string): void {
-      const salted = `"salt":"${hexOf(salt ?? Buffer.of())}"`;
+      const salted = `"salt":"${toHex(salt ?? Buffer.of())}"`;
       const [before, after] = kind === 'row' ? ['', `"row":${place},`] : [`"leaf":${place},`, ''];
       addText(kind, [place], `{${before}"record":${text},${after}${salted}}`);
     },
@@ -45,7 +45,7 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
       for (const line of text.split('\n').slice(0, -1)) {
         const fields: Record<string, string | number> = { ...JSON.parse(line), ...owner };
         const key = keyNames.map(name => fields[name] ?? '');
-        addText(kind, key, canonicalJson(fields));
+        addText(kind, key, toCanonicalJson(fields));
       }
     },
     /** Adds the registry's JSON of a row, once. */
@@ -53,7 +53,7 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
       const sha256 = hash('sha256', document, 'hex');
       if (documents.has(sha256)) return;
       documents.add(sha256);
-      addText('document', [sha256], canonicalJson({ document }));
+      addText('document', [sha256], toCanonicalJson({ document }));
     },
     getBytes: (): number => bytes,
     *list(): Generator<string> {

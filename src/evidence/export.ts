@@ -1,20 +1,20 @@
-import { type Head, headOf, signedAt } from './checkpoint.js';
-import { canonicalJson, isSealed } from './commitment.js';
+import { type TreeHead, parseTreeHead, getSignedAt } from './checkpoint.js';
+import { toCanonicalJson, isCommittedTo } from './leaf.js';
 import {
   listMonthGroups,
   createCompleteObservation,
-  observeOrganization,
+  createOrganizationObservation,
   readCompleteLeaf,
   readMonths,
   readNamedLeaves,
 } from './completeness-leaves.js';
 import { refuse } from './errors.js';
 import { createEvidenceLines } from './evidence-lines.js';
-import { hexOf } from './hashes.js';
+import { toHex } from './hashes.js';
 import { ALL, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
-import { nodesOfProof } from './proof.js';
+import { listProofNodes } from './proof.js';
 import { readSealedReads } from './sealed-reads.js';
-import { EMPTY, growTree } from './tree.js';
+import { EMPTY_TREE, createMerkleTree } from './tree.js';
 
 /** What is exported: all rows dated or observed in a period, all rows of an organization, or one retirement. */
 export interface ExportScope {
@@ -33,7 +33,7 @@ export interface ExportRequest {
   /** An instant in milliseconds; null for the newest checkpoint. */
   readonly asOf: number | null;
   /** The older checkpoint from which the log must continue. */
-  readonly since: Head | null;
+  readonly since: TreeHead | null;
   /** Whether to name the known organizations that have nothing else in the folder. */
   readonly nameOthers: boolean;
   /** Adds the certificate of a row to the folder. */
@@ -75,7 +75,7 @@ export async function exportEvidence({
   for (const leaf of named.organizations.filter(concerns)) {
     const organizationId = String(leaf.subject);
     const { text, totals } = await readMonths(port, organizationId, upTo);
-    await show('leaf', leaf, await observeOrganization(port, organizationId, leaf.place, totals));
+    await show('leaf', leaf, await createOrganizationObservation(port, organizationId, leaf.place, totals));
     addMonths(leaf, text);
     const reads = await readSealedReads(port, organizationId, leaf.place);
     lines.addSealed('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
@@ -87,7 +87,7 @@ export async function exportEvidence({
   await showSyncs();
   const coverage = nameOthers ? named.coverage : named.coverage.filter(concerns);
   for (const leaf of [...named.told, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
-  await addNodes(headOf(checkpoint.note));
+  await addNodes(parseTreeHead(checkpoint.note));
   return { checkpoint, lines, rows, retirements };
 
   function concerns({ subject }: Leaf): boolean {
@@ -96,7 +96,7 @@ export async function exportEvidence({
 
   /** Adds a leaf with its record, unless it is there already. Refuses a record that is not the sealed one. */
   async function addLeaf(kind: 'row' | 'leaf', leaf: Leaf, text: string): Promise<boolean> {
-    if (!isSealed(leaf, text)) await refuseLeaf(leaf);
+    if (!isCommittedTo(leaf, text)) await refuseLeaf(leaf);
     if (places.has(leaf.place)) return false;
     places.add(leaf.place);
     lines.addLeaf(kind, leaf, text);
@@ -110,13 +110,13 @@ export async function exportEvidence({
     return refuse(
       erased === undefined
         ? `${kind} ${number} is not as it was sealed: see "verify"`
-        : `rows were erased by a ${erased.kind} after the checkpoint of ${signedAt(checkpoint.note)}, so it cannot be shown completely any more. Export the current state`,
+        : `rows were erased by a ${erased.kind} after the checkpoint of ${getSignedAt(checkpoint.note)}, so it cannot be shown completely any more. Export the current state`,
     );
   }
 
   async function show(kind: 'row' | 'leaf', leaf: Leaf, observation: Observation): Promise<void> {
     const { record, document } = observation;
-    if (!(await addLeaf(kind, leaf, canonicalJson(record)))) return;
+    if (!(await addLeaf(kind, leaf, toCanonicalJson(record)))) return;
     for (const id of [record['sync_id'], record['ended_by']]) if (id != null) syncs.add(Number(id));
     if (document !== null) lines.addDocument(document);
     await addCertificate(observation);
@@ -162,7 +162,7 @@ export async function exportEvidence({
   function addHiddenRow(place: number, { resource, observed, number, commitment }: Leaf): void {
     const [list, month] = [String(resource), String(observed)];
     lines.add('hidden', [place, list, month, number], {
-      commitment: hexOf(commitment),
+      commitment: toHex(commitment),
       hidden: place,
       list,
       month,
@@ -196,7 +196,7 @@ export async function exportEvidence({
     if (older.leaf?.place !== olderSize - 1) return;
     const olderNamed = await readNamedLeaves(port, older.place);
     const fact = createCompleteObservation(olderNamed, older.fields);
-    if (!isSealed(older.leaf, canonicalJson(fact.record))) return;
+    if (!isCommittedTo(older.leaf, toCanonicalJson(fact.record))) return;
     await showNamed(older, olderNamed);
     const endedVersions = new Set<number>();
     for (const leaf of olderNamed.organizations.filter(concerns))
@@ -213,8 +213,8 @@ export async function exportEvidence({
   ): Promise<void> {
     const organizationId = String(leaf.subject);
     const { text, totals } = await readMonths(port, organizationId, olderUpTo);
-    const observation = await observeOrganization(port, organizationId, leaf.place, totals);
-    if (!isSealed(leaf, canonicalJson(observation.record))) return;
+    const observation = await createOrganizationObservation(port, organizationId, leaf.place, totals);
+    if (!isCommittedTo(leaf, toCanonicalJson(observation.record))) return;
     if (!places.has(leaf.place)) {
       await show('leaf', leaf, observation);
       addMonths(leaf, text);
@@ -236,13 +236,13 @@ export async function exportEvidence({
   }
 
   /** Adds the nodes of the tree that no shown leaf leads to, and compares the tree with its checkpoint. */
-  async function addNodes({ root }: Head): Promise<void> {
+  async function addNodes({ root }: TreeHead): Promise<void> {
     const olderSize = since?.size ?? 0;
     if (olderSize > size) refuse(`the older checkpoint has ${olderSize} leaves, and this one ${size}`);
-    const needed = nodesOfProof(places, olderSize, size);
-    const tree = growTree(EMPTY, (level, index, hash) => {
+    const needed = listProofNodes(places, olderSize, size);
+    const tree = createMerkleTree(EMPTY_TREE, (level, index, hash) => {
       if (needed.has(`${level} ${index}`))
-        lines.add('node', [level, index], { hash: hexOf(hash), index, level });
+        lines.add('node', [level, index], { hash: toHex(hash), index, level });
     });
     await tree.grow(port.commitments(0, olderSize));
     if (since !== null && tree.root() !== since.root)
@@ -257,7 +257,7 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
     const known = await port.checkpoint(size + step);
-    if (known === null || Date.parse(signedAt(known.note)) <= at) size += step;
+    if (known === null || Date.parse(getSignedAt(known.note)) <= at) size += step;
   }
   return await port.checkpoint(size);
 }

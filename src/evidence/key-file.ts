@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type SignedHead, signedHeadOf, textOfHead } from './checkpoint.js';
+import { type SignedHead, parseSignedHead, formatTreeHead } from './checkpoint.js';
 import { parseSigningKey, type SigningKey, createSigningKey, formatSigningKey } from './signing-key.js';
 
 /** Readable for its owner only, and flushed to the disk before the call returns. */
@@ -21,24 +21,24 @@ const PUBLIC = { mode: 0o644, flush: true };
 const SEED_BYTES = 32;
 
 /** Creates a key in a new file. Throws if the file exists. */
-export function makeKeyFile(file: string, name: string): SigningKey {
+export function createKeyFile(file: string, name: string): SigningKey {
   const seed = randomBytes(SEED_BYTES);
   const key = createSigningKey(name, seed);
   writeFileSync(file, formatSigningKey(key, seed), { ...SAFE, flag: 'wx' });
-  flushFolderOf(file);
+  flushFolder(file);
   return key;
 }
 
 /** Returns the key that will replace the one in a file. It is created once, in a file next to it. */
-export function nextKeyFile(file: string, name: string): SigningKey {
+export function createNextKeyFile(file: string, name: string): SigningKey {
   const next = `${file}.next`;
-  return existsSync(next) ? readKeyFile(next) : makeKeyFile(next, name);
+  return existsSync(next) ? readKeyFile(next) : createKeyFile(next, name);
 }
 
 export function replaceKeyFile(file: string, at: string): void {
   copyFileSync(file, `${file}.until-${at.replaceAll(':', '.')}`);
   renameSync(`${file}.next`, file);
-  flushFolderOf(file);
+  flushFolder(file);
 }
 
 /** Reads a key. While it is being replaced, codes of leaves that its successor made are accepted too. */
@@ -60,34 +60,34 @@ export function readReplacedKeys(file: string): readonly SigningKey[] {
  * Keeps the newest checkpoint that a key has signed in a file next to the key, because the loss of a database must not lose
  * it: its text, without the signature.
  */
-export function lastSignedBeside(keyFile: string) {
+export function createLastSignedFile(keyFile: string) {
   const file = `${keyFile}.last-signed`;
   return {
-    read: (): SignedHead | null => (existsSync(file) ? signedHeadOf(readFileSync(file, 'utf8')) : null),
+    read: (): SignedHead | null => (existsSync(file) ? parseSignedHead(readFileSync(file, 'utf8')) : null),
     /** Flushes the file before it returns. A signature must not leave the process earlier. */
     write: (head: SignedHead): void => {
-      writeFileSync(`${file}.part`, `${textOfHead(head)}${head.signedAt}\n`, SAFE);
+      writeFileSync(`${file}.part`, `${formatTreeHead(head)}${head.signedAt}\n`, SAFE);
       renameSync(`${file}.part`, file);
-      flushFolderOf(file);
+      flushFolder(file);
     },
   };
 }
 
 /** Returns a function that replaces the file of the newest checkpoint, so that a web server never reads half of it. */
-export function checkpointFileWriter(file: string): (note: string) => void {
+export function createCheckpointWriter(file: string): (note: string) => void {
   let written: string | null = null;
   return note => {
     if (note === written && existsSync(file)) return;
     writeFileSync(`${file}.part`, note, PUBLIC);
     renameSync(`${file}.part`, file);
-    flushFolderOf(file);
+    flushFolder(file);
     written = note;
   };
 }
 
-export type LastSigned = ReturnType<typeof lastSignedBeside>;
+export type LastSigned = ReturnType<typeof createLastSignedFile>;
 
-function flushFolderOf(file: string): void {
+function flushFolder(file: string): void {
   const descriptor = openSync(dirname(file), 'r');
   try {
     fsyncSync(descriptor);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLeaf } from './commitment.js';
+import { createLeaf } from './leaf.js';
 import type { SigningKey } from './signing-key.js';
+import type { LastSigned } from './key-file.js';
 import { type EvidencePort, type Observation, type Leaf } from './port.js';
 
 /** What a writer of the log needs. Only one at a time may write. */
@@ -12,6 +13,12 @@ export interface LogWriter {
   readonly randomBytes: (size: number) => Uint8Array;
   /** A unique name of the writer. */
   readonly holder: string;
+}
+
+/** What the sealer needs in addition. */
+export interface Sealing extends LogWriter {
+  readonly lastSigned: LastSigned;
+  readonly signal: AbortSignal;
 }
 
 export const LEAF_SALT_BYTES = 32;

@@ -1,4 +1,4 @@
-import type { Peaks } from './tree.js';
+import type { TreePeaks } from './tree.js';
 
 /** A record: the columns of a row by their names. */
 export type Cells = Readonly<Record<string, string | number | bigint | null>>;
@@ -92,7 +92,7 @@ export type Leaf = PlainColumns & {
   /** Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
-  /** Authentication codes, see authentication.ts. */
+  /** Authentication codes, see authentication-codes.ts. */
   readonly code: string;
   readonly plain_code: string | null;
 };
@@ -122,7 +122,7 @@ export type LeafFilter =
   | { readonly told: number }
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
-export type Checkpoint = Peaks & {
+export type Checkpoint = TreePeaks & {
   readonly note: string;
 };
 

@@ -1,5 +1,5 @@
 /** The nodes, as level and place on it, without which some leaves, and the complete subtrees of an older tree, do not lead to the root. The last leaf is one of them: so what goes up without a neighbour is known. */
-export function nodesOfProof(
+export function listProofNodes(
   places: ReadonlySet<number>,
   olderSize: number,
   size: number,

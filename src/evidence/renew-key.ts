@@ -1,13 +1,13 @@
 import { sign } from 'node:crypto';
 import { assertAuthentic, createCodes } from './authentication-codes.js';
-import { recordOf } from './commitment.js';
-import { hexOf } from './hashes.js';
-import { nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
+import { parseLeafRecord } from './leaf.js';
+import { toHex } from './hashes.js';
+import { createNextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './signing-key.js';
 import { ALL, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
 import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
 
-const AT_ONCE = 5000;
+const MAX_CODES_PER_WRITE = 5000;
 
 /**
  * Replaces the key of a log, under the same name. A leaf that the old key has signed says so, and all leaves get new
@@ -15,11 +15,11 @@ const AT_ONCE = 5000;
  */
 export async function renewKey(writing: LogWriter, keyFile: string): Promise<SigningKey> {
   return await withWriterClaim(writing, async () => {
-    const next = nextKeyFile(keyFile, readKeyFile(keyFile).name);
+    const next = createNextKeyFile(keyFile, readKeyFile(keyFile).name);
     const old = readKeyFile(keyFile);
     const at = new Date(writing.now()).toISOString();
-    const given = { old: hexOf(old.publicKey), new: hexOf(next.publicKey), at };
-    const signature = sign(null, textOf(given), old.privateKey).toString('base64');
+    const given = { old: toHex(old.publicKey), new: toHex(next.publicKey), at };
+    const signature = sign(null, formatKeyChange(given), old.privateKey).toString('base64');
     await appendLeaf(writing, createObservation('key', { ...given, signature }));
     await renewCodes(writing.port, old.codeKeys, next);
     replaceKeyFile(keyFile, at);
@@ -40,7 +40,7 @@ export async function renewCodes(
       const { code, plain_code } = createCodes(leaf, key);
       codes.push({ place: leaf.place, code, plain_code: leaf.plain_code === null ? null : plain_code });
     }
-    if (codes.length < AT_ONCE) continue;
+    if (codes.length < MAX_CODES_PER_WRITE) continue;
     await port.recode(codes);
     codes = [];
   }
@@ -52,10 +52,11 @@ export async function readSigners(port: EvidencePort, newest: Verifier): Promise
   const signers: (readonly [place: number, signer: Verifier])[] = [];
   let signer = newest;
   for (const leaf of (await port.leaves({ told: ALL })).toReversed()) {
-    const record = recordOf(leaf);
-    if (leaf.kind !== 'key' || record['new'] !== hexOf(signer.publicKey)) continue;
+    const record = parseLeafRecord(leaf);
+    if (leaf.kind !== 'key' || record['new'] !== toHex(signer.publicKey)) continue;
     const before = { name: newest.name, publicKey: Buffer.from(String(record['old']), 'hex') };
-    if (!isSignedBy(before, textOf(record), Buffer.from(String(record['signature']), 'base64'))) continue;
+    if (!isSignedBy(before, formatKeyChange(record), Buffer.from(String(record['signature']), 'base64')))
+      continue;
     signers.unshift([leaf.place, before]);
     signer = before;
   }
@@ -63,6 +64,6 @@ export async function readSigners(port: EvidencePort, newest: Verifier): Promise
 }
 
 /** Returns the text that the old key signs, as docs/evidence-format.md describes it. */
-function textOf({ old, new: next, at }: Cells): Buffer {
+function formatKeyChange({ old, new: next, at }: Cells): Buffer {
   return Buffer.from(`carbon-mirror key\n${old}\n${next}\n${at}\n`);
 }

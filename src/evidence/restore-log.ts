@@ -1,17 +1,16 @@
-import { type Head, type SignedHead, signedHeadOf } from './checkpoint.js';
+import { type TreeHead, type SignedHead, parseSignedHead } from './checkpoint.js';
 import { createObservation, type EvidencePort } from './port.js';
 import type { SigningKey } from './signing-key.js';
 import { renewCodes } from './renew-key.js';
-import type { Sealing } from './seal.js';
-import { EMPTY, growTree } from './tree.js';
-import { appendLeaf } from './log-writer.js';
+import { type Sealing, appendLeaf } from './log-writer.js';
+import { EMPTY_TREE, createMerkleTree } from './tree.js';
 
 export interface RestoredOrigin {
   readonly origin: string;
   /** Whether the log has a new name. */
   readonly isNew: boolean;
   /** The newest checkpoint that the restored log still has. */
-  readonly held: Head | null;
+  readonly held: TreeHead | null;
   /** The newest checkpoint that the key signed, as far as is known. */
   readonly newest: SignedHead | null;
   /** How many signed leaves were lost. */
@@ -41,13 +40,13 @@ export async function beginOrigin(
     await renewCodes(port, accepted, key());
   }
   const checkpoint = await port.checkpoint(size);
-  const held = checkpoint === null ? null : signedHeadOf(checkpoint.note);
+  const held = checkpoint === null ? null : parseSignedHead(checkpoint.note);
   const newest = flushed ?? held;
   const isWhole =
     flushed !== null &&
     flushed.size <= size &&
     (held === null || held.size <= flushed.size || held.origin === flushed.origin) &&
-    (await rootOf(port, flushed.size)) === flushed.root;
+    (await computeRoot(port, flushed.size)) === flushed.root;
   if (isWhole) return { origin: flushed.origin, isNew: false, held, newest, lost: 0 };
   const at = new Date(Math.max(now(), Date.parse(newest?.signedAt ?? '') || 0)).toISOString();
   const origin = `${key().name}/${at}`;
@@ -64,14 +63,14 @@ export async function beginOrigin(
     held_size: held?.size ?? null,
   };
   await appendLeaf(restoring, createObservation('restore', record));
-  const root = await rootOf(port, size + 1);
+  const root = await computeRoot(port, size + 1);
   lastSigned.write({ origin, size: size + 1, root, signedAt: at });
   return { origin, isNew: true, held, newest, lost };
 }
 
 /** Returns the root of the tree of the first leaves of a log. */
-async function rootOf(port: EvidencePort, size: number): Promise<string> {
-  const tree = growTree(EMPTY);
+async function computeRoot(port: EvidencePort, size: number): Promise<string> {
+  const tree = createMerkleTree(EMPTY_TREE);
   await tree.grow(port.commitments(0, size));
   return tree.root();
 }

@@ -1,5 +1,5 @@
-import { canonicalJson } from './commitment.js';
-import { hexOf, sha256 } from './hashes.js';
+import { toCanonicalJson } from './leaf.js';
+import { toHex, sha256 } from './hashes.js';
 import type { EvidencePort, SealedReads } from './port.js';
 
 /**
@@ -16,15 +16,15 @@ import type { EvidencePort, SealedReads } from './port.js';
  */
 export async function readSealedReads(port: EvidencePort, organizationId: string, before: number) {
   const reads = await port.reads(organizationId, before);
-  const text = reads.map(read => `${lineOf(read)}\n`).join('');
+  const text = reads.map(read => `${formatReadLine(read)}\n`).join('');
   return {
     text,
     reads,
-    reads_sha256: hexOf(sha256(Buffer.from(text))),
+    reads_sha256: toHex(sha256(Buffer.from(text))),
     failing_lists: reads.filter(({ failed }) => failed > 0).length,
   };
 }
 
-function lineOf({ resource, place, read_at, failed }: SealedReads): string {
-  return canonicalJson({ list: resource, read_at, read_leaf: place, failed_since: failed });
+function formatReadLine({ resource, place, read_at, failed }: SealedReads): string {
+  return toCanonicalJson({ list: resource, read_at, read_leaf: place, failed_since: failed });
 }

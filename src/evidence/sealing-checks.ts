@@ -1,8 +1,10 @@
-import { signedAt } from './checkpoint.js';
+import { getSignedAt } from './checkpoint.js';
 import { readCompleteLeaf } from './completeness-leaves.js';
 import { EvidenceError } from './errors.js';
 import { ALL, type LogEnds, type EvidencePort } from './port.js';
-import { assertSealable, type Sealing, unsealed } from './seal.js';
+import { type Sealing } from './log-writer.js';
+import { streamUnsealed } from './unsealed-observations.js';
+import { assertSealable } from './seal-guards.js';
 
 /** Rounds start each minute, and take longer after a first sync. */
 const LATE_MS = 5 * 60_000;
@@ -10,7 +12,7 @@ const LATE_MS = 5 * 60_000;
 /** Counts the changes that no leaf contains, and returns when the first of them was observed. */
 export async function findUnsealedChanges(port: EvidencePort, ends: LogEnds) {
   let [changes, oldest] = [0, ''];
-  for await (const { kind, record } of unsealed(port, ends, await port.newest('change', ends.change))) {
+  for await (const { kind, record } of streamUnsealed(port, ends, await port.newest('change', ends.change))) {
     if (kind !== 'change') break;
     changes += 1;
     oldest ||= String(record['valid_from'] ?? record['ended_at']);
@@ -27,7 +29,7 @@ export async function findOverdueSeal(port: EvidencePort, now: number): Promise<
   const newest = await port.checkpoint(ALL);
   if ((newest?.size ?? 0) === ends.size) return null;
   if (newest === null) return `${ends.size} leaves are sealed, and no checkpoint was ever signed`;
-  const at = signedAt(newest.note);
+  const at = getSignedAt(newest.note);
   if (!isLate(at)) return null;
   return `${ends.size - newest.size} leaves are not signed, the newest checkpoint is of ${at}`;
 }
@@ -45,11 +47,11 @@ export async function findOverduePublication(
   const daysSince = (at: string) => (now - Date.parse(at)) / DAY_MS;
   if (first === undefined) return null;
   const stamped = await port.newestAttestation('timestamp');
-  const stampedAt = stamped?.requested_at ?? signedAt(first.note);
+  const stampedAt = stamped?.requested_at ?? getSignedAt(first.note);
   if (hasAuthority && daysSince(stampedAt) > 2)
     return `the newest timestamp of a checkpoint is ${stamped === null ? 'missing' : `of ${stampedAt}`}: the authority of EVIDENCE_TIMESTAMP_URL did not answer`;
   const newest = await port.newestAttestation(null);
-  const lastAt = newest?.requested_at ?? signedAt(first.note);
+  const lastAt = newest?.requested_at ?? getSignedAt(first.note);
   if (isPublished || daysSince(lastAt) <= REMINDER_DAYS) return null;
   return `no checkpoint was printed, published or timestamped since ${lastAt}`;
 }

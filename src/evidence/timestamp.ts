@@ -1,5 +1,6 @@
-import { EvidenceError } from './errors.js';
+import { EvidenceError, throwTimestampFault } from './errors.js';
 import { sha256 } from './hashes.js';
+import { encodeDer, listDerChildren, parseOnlyDerElement } from './der.js';
 
 /**
  * Timestamps of RFC 3161. An authority signs the hash of a checkpoint with an instant, so the instant does not depend on the
@@ -22,12 +23,12 @@ export type PostTimestampRequest = (body: Uint8Array, signal: AbortSignal) => Pr
 const MAX_BYTES = 65_536;
 const TIMEOUT_MS = 20_000;
 const NONCE_BYTES = 8;
-
 const SHA256 = Buffer.from('300d06096086480165030402010500', 'hex');
 const SIGNED_DATA = Buffer.from('06092a864886f70d010702', 'hex');
 const TST_INFO = Buffer.from('060b2a864886f70d0109100104', 'hex');
 const VERSION_1 = Buffer.from('020101', 'hex');
 const TRUE = Buffer.from('0101ff', 'hex');
+
 const [INTEGER, OCTET_STRING, GENERALIZED_TIME, SEQUENCE, EXPLICIT] = [0x02, 0x04, 0x18, 0x30, 0xa0];
 
 /** Requests a timestamp of a text. Throws if the answer is not a timestamp of exactly this request. */
@@ -36,18 +37,18 @@ export async function requestTimestamp(
   post: PostTimestampRequest,
   randomBytes: (size: number) => Uint8Array,
 ): Promise<Timestamp> {
-  const imprint = imprintOf(text);
-  const nonce = nonceOf(randomBytes(NONCE_BYTES));
-  const request = encode(SEQUENCE, VERSION_1, imprint, nonce, TRUE);
-  const answer = await readResponse(post(request, AbortSignal.timeout(TIMEOUT_MS)));
-  return readAnswer(answer, imprint, nonce);
+  const imprint = computeImprint(text);
+  const nonce = createNonce(randomBytes(NONCE_BYTES));
+  const request = encodeDer(SEQUENCE, VERSION_1, imprint, nonce, TRUE);
+  const answer = await readTimestampResponse(post(request, AbortSignal.timeout(TIMEOUT_MS)));
+  return parseTimestampResponse(answer, imprint, nonce);
 }
 
 /** Reads an answer. The time limit covers its body too. */
-async function readResponse(answering: Promise<Response>): Promise<Uint8Array> {
+async function readTimestampResponse(answering: Promise<Response>): Promise<Uint8Array> {
   try {
     const response = await answering;
-    if (response.status !== 200) fail(`it answered with HTTP status ${response.status}`);
+    if (response.status !== 200) throwTimestampFault(`it answered with HTTP status ${response.status}`);
     return await readBytes(response);
   } catch (error) {
     if (error instanceof EvidenceError) throw error;
@@ -58,7 +59,7 @@ async function readResponse(answering: Promise<Response>): Promise<Uint8Array> {
 /** Whether a token is about a text. */
 export function isTimestampOf(token: Uint8Array, text: string): boolean {
   try {
-    return isEqual(readToken(token).imprint, imprintOf(text));
+    return isEqual(parseTimestampToken(token).imprint, computeImprint(text));
   } catch {
     return false;
   }
@@ -69,100 +70,68 @@ async function readBytes(response: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.length;
-    if (size > MAX_BYTES) fail(`its answer is longer than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throwTimestampFault(`its answer is longer than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-function readAnswer(answer: Uint8Array, imprint: Uint8Array, nonce: Uint8Array): Timestamp {
-  const [info, token] = children(only(answer));
-  const [status] = info === undefined ? [] : children(info);
+function parseTimestampResponse(answer: Uint8Array, imprint: Uint8Array, nonce: Uint8Array): Timestamp {
+  const [info, token] = listDerChildren(parseOnlyDerElement(answer));
+  const [status] = info === undefined ? [] : listDerChildren(info);
   const granted = status === undefined ? -1 : (status.content[0] ?? -1);
-  if (granted !== 0 && granted !== 1) fail(`it refused the request (status ${granted})`);
-  if (token === undefined) return fail('its answer has no token');
-  const found = readToken(token.whole);
-  if (!isEqual(found.imprint, imprint)) fail('its token is about another text');
-  if (!found.fields.some(({ whole }) => isEqual(whole, nonce))) fail('its token answers another request');
+  if (granted !== 0 && granted !== 1) throwTimestampFault(`it refused the request (status ${granted})`);
+  if (token === undefined) return throwTimestampFault('its answer has no token');
+  const found = parseTimestampToken(token.whole);
+  if (!isEqual(found.imprint, imprint)) throwTimestampFault('its token is about another text');
+  if (!found.fields.some(({ whole }) => isEqual(whole, nonce)))
+    throwTimestampFault('its token answers another request');
   return { token: token.whole, at: found.at };
 }
 
 /** Reads the signed content of a token. */
-function readToken(token: Uint8Array) {
-  const [type, explicit] = children(only(token));
+function parseTimestampToken(token: Uint8Array) {
+  const [type, explicit] = listDerChildren(parseOnlyDerElement(token));
   if (type === undefined || explicit === undefined || !isEqual(type.whole, SIGNED_DATA))
-    return fail('its token is not a signed message');
-  const signedData = only(explicit.content);
-  const content = children(signedData)[2];
-  const [contentType, explicitContent] = content === undefined ? [] : children(content);
+    return throwTimestampFault('its token is not a signed message');
+  const signedData = parseOnlyDerElement(explicit.content);
+  const content = listDerChildren(signedData)[2];
+  const [contentType, explicitContent] = content === undefined ? [] : listDerChildren(content);
   if (contentType === undefined || explicitContent === undefined || !isEqual(contentType.whole, TST_INFO))
-    return fail('its token is not a timestamp');
-  const octets = only(explicitContent.content);
-  if (octets.tag !== OCTET_STRING || explicitContent.tag !== EXPLICIT) fail('its token is not a timestamp');
-  const fields = children(only(octets.content));
-  const imprint = fields[2]?.whole ?? fail('its token has no hash');
-  const time = fields.find(({ tag }) => tag === GENERALIZED_TIME) ?? fail('its token has no instant');
-  return { imprint, at: instantOf(Buffer.from(time.content).toString('latin1')), fields: fields.slice(4) };
+    return throwTimestampFault('its token is not a timestamp');
+  const octets = parseOnlyDerElement(explicitContent.content);
+  if (octets.tag !== OCTET_STRING || explicitContent.tag !== EXPLICIT)
+    throwTimestampFault('its token is not a timestamp');
+  const fields = listDerChildren(parseOnlyDerElement(octets.content));
+  const imprint = fields[2]?.whole ?? throwTimestampFault('its token has no hash');
+  const time =
+    fields.find(({ tag }) => tag === GENERALIZED_TIME) ?? throwTimestampFault('its token has no instant');
+  return {
+    imprint,
+    at: parseTimestampTime(Buffer.from(time.content).toString('latin1')),
+    fields: fields.slice(4),
+  };
 }
 
-function imprintOf(text: string): Uint8Array {
-  return encode(SEQUENCE, SHA256, encode(OCTET_STRING, sha256(Buffer.from(text))));
+function computeImprint(text: string): Uint8Array {
+  return encodeDer(SEQUENCE, SHA256, encodeDer(OCTET_STRING, sha256(Buffer.from(text))));
 }
 
 /** Returns a positive integer of which no byte can be left out, as DER demands. */
-function nonceOf(random: Uint8Array): Uint8Array {
+function createNonce(random: Uint8Array): Uint8Array {
   const bytes = Buffer.from(random);
   bytes[0] = 0x40 | (Number(bytes[0]) & 0x3f);
-  return encode(INTEGER, bytes);
+  return encodeDer(INTEGER, bytes);
 }
 
 /** Reads an instant such as 20261129012345.678Z. */
-function instantOf(text: string): string {
+function parseTimestampTime(text: string): string {
   const [, year, month, day, hour, minute, second, fraction = ''] =
-    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d+))?Z$/.exec(text) ?? fail('its token has no instant');
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d+))?Z$/.exec(text) ??
+    throwTimestampFault('its token has no instant');
   return `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
-}
-
-interface Element {
-  readonly tag: number;
-  readonly content: Uint8Array;
-  readonly whole: Uint8Array;
-}
-
-function encode(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
-  const content = Buffer.concat(contents);
-  if (content.length > 127) fail('a request is longer than this program writes');
-  return Buffer.concat([Uint8Array.of(tag, content.length), content]);
-}
-
-/** Reads one element of DER at an offset. */
-function readElement(bytes: Uint8Array, offset: number): Element {
-  const [tag = 0, first = 0] = bytes.subarray(offset, offset + 2);
-  const lengthBytes = first < 0x80 ? 0 : first - 0x80;
-  if (first === 0x80 || lengthBytes > 3) fail('its answer is not DER');
-  const start = offset + 2 + lengthBytes;
-  const length = bytes.subarray(offset + 2, start).reduce((sum, byte) => sum * 256 + byte, 0);
-  const end = start + (lengthBytes === 0 ? first : length);
-  if (end > bytes.length || start > bytes.length) fail('its answer ends too early');
-  return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(offset, end) };
-}
-
-function children({ content }: Element): readonly Element[] {
-  const found: Element[] = [];
-  for (let offset = 0; offset < content.length; offset += found.at(-1)?.whole.length ?? 0)
-    found.push(readElement(content, offset));
-  return found;
-}
-
-function only(bytes: Uint8Array): Element {
-  const element = readElement(bytes, 0);
-  return element.whole.length === bytes.length ? element : fail('its answer has more than one part');
 }
 
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
-}
-
-function fail(why: string): never {
-  throw new EvidenceError(`no timestamp: the answer of the authority cannot be used, because ${why}`);
 }

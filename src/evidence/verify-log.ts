@@ -1,10 +1,10 @@
 import { findUnsealedChanges } from './sealing-checks.js';
 import { isAuthentic } from './authentication-codes.js';
-import { headOf } from './checkpoint.js';
-import { canonicalJson, isNumbered, leafOf, recordOf } from './commitment.js';
+import { parseTreeHead } from './checkpoint.js';
+import { toCanonicalJson, isNumberedKind, createLeafContent, parseLeafRecord } from './leaf.js';
 import {
   createCompleteObservation,
-  observeOrganization,
+  createOrganizationObservation,
   readCompleteLeaf,
   readMonths,
   readNamedLeaves,
@@ -21,13 +21,13 @@ import {
   PLAIN_COLUMNS,
 } from './port.js';
 import { readSigners } from './renew-key.js';
-import type { Sealing } from './seal.js';
+import type { Sealing } from './log-writer.js';
 import { isTimestampOf } from './timestamp.js';
-import { EMPTY, growTree } from './tree.js';
+import { EMPTY_TREE, createMerkleTree } from './tree.js';
 import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
 
 /** A difference between the log and the mirror, or within the log. */
-interface Unfit {
+interface LogFault {
   readonly where: string;
   readonly fault: string;
 }
@@ -44,24 +44,24 @@ export interface VerifiedLog {
   readonly covered: number;
   /** Changes that no leaf speaks of yet. */
   readonly waiting: number;
-  readonly faults: readonly Unfit[];
+  readonly faults: readonly LogFault[];
 }
 
 /** A clock may be set back by so much. */
 const CLOCK_LEEWAY_MS = 86_400_000;
 const NOT_AS_SEALED = 'it is not as it was sealed';
 const NOT_WRITTEN = 'it is not as this program wrote it';
-const NOT_OURS =
+const NOT_WRITTEN_BY_PROGRAM =
   'this program did not write it, so nothing is signed until "carbon-mirror evidence discard" removes it';
 /** Columns of a leaf that must agree with its record. */
-const TOLD = [...PLAIN_COLUMNS, 'number', 'record'] as const;
+const RECORDED_COLUMNS = [...PLAIN_COLUMNS, 'number', 'record'] as const;
 
 /** Compares the mirror with the log, and the log with every checkpoint and with its own totals. */
 export async function verifyEvidence(
   verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: SigningKey },
 ): Promise<VerifiedLog> {
   const { port, key, lastSigned } = verifying;
-  const faults: Unfit[] = [];
+  const faults: LogFault[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
   const compared = {
@@ -73,11 +73,11 @@ export async function verifyEvidence(
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);
   const tokens = new Map((await port.timestamps()).map(each => [each.size, each.token]));
-  const tree = growTree(EMPTY);
+  const tree = createMerkleTree(EMPTY_TREE);
   /** Places of leaves that have a fault. */
   const faulty = new Set<number>();
   /** Leaves that this program did not write with this key. */
-  const foreign: Unfit[] = [];
+  const foreign: LogFault[] = [];
   let isKeyKnown = false;
   const checkpointSizes = new Set<number>();
   const previousSizes = new Set<number>();
@@ -96,18 +96,19 @@ export async function verifyEvidence(
     await compareTrees(leaves.filter(({ place }) => place >= 0));
     for (const leaf of leaves) checkCodes(leaf);
   }
-  if (erased !== accounted) tell(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
+  if (erased !== accounted)
+    reportFault(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
   else if (faults.length + foreign.length === 0 && (await hashErasedPlaces(port)) !== erasedDigest)
-    tell(`${erased} leaves without salt`, 'forget and purge erased other leaves');
+    reportFault(`${erased} leaves without salt`, 'forget and purge erased other leaves');
   if (foreign.length > 0 && !isKeyKnown)
-    tell(`${foreign.length} leaves`, 'their authentication codes were made with another key');
+    reportFault(`${foreign.length} leaves`, 'their authentication codes were made with another key');
   else faults.push(...foreign);
   for (const each of previousSizes)
-    if (!checkpointSizes.has(each)) tellTree(each, 'a later one follows it, and it is not there');
+    if (!checkpointSizes.has(each)) reportTreeFault(each, 'a later one follows it, and it is not there');
   if (faults.length === 0) await compareTotals();
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
-      tellTree(signed.size, `it was signed, and only ${size} leaves are there`);
+      reportTreeFault(signed.size, `it was signed, and only ${size} leaves are there`);
   const { changes: waiting } = await findUnsealedChanges(port, ends);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
@@ -115,17 +116,18 @@ export async function verifyEvidence(
   function findSealedBefore(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
     for (const leaf of leaves) {
-      if (leaf.kind === 'complete') sealedAt = String(recordOf(leaf)['sealed_at'] ?? '');
+      if (leaf.kind === 'complete') sealedAt = String(parseLeafRecord(leaf)['sealed_at'] ?? '');
       else found.set(leaf.place, sealedAt);
     }
     return found;
   }
 
   function countLeaf(leaf: Leaf): void {
-    const record = recordOf(leaf);
+    const record = parseLeafRecord(leaf);
     if (leaf.salt === null) erased += 1;
-    else if (isNumbered(leaf.kind)) return;
-    else if (!isOf(leaf, factOfLeaf(leaf))) tellLeaf(leaf, `${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
+    else if (isNumberedKind(leaf.kind)) return;
+    else if (!isSealedAs(leaf, toObservation(leaf)))
+      reportLeafFault(leaf, `${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
     else if (leaf.kind === 'complete') {
       const previous = Number(record['previous_size'] ?? 0);
       if (previous > 0) previousSizes.add(previous);
@@ -143,7 +145,7 @@ export async function verifyEvidence(
     }
     const isSigned = leaf.place >= 0 && leaf.place < Math.max(last?.size ?? 0, newest?.size ?? 0);
     const where = `leaf ${leaf.place} (${leaf.kind} ${leaf.number})`;
-    foreign.push({ where, fault: isSigned ? NOT_WRITTEN : NOT_OURS });
+    foreign.push({ where, fault: isSigned ? NOT_WRITTEN : NOT_WRITTEN_BY_PROGRAM });
   }
 
   /** Counts the rows and reads of each organization again, and compares the list of leaves that a folder must not omit. */
@@ -154,13 +156,13 @@ export async function verifyEvidence(
     for (const leaf of listed.organizations) {
       const organizationId = String(leaf.subject);
       const { totals } = await readMonths(port, organizationId, fields.up_to);
-      const fact = await observeOrganization(port, organizationId, leaf.place, totals);
-      if (canonicalJson(fact.record) !== leaf.record && !(await wasErasedAfter(place)))
-        tell(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
+      const fact = await createOrganizationObservation(port, organizationId, leaf.place, totals);
+      if (toCanonicalJson(fact.record) !== leaf.record && !(await wasErasedAfter(place)))
+        reportFault(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
     }
     const { record } = createCompleteObservation(listed, fields);
-    if (canonicalJson(record) !== complete.record && !(await wasErasedAfter(place)))
-      tell(`complete ${place}`, 'it lists other leaves than are there');
+    if (toCanonicalJson(record) !== complete.record && !(await wasErasedAfter(place)))
+      reportFault(`complete ${place}`, 'it lists other leaves than are there');
   }
 
   /** Whether rows were erased after a checkpoint, so that its totals can no longer be counted. */
@@ -187,24 +189,28 @@ export async function verifyEvidence(
       const where = `${kind} ${leaf.number}`;
       if (leaf.salt === null) {
         if (fact !== undefined)
-          tellLeaf(leaf, where, 'its salt is erased, and it is there still: forget or purge again');
+          reportLeafFault(leaf, where, 'its salt is erased, and it is there still: forget or purge again');
       } else if (fact === undefined && kind === 'sync' && mayBeOld()) removed += 1;
-      else if (fact === undefined) tellLeaf(leaf, where, `it was sealed${listOf(leaf)}, and is not there`);
-      else if (!isOf(leaf, fact)) tellLeaf(leaf, where, `${NOT_AS_SEALED}${rowOf(fact)}`);
+      else if (fact === undefined)
+        reportLeafFault(leaf, where, `it was sealed${getListName(leaf)}, and is not there`);
+      else if (!isSealedAs(leaf, fact)) reportLeafFault(leaf, where, `${NOT_AS_SEALED}${getRowName(fact)}`);
       else if (kind === 'change') compareInstants(where, fact, sealedBefore.get(leaf.place) ?? '');
       else if (kind === 'sync') syncStart = Date.parse(String(fact.record['started_at']));
     }
     for (const [number, fact] of byNumber)
-      tell(`${kind} ${number}`, `it is older than what is sealed, and was never sealed${rowOf(fact)}`);
+      reportFault(
+        `${kind} ${number}`,
+        `it is older than what is sealed, and was never sealed${getRowName(fact)}`,
+      );
   }
 
   /** A row is sealed within a minute of its observation. One that appears much later may have been made up. */
   function compareInstants(where: string, fact: Observation, checkpointAt: string): void {
     const observedAt = String(fact.record['valid_from'] ?? fact.record['ended_at']);
     if (Date.parse(observedAt) < Date.parse(checkpointAt) - CLOCK_LEEWAY_MS)
-      tell(
+      reportFault(
         where,
-        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${rowOf(fact)}`,
+        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${getRowName(fact)}`,
       );
   }
 
@@ -217,7 +223,7 @@ export async function verifyEvidence(
     const to = Number(leaves.at(-1)?.place) + 1;
     const notes = new Map((await port.checkpoints(next, to)).map(each => [each.size, each.note]));
     for (const { place, commitment } of leaves) {
-      if (place > next) tell(`leaves from ${next} to ${place - 1}`, 'they are not there');
+      if (place > next) reportFault(`leaves from ${next} to ${place - 1}`, 'they are not there');
       tree.add(commitment);
       next = place + 1;
       const note = notes.get(next);
@@ -225,55 +231,58 @@ export async function verifyEvidence(
       if (note !== undefined) compareNote(next, note, tree.root());
       const token = tokens.get(next) ?? null;
       if (token !== null && !isTimestampOf(token, note ?? ''))
-        tellTree(next, 'its timestamp is about another text');
+        reportTreeFault(next, 'its timestamp is about another text');
       if (note !== undefined) covered = next;
       if (last?.size === next && last.root !== tree.root())
-        tellTree(next, 'what was signed last is of another log');
+        reportTreeFault(next, 'what was signed last is of another log');
     }
   }
 
   function compareNote(at: number, note: string, root: string): void {
     const text = openNote(note, signerOf(at));
-    if (text === null) return tellTree(at, 'it is not signed by the key of that time');
-    const head = headOf(text);
-    if (head.size !== at || head.root !== root) tellTree(at, 'it is the checkpoint of another log');
+    if (text === null) return reportTreeFault(at, 'it is not signed by the key of that time');
+    const head = parseTreeHead(text);
+    if (head.size !== at || head.root !== root) reportTreeFault(at, 'it is the checkpoint of another log');
   }
 
-  function tellTree(at: number, fault: string): void {
-    tell(`checkpoint of ${at} leaves`, fault);
+  function reportTreeFault(at: number, fault: string): void {
+    reportFault(`checkpoint of ${at} leaves`, fault);
   }
 
-  function tellLeaf({ place }: Leaf, where: string, fault: string): void {
+  function reportLeafFault({ place }: Leaf, where: string, fault: string): void {
     faulty.add(place);
-    tell(where, fault);
+    reportFault(where, fault);
   }
 
-  function tell(where: string, fault: string): void {
+  function reportFault(where: string, fault: string): void {
     faults.push({ where, fault });
   }
 }
 
 /** Returns the list of a sealed row in brackets; nothing for reads. */
-function listOf({ kind, resource }: Leaf): string {
+function getListName({ kind, resource }: Leaf): string {
   return kind === 'change' ? ` (${resource})` : '';
 }
 
 /** By which list and id people find it. */
-function rowOf({ kind, resource, record }: Observation): string {
+function getRowName({ kind, resource, record }: Observation): string {
   const id = record['id'] ?? record['credit_id'] ?? record['retirement_id'];
   return kind === 'change' ? `: ${resource} ${id}` : '';
 }
 
 /** Whether a leaf is as it is written for an observation, with the columns that the sealer counts. */
-function isOf(leaf: Leaf, fact: Observation): boolean {
+function isSealedAs(leaf: Leaf, fact: Observation): boolean {
   const { salt, place, commitment } = leaf;
-  const made = leafOf(salt ?? Buffer.of(), fact, place);
-  return TOLD.every(name => leaf[name] === made[name]) && Buffer.compare(made.commitment, commitment) === 0;
+  const made = createLeafContent(salt ?? Buffer.of(), fact, place);
+  return (
+    RECORDED_COLUMNS.every(name => leaf[name] === made[name]) &&
+    Buffer.compare(made.commitment, commitment) === 0
+  );
 }
 
 /** What a leaf says by its own text, and of whom that speaks. */
-function factOfLeaf(leaf: Leaf): Observation {
-  const record = recordOf(leaf);
+function toObservation(leaf: Leaf): Observation {
+  const record = parseLeafRecord(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;
   const subject = owner === null ? null : String(owner);
   if (leaf.kind !== 'open_span') return createObservation(leaf.kind, record, { subject });

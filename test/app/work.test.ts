@@ -1,7 +1,7 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeKeyFile } from '../../src/evidence/key-file.js';
+import { createKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/signed-note.js';
 import { runCommand } from '../support/command.js';
 import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
@@ -229,7 +229,7 @@ test('T91 a worker with a key seals what is in the mirror, and one without a key
   expect(existsSync(join(dataDir, 'evidence.db'))).toBe(false);
 
   const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
-  const key = makeKeyFile(evidenceKeyFile, 'mirror.example/log');
+  const key = createKeyFile(evidenceKeyFile, 'mirror.example/log');
   await startWorkerHere(sandbox, app, { dataDir, evidenceKeyFile, syncSchedule: ONCE_A_YEAR });
   const checkpoint = () =>
     runCommand(['evidence', 'checkpoint'], { env: { DATA_DIR: dataDir, REGISTRY_APP_ID: 'a' } });

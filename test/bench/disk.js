@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
+import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
@@ -88,12 +88,12 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
   const clock = { at: Date.now() - (DAYS + 1) * DAY_MS };
   const engine = openEngine({ ...settings, diskReserveMb: null });
   const keyFile = join(folder, 'evidence.key');
-  const key = makeKeyFile(keyFile, 'mirror.example/log');
+  const key = createKeyFile(keyFile, 'mirror.example/log');
   await engine.migrate(clock.at);
   await engine.prepare(['evidence'], clock.at, () => undefined);
   const organizations = Array.from({ length: ORGANIZATIONS }, () => randomUUID());
   const now = () => clock.at;
-  const lastSigned = lastSignedBeside(keyFile);
+  const lastSigned = createLastSignedFile(keyFile);
   const { signal } = new AbortController();
   const sealAll = async () => {
     const port = await engine.openEvidence();

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../dist/src/app/log.js';
 import { startSealing } from '../../dist/src/app/sealing.js';
-import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
+import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
 import { verifyEvidence } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
@@ -76,7 +76,7 @@ async function firstSync(dataDir, isSealed) {
     await install(stage, OWNER);
     await engine.prepare(['evidence'], stage.clock.at, () => undefined);
     const keyFile = join(dataDir, 'evidence.key');
-    makeKeyFile(keyFile, 'mirror.example/log');
+    createKeyFile(keyFile, 'mirror.example/log');
     const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false });
     const tools = { log, now: () => stage.clock.at };
     const given = {
@@ -101,8 +101,8 @@ async function firstSync(dataDir, isSealed) {
 async function measure(folder, settings, bytes) {
   const engine = openEngine({ ...settings, diskReserveMb: null });
   const keyFile = join(folder, 'evidence.key');
-  const key = makeKeyFile(keyFile, 'mirror.example/log');
-  const lastSigned = lastSignedBeside(keyFile);
+  const key = createKeyFile(keyFile, 'mirror.example/log');
+  const lastSigned = createLastSignedFile(keyFile);
   await withWriters(engine, 1, async stage => {
     await install(stage, OWNER);
     await read(stage, OWNER, 'retirements', ROWS, retirement);

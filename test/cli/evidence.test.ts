@@ -3,10 +3,10 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
-import { headOf } from '../../src/evidence/checkpoint.js';
+import { parseTreeHead } from '../../src/evidence/checkpoint.js';
 import { seal } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open.js';
-import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
+import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { formatVerifierKey } from '../../src/evidence/signing-key.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
@@ -78,7 +78,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   await scene.read('members', [member('ada@example.org'), member('bob@example.org')]);
   await scene.read('retirements', retirements(2));
   const file = keyFile();
-  const key = makeKeyFile(file, 'mirror.example/log');
+  const key = createKeyFile(file, 'mirror.example/log');
   const env = { DATA_DIR: folder, EVIDENCE_KEY_FILE: file, REGISTRY_APP_ID: 'a' };
   const evidence = async (...argv: string[]) => await runCommand(argv, { env, now: () => scene.clock.at });
   expect((await evidence('doctor')).stdout).toContain('nothing has been sealed');
@@ -93,13 +93,15 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   const sealing = {
     port,
     key: () => key,
-    lastSigned: lastSignedBeside(file),
+    lastSigned: createLastSignedFile(file),
     now: () => scene.clock.at,
     randomBytes,
     holder: 'a',
   };
   await seal({ ...sealing, signal: new AbortController().signal });
-  expect(headOf((await evidence('evidence', 'checkpoint')).stdout).size).toBe((await port.ends()).size);
+  expect(parseTreeHead((await evidence('evidence', 'checkpoint')).stdout).size).toBe(
+    (await port.ends()).size,
+  );
   expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
   const keyless = { env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' } };
   const { size } = await port.ends();

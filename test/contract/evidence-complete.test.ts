@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { observeOrganization, readCompleteLeaf, readMonths } from '../../src/evidence/completeness-leaves.js';
+import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
+import {
+  createOrganizationObservation,
+  readCompleteLeaf,
+  readMonths,
+} from '../../src/evidence/completeness-leaves.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';
@@ -23,8 +27,8 @@ async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
   const { up_to: upTo } = fields;
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, totals } = await readMonths(port, 'organization-1', upTo);
-  const fact = await observeOrganization(port, 'organization-1', leaf?.place ?? 0, totals);
-  return { complete, upTo, leaf, text, record: canonicalJson(fact.record) };
+  const fact = await createOrganizationObservation(port, 'organization-1', leaf?.place ?? 0, totals);
+  return { complete, upTo, leaf, text, record: toCanonicalJson(fact.record) };
 }
 
 describe.each(ENGINES)('$name', engine => {
@@ -34,7 +38,7 @@ describe.each(ENGINES)('$name', engine => {
     const size = await scene.round();
     const { complete, leaf, text, record } = await readNewestCommitment(scene);
     expect(complete?.place).toBe(Number(size) - 1);
-    expect(commit(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
+    expect(computeCommitment(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
     const coverage = await scene.port.leaves({ newest: 'coverage', before: Number(size) });
     const list = [leaf, ...coverage]
       .toSorted((one, other) => Number(one?.place) - Number(other?.place))

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { CheckReport } from '../../src/evidence/checker/check.js';
 import type { RowVersion } from '../../src/evidence/checker/row-versions.js';
-import { signedHeadOf } from '../../src/evidence/checkpoint.js';
+import { parseSignedHead } from '../../src/evidence/checkpoint.js';
 import { readReplacedKeys } from '../../src/evidence/key-file.js';
 import { renewKey } from '../../src/evidence/renew-key.js';
 import { beginOrigin } from '../../src/evidence/restore-log.js';
@@ -394,7 +394,7 @@ describe.each(ENGINES)('$name', engine => {
         if (isWhole) rmSync(`${keyFile}.last-signed`);
         await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
         await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
-        if (!isWhole) lastSigned.write(signedHeadOf(readFileSync(older, 'utf8')));
+        if (!isWhole) lastSigned.write(parseSignedHead(readFileSync(older, 'utf8')));
         await change();
         const { folder } = await write('organization-1');
         const { verdict } = await checkFolder(folder, hex, older);

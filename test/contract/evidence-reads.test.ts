@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { headOf, signedAt } from '../../src/evidence/checkpoint.js';
-import { recordOf } from '../../src/evidence/commitment.js';
+import { parseTreeHead, getSignedAt } from '../../src/evidence/checkpoint.js';
+import { parseLeafRecord } from '../../src/evidence/leaf.js';
 import { readCompleteLeaf } from '../../src/evidence/completeness-leaves.js';
 import { readSealedReads } from '../../src/evidence/sealed-reads.js';
 import { beginOrigin } from '../../src/evidence/restore-log.js';
@@ -24,7 +24,7 @@ async function readOrganizationReads({ port }: Scene) {
   const { leaf: complete } = await readCompleteLeaf(port, ALL);
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, reads_sha256 } = await readSealedReads(port, 'organization-1', leaf?.place ?? 0);
-  expect(recordOf(leaf)['reads_sha256']).toBe(reads_sha256);
+  expect(parseLeafRecord(leaf)['reads_sha256']).toBe(reads_sha256);
   const lines = text.trimEnd().split('\n');
   return { lines, retirements: JSON.parse(lines.find(line => line.includes('"retirements"')) ?? '{}') };
 }
@@ -112,13 +112,13 @@ describe.each(ENGINES)('$name', engine => {
     const observed = String(await stage.db.value('SELECT max(valid_from) FROM retirements'));
     stage.clock.at -= DAY;
     await round();
-    const first = signedAt((await newest()) ?? '');
+    const first = getSignedAt((await newest()) ?? '');
     expect(first >= observed).toBe(true);
     await stage.read('inventory', []);
     await round();
-    expect(signedAt((await newest()) ?? '') >= first).toBe(true);
+    expect(getSignedAt((await newest()) ?? '') >= first).toBe(true);
     const { fields } = await readCompleteLeaf(port, ALL);
-    expect(fields.sealed_at).toBe(signedAt((await newest()) ?? ''));
+    expect(fields.sealed_at).toBe(getSignedAt((await newest()) ?? ''));
     expect(fields.previous_size).toBe((await port.checkpoints(0, ALL)).at(-2)?.size);
   });
 
@@ -133,7 +133,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect(round({ port: killed })).rejects.toThrow('killed');
     stage.clock.at += 3 * MINUTE;
     await round();
-    expect(signedAt((await newest()) ?? '') >= observed).toBe(true);
+    expect(getSignedAt((await newest()) ?? '') >= observed).toBe(true);
   });
 
   test('T94 a checkpoint whose storage was killed is signed again with the same text', async () => {
@@ -153,7 +153,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(restored).toMatchObject({ origin: 'mirror.example/log', isNew: false, lost: 0 });
     await stage.read('retirements', retirements(4));
     expect(await round()).toBeGreaterThan(Number(size));
-    expect(headOf((await newest()) ?? '').origin).toBe('mirror.example/log');
+    expect(parseTreeHead((await newest()) ?? '').origin).toBe('mirror.example/log');
   });
 
   test('T94 a restored log without some signed leaves gets a new name, and its first leaf names the lost checkpoint', async () => {
@@ -161,15 +161,15 @@ describe.each(ENGINES)('$name', engine => {
     const size = Number(await round());
     await stage.read('retirements', retirements(4));
     await round();
-    const lost = headOf((await newest()) ?? '');
-    const lostAt = signedAt((await newest()) ?? '');
+    const lost = parseTreeHead((await newest()) ?? '');
+    const lostAt = getSignedAt((await newest()) ?? '');
     await forge('DELETE FROM LEAVES WHERE place >= ?', size);
     await forge('DELETE FROM CHECKPOINTS WHERE size > ?', size);
     const restored = await beginOrigin(sealer);
     expect(restored).toMatchObject({ isNew: true, lost: lost.size - size });
     const leaf = (await readLeaves(port)).find(({ kind }) => kind === 'restore');
     expect(leaf?.place).toBe(size);
-    expect(recordOf(leaf)).toMatchObject({
+    expect(parseLeafRecord(leaf)).toMatchObject({
       lost: lost.size - size,
       lost_origin: 'mirror.example/log',
       lost_root: lost.root,
@@ -178,7 +178,7 @@ describe.each(ENGINES)('$name', engine => {
       held_size: size,
     });
     await round();
-    expect(headOf((await newest()) ?? '').origin).toBe(restored?.origin);
+    expect(parseTreeHead((await newest()) ?? '').origin).toBe(restored?.origin);
     expect((await verified()).faults).toEqual([]);
   });
 });

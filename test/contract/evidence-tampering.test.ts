@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
-import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { discardForeignLeaves } from '../../src/evidence/discard-leaves.js';
 import { KINDS, type Leaf, NUMBERED } from '../../src/evidence/port.js';
 import { renewKey } from '../../src/evidence/renew-key.js';
@@ -304,7 +304,7 @@ describe.each(ENGINES)('$name', engine => {
       const insert = async (place: number) => {
         const model = (await readLeaves(port)).findLast(leaf => leaf.kind === kind && leaf.salt !== null);
         const salt = randomBytes(32);
-        const record = model?.record ?? canonicalJson({ kind, id: 4711 });
+        const record = model?.record ?? toCanonicalJson({ kind, id: 4711 });
         const isNumbered = NUMBERED.some(each => each === kind);
         const leaf: Record<string, unknown> = {
           ...model,
@@ -312,7 +312,7 @@ describe.each(ENGINES)('$name', engine => {
           number: isNumbered ? 4711 : place,
           salt,
           record: isNumbered ? null : record,
-          commitment: commit(salt, record),
+          commitment: computeCommitment(salt, record),
         } satisfies Partial<Leaf>;
         const values = columns.map(column => valueIn(leaf, column));
         await forge(`INSERT INTO LEAVES VALUES (${columns.map(() => '?').join(', ')})`, ...values);

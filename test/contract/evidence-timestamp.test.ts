@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createTimestampPost } from '../../src/app/timestamp-authority.js';
 import { findSealingRefusal, findOverduePublication } from '../../src/evidence/sealing-checks.js';
-import { checkpointFileWriter } from '../../src/evidence/key-file.js';
+import { createCheckpointWriter } from '../../src/evidence/key-file.js';
 import { publishCheckpoint } from '../../src/evidence/publish-checkpoint.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
@@ -166,7 +166,7 @@ describe.each(ENGINES)('$name', engine => {
     const { port, stage, round } = await openPublished();
     const folder = temporaryFolder();
     const file = join(folder, 'checkpoint');
-    const writeFile = checkpointFileWriter(file);
+    const writeFile = createCheckpointWriter(file);
     const publish = () =>
       publishCheckpoint({ port, now: () => stage.clock.at, randomBytes, writeFile, post: null });
     await publish();

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { findOverdueSeal } from '../../src/evidence/sealing-checks.js';
-import { headOf } from '../../src/evidence/checkpoint.js';
+import { parseTreeHead } from '../../src/evidence/checkpoint.js';
 import { createSigningKey } from '../../src/evidence/signing-key.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
-import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { describeSealOfVersion } from '../../src/cli/evidence/evidence-log.js';
 import { openEngine } from '../../src/store/open.js';
@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', engine => {
     const syncs = Number(await stage.db.value("SELECT count(*) FROM syncs WHERE state <> 'running'"));
     const size = changes + syncs + 1 + 2;
     expect(await round()).toBe(size);
-    const head = headOf((await newest()) ?? '');
+    const head = parseTreeHead((await newest()) ?? '');
     const root = computeRoot(await readCommitments(port)).toString('base64');
     expect(head).toEqual({ origin: 'mirror.example/log', size, root });
     expect((await port.checkpoint(ALL))?.note.trimEnd().split('\n').filter(Boolean)).toHaveLength(5);
@@ -50,7 +50,7 @@ describe.each(ENGINES)('$name', engine => {
   test('changes and removals are sealed by the next round, in a tree that extends the previous one', async () => {
     const { stage, port, round, newest } = await openSealedMirror(engine);
     const before = Number(await round());
-    const first = headOf((await newest()) ?? '');
+    const first = parseTreeHead((await newest()) ?? '');
     await stage.read('retirements', [
       retirement('r-00000', { beneficiary: 'Another' }),
       ...retirements(3).slice(1),
@@ -66,7 +66,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(after).toBe(before + 3 + 4 + 2);
     const commitments = await readCommitments(port);
     expect(computeRoot(commitments.slice(0, before)).toString('base64')).toBe(first.root);
-    expect(headOf((await newest()) ?? '').root).toBe(computeRoot(commitments).toString('base64'));
+    expect(parseTreeHead((await newest()) ?? '').root).toBe(computeRoot(commitments).toString('base64'));
   });
 
   test('the simulated past of a demo is not sealed, and later changes are', async () => {
@@ -134,7 +134,7 @@ describe.each(ENGINES)('$name', engine => {
     const key = () => createSigningKey('mirror.example/logs', randomBytes(32));
     await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
     expect(await newest()).toBe(signed);
-    expect(await round()).toBeGreaterThan(headOf(signed ?? '').size);
+    expect(await round()).toBeGreaterThan(parseTreeHead(signed ?? '').size);
   });
 
   test('T94 a sealer that was killed after its flush signs the same tree again', async () => {
@@ -145,7 +145,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await newest()).toBeNull();
     await stage.read('retirements', retirements(4));
     await round();
-    expect(headOf((await newest()) ?? '').size).toBeGreaterThan(flushed?.size ?? 0);
+    expect(parseTreeHead((await newest()) ?? '').size).toBeGreaterThan(flushed?.size ?? 0);
     const commitments = await readCommitments(port, flushed?.size ?? 0);
     expect(computeRoot(commitments).toString('base64')).toBe(flushed?.root);
     expect(readFileSync(`${keyFile}.last-signed`, 'utf8')).toBe(await newest());
@@ -193,7 +193,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect(round({ port: losing })).rejects.toThrow('another seals meanwhile');
     expect(await newest()).toBeNull();
     const size = await round();
-    expect(headOf((await newest()) ?? '').size).toBe(size);
+    expect(parseTreeHead((await newest()) ?? '').size).toBe(size);
   });
 
   test('a sealer that has finished blocks no other one, even if the clock stands still or was set back', async () => {
@@ -380,7 +380,7 @@ describe.each(ENGINES)('$name', engine => {
       await forge(
         'UPDATE LEAVES SET salt = ?, commitment = ? WHERE number = ? AND kind = ?',
         salt,
-        commit(salt, canonicalJson(record)),
+        computeCommitment(salt, toCanonicalJson(record)),
         number,
         'change',
       );

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { canonicalJson, commit } from '../../src/evidence/commitment.js';
+import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { parseSigningKey, formatVerifierKey, formatSigningKey } from '../../src/evidence/signing-key.js';
 import { openNote, signNote } from '../../src/evidence/signed-note.js';
-import { EMPTY, growTree } from '../../src/evidence/tree.js';
+import { EMPTY_TREE, createMerkleTree } from '../../src/evidence/tree.js';
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
 
@@ -33,7 +33,7 @@ const ROOTS = [
 test.each(ROOTS.map((root, size) => [size, root] as const))(
   'the root of a tree with %i entries is the root of RFC 6962',
   (size, root) => {
-    const tree = growTree(EMPTY);
+    const tree = createMerkleTree(EMPTY_TREE);
     for (const entry of ENTRIES.slice(0, size)) tree.add(bytes(entry));
     expect(Buffer.from(tree.root(), 'base64').toString('hex')).toBe(root);
   },
@@ -41,9 +41,9 @@ test.each(ROOTS.map((root, size) => [size, root] as const))(
 
 test('a tree that continues from saved peaks equals a tree that was never interrupted', () => {
   for (let size = 0; size <= ENTRIES.length; size += 1) {
-    const before = growTree(EMPTY);
+    const before = createMerkleTree(EMPTY_TREE);
     for (const entry of ENTRIES.slice(0, size)) before.add(bytes(entry));
-    const after = growTree(before.peaks());
+    const after = createMerkleTree(before.peaks());
     for (const entry of ENTRIES.slice(size)) after.add(bytes(entry));
     expect(Buffer.from(after.root(), 'base64').toString('hex')).toBe(ROOTS.at(-1));
     expect(after.peaks().size).toBe(ENTRIES.length);
@@ -87,10 +87,10 @@ test.each(['', 'PRIVATE+KEY+a+00000000+AAAA\n', GO.key.replace('c74f20a3', 'c74f
 
 test('a record is canonical JSON without cells that have no value', () => {
   const record = { b: 'Zürich "Ł" \u2028', a: 9_007_199_254_740_993n, empty: null, real: 12.5, zero: 0 };
-  expect(canonicalJson(record)).toBe(
+  expect(toCanonicalJson(record)).toBe(
     '{"a":9007199254740993,"b":"Zürich \\"Ł\\" \u2028","real":12.5,"zero":0}',
   );
   const salt = Buffer.alloc(32, 7);
-  const known = createHash('sha256').update(salt).update(canonicalJson(record)).digest('hex');
-  expect(commit(salt, canonicalJson(record)).toString('hex')).toBe(known);
+  const known = createHash('sha256').update(salt).update(toCanonicalJson(record)).digest('hex');
+  expect(computeCommitment(salt, toCanonicalJson(record)).toString('hex')).toBe(known);
 });

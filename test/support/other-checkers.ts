@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { verifyCheckpoint } from '@sigstore/verify/dist/timestamp/checkpoint.js';
 import { verifyMerkleInclusion } from '@sigstore/verify/dist/timestamp/merkle.js';
 import { RFC9162 } from '@transmute/rfc9162';
-import { headOf } from '../../src/evidence/checkpoint.js';
+import { parseTreeHead } from '../../src/evidence/checkpoint.js';
 import {
   computeCommitment,
   getKind,
@@ -91,7 +91,7 @@ export async function checkWithOtherLibraries(
   olderNote: string,
 ): Promise<string[]> {
   const envelope = readText(folder, 'checkpoint.txt');
-  const { size, root } = headOf(envelope);
+  const { size, root } = parseTreeHead(envelope);
   const lines = parseLines(readContent(folder));
   const commitments = computeCommitments(lines);
   const nodeAt = computeNodes(lines, commitments, size);
@@ -121,7 +121,7 @@ export async function checkWithOtherLibraries(
     } catch (error) {
       faults.push(`leaf ${place}: ${error instanceof Error ? error.message : String(error)}`);
     }
-  const older = headOf(olderNote);
+  const older = parseTreeHead(olderNote);
   const olderRoot = Buffer.from(older.root, 'base64');
   /** RFC 9162 puts the root of the older tree first if that tree is complete. */
   const isComplete = Number.isInteger(Math.log2(older.size));

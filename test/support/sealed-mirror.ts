@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
-import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
+import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/signed-note.js';
 import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
-import { seal, type Sealing } from '../../src/evidence/seal.js';
+import { seal } from '../../src/evidence/seal.js';
+import { type Sealing } from '../../src/evidence/log-writer.js';
 import { verifyEvidence } from '../../src/evidence/verify-log.js';
 import { openEngine } from '../../src/store/open.js';
 import { type TestEngine, MINUTE } from './mirror/open.js';
@@ -35,8 +36,8 @@ export async function openSealedMirror(engine: TestEngine) {
   if (port === null) throw new Error('expected a log, got none');
   onTestFinished(() => port.close());
   const keyFile = join(temporaryFolder(), 'evidence.key');
-  const key = makeKeyFile(keyFile, 'mirror.example/log');
-  const lastSigned = lastSignedBeside(keyFile);
+  const key = createKeyFile(keyFile, 'mirror.example/log');
+  const lastSigned = createLastSignedFile(keyFile);
   const sealer: Sealing = {
     port,
     key: () => readKeyFile(keyFile),

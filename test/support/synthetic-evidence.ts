@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSigningKey } from '../../src/evidence/signing-key.js';
 import { signNote } from '../../src/evidence/signed-note.js';
-import { EMPTY, growTree } from '../../src/evidence/tree.js';
+import { EMPTY_TREE, createMerkleTree } from '../../src/evidence/tree.js';
 import {
   computeCommitment,
   type FolderContent,
@@ -72,7 +72,7 @@ export function writeSyntheticEvidence(folder: string, retirements: number, cert
     ...documents,
   ];
   const key = createSigningKey('synthetic.example/log', Buffer.alloc(32, 7));
-  const tree = growTree(EMPTY);
+  const tree = createMerkleTree(EMPTY_TREE);
   for (const leaf of leaves) tree.add(Buffer.from(computeCommitment(leaf), 'hex'));
   const note = signNote(`${key.name}\n${leaves.length}\n${tree.root()}\n${SIGNED}\n`, key);
   const content: FolderContent = withLines(new Map([['checkpoint.txt', Buffer.from(note)]]), lines);

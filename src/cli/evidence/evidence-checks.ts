@@ -34,10 +34,10 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
   const { findSealingRefusal, findOverduePublication, findOverdueSeal } = await import(
     '../../evidence/sealing-checks.js'
   );
-  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
   const { env } = requireMirror();
   const keyFile = String(env['EVIDENCE_KEY_FILE']);
-  const [lastSigned, key] = [lastSignedBeside(keyFile), () => readKeyFile(keyFile)];
+  const [lastSigned, key] = [createLastSignedFile(keyFile), () => readKeyFile(keyFile)];
   const publication = {
     isPublished: Boolean(env['EVIDENCE_CHECKPOINT_FILE']),
     hasAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
@@ -62,10 +62,10 @@ export async function verifyEvidenceLog({
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
   /** Only the key identifies the log. */
   if (!keyFile) return null;
-  const { lastSignedBeside, readKeyFile } = await import('../../evidence/key-file.js');
+  const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
   const { verifyEvidence } = await import('../../evidence/verify-log.js');
   const key = readKeyFile(keyFile);
-  const lastSigned = lastSignedBeside(keyFile);
+  const lastSigned = createLastSignedFile(keyFile);
   const verified = await withEvidenceLog(requireMirror(), port => verifyEvidence({ port, key, lastSigned }));
   if (verified === null && lastSigned.read() !== null)
     throw createCheckError('The evidence log is gone: there is no evidence.db, but this key has signed one.');

@@ -9,11 +9,11 @@ export async function beginNewOrigin(
   keyFile: string,
   now: () => number,
 ): Promise<RestoredOrigin | null> {
-  const { lastSignedBeside, readKeyFile, readReplacedKeys } = await import('../../evidence/key-file.js');
+  const { createLastSignedFile, readKeyFile, readReplacedKeys } = await import('../../evidence/key-file.js');
   const { beginOrigin } = await import('../../evidence/restore-log.js');
   await engine.prepare(['evidence'], now(), () => undefined);
   const key = () => readKeyFile(keyFile);
-  const lastSigned = lastSignedBeside(keyFile);
+  const lastSigned = createLastSignedFile(keyFile);
   // The log gets a new name if signed leaves were lost.
   return await withEvidenceLog({ engine }, port =>
     beginOrigin({ port, now, randomBytes, key, lastSigned }, readReplacedKeys(keyFile)),

@@ -3,7 +3,8 @@
  * sets deadlines, retries what is safe to retry, and converts every failure to a `RegistryError`. It never follows a
  * redirect, never sends a token anywhere but below the base URL, and never lets a credential into an error.
  *
- * Its parts: `retry.ts` decides on the attempts, `attempt.ts` times and records one, `receive.ts` reads its body.
+ * Its parts: `send-with-retries.ts` decides on the attempts, `request-attempt.ts` times and records one,
+ * `receive-response.ts` reads its body.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RequestAttempt, startAttempt } from './request-attempt.js';

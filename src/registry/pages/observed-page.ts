@@ -1,6 +1,6 @@
 /**
  * What the mirror learns from the pages of a list, beyond their items. No published type contains it: the client yields a
- * `Page`, and `observePages` in `lists.ts` yields an `ObservedPage` of the same list.
+ * `Page`, and `observePages` in `paged-lists.ts` yields an `ObservedPage` of the same list.
  */
 
 /** What the mirror passes when it observes a list. */

@@ -1,4 +1,4 @@
-/** Reads that need one request: an object, a short list, a download. Long lists are read by `read-pages.ts` and `batches.ts`. */
+/** Reads that need one request: an object, a short list, a download. Long lists are read by `read-pages.ts` and `read-batches.ts`. */
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
 import { parsePage } from './parse-page.js';
 import {

@@ -1,6 +1,6 @@
 /**
  * The control API of the sandbox, below `/_sandbox`: what people do in the registry's pages, and what only a sandbox can
- * do, such as moving its clock. `routes.ts` lists the endpoints. It must answer only to programs on this machine.
+ * do, such as moving its clock. `control-routes.ts` lists the endpoints. It must answer only to programs on this machine.
  */
 import { type Request, type RequestHandler, Router } from 'express';
 import { isLoopbackHost, isLoopbackHostHeader } from '../../text/loopback.js';

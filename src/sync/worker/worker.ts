@@ -1,7 +1,7 @@
 /**
  * The worker claims due jobs from the inbox, runs each in a slot of its part, and writes to the inbox how it ended.
  * It wakes when the inbox changes, when the next job becomes due and when a run ends.
- * - leases.ts keeps the claims of running jobs; part-pool.ts and slots.ts limit how many run at once.
+ * - leases.ts keeps the claims of running jobs; part-pool.ts and run-slots.ts limit how many run at once.
  * - execute-job.ts turns what a handler returns or throws into the end of its job; job-end.ts writes that end,
  *   with the ends of other jobs in one transaction (settlement-batches.ts).
  * - outage-tracker.ts has failed jobs retried first after an outage of the registry.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, parseCanonicalJson } from '../../../src/evidence/checker/canonical-json.js';
-import { canonicalJson } from '../../../src/evidence/commitment.js';
+import { toCanonicalJson } from '../../../src/evidence/leaf.js';
 
 /** Returns the fields that are no objects. */
 function toCells(object: JsonObject | null) {
@@ -23,7 +23,7 @@ describe('parseCanonicalJson', () => {
   ])('T93 accepts the canonical text %s', text => {
     const parsed = parseCanonicalJson(text);
     expect(parsed).not.toBeNull();
-    if (!text.includes('{"d"')) expect(canonicalJson(toCells(parsed))).toBe(text);
+    if (!text.includes('{"d"')) expect(toCanonicalJson(toCells(parsed))).toBe(text);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readStoreSettings } from '../../../src/app/config/read-settings.js';
-import { makeKeyFile } from '../../../src/evidence/key-file.js';
+import { createKeyFile } from '../../../src/evidence/key-file.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { openEngine } from '../../../src/store/open.js';
@@ -22,7 +22,7 @@ export async function fillByWorkers() {
   const { id: installationId } = program.registry.installations.install(program.app.id, organizationId);
   const dataDir = join(temporaryFolder(), 'data');
   const keyFile = join(temporaryFolder(), 'evidence.key');
-  makeKeyFile(keyFile, 'mirror.example/log');
+  createKeyFile(keyFile, 'mirror.example/log');
   const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
   const engine = openEngine(readStoreSettings(env));
   await engine.migrate(Date.now());

@@ -1,6 +1,6 @@
 /**
  * `up --demo`: a sandbox registry on this machine, the app installed on its organizations, and a mirror of it. The first
- * start plays six months of history (history.ts); later starts resume from the same folder. The settings of the demo are
+ * start plays six months of history (demo-history.ts); later starts resume from the same folder. The settings of the demo are
  * in `demo.env` (settings.ts), where other commands find them.
  * The demo must never use a real registry, so settings that name one are refused before the demo starts.
  */

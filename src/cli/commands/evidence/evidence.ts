@@ -32,9 +32,9 @@ const INIT = defineCommand({
     if (existsSync(file)) throw createUsageError(`${file} already exists. A key is never overwritten.`);
     if (!existsSync(dirname(file)))
       throw createUsageError(`The folder ${dirname(file)} does not exist. Create it first.`);
-    const { makeKeyFile } = await import('../../../evidence/key-file.js');
+    const { createKeyFile } = await import('../../../evidence/key-file.js');
     const { formatVerifierKey } = await import('../../../evidence/signing-key.js');
-    const key = makeKeyFile(file, name);
+    const key = createKeyFile(file, name);
     await context.printLines(key.publicKey.toString('hex'), formatVerifierKey(key));
     context.printNotice(
       `Wrote ${file}. Send both lines (the public key in hex and in C2SP format) to the verifier through a separate channel.`,
@@ -86,11 +86,11 @@ const DISCARD = defineCommand({
   examples: ['carbon-mirror evidence discard'],
   run: async context => {
     const file = requireKeyFile(context);
-    const { lastSignedBeside, readKeyFile } = await import('../../../evidence/key-file.js');
+    const { createLastSignedFile, readKeyFile } = await import('../../../evidence/key-file.js');
     const { discardForeignLeaves } = await import('../../../evidence/discard-leaves.js');
     const writing = {
       key: () => readKeyFile(file),
-      lastSigned: lastSignedBeside(file),
+      lastSigned: createLastSignedFile(file),
       now: context.io.now,
       randomBytes,
       holder: randomUUID(),

@@ -37,8 +37,8 @@ export async function exportEvidenceFolder(
   { what, folder, asOf, since, nameOthers }: EvidenceExport,
 ) {
   const { exportEvidence } = await import('../../../evidence/export.js');
-  const { headOf } = await import('../../../evidence/checkpoint.js');
-  const older = since === null ? null : headOf(since);
+  const { parseTreeHead } = await import('../../../evidence/checkpoint.js');
+  const older = since === null ? null : parseTreeHead(since);
   const interrupted = context.io.createInterruptSignal();
   const reader = await context.openReader();
   const pdfs = await context.openPdfs();

@@ -1,6 +1,6 @@
 /**
  * `sync`: enqueues reads of the registry, waits until a worker has done them, and prints what changed. Without a running
- * worker this process does the work (jobs.ts). The exit code says whether everything that was requested was read; a read
+ * worker this process does the work (follow-jobs.ts). The exit code says whether everything that was requested was read; a read
  * that failed is retried later by a worker.
  */
 import {

@@ -3,36 +3,48 @@ import { sha256 } from './hashes.js';
 import { type Cells, type Observation, type Leaf, NUMBERED } from './port.js';
 
 /** The salt keeps anybody from finding out what a commitment is about by trying all possible records. */
-export function commit(salt: Uint8Array, canonical: string): Buffer {
+export function computeCommitment(salt: Uint8Array, canonical: string): Buffer {
   return sha256(salt, Buffer.from(canonical));
 }
 
 /** Creates a leaf with its authentication codes. */
 export function createLeaf(fact: Observation, salt: Uint8Array, place: number, codeKey: Uint8Array): Leaf {
-  const leaf = leafOf(salt, fact, place);
+  const leaf = createLeafContent(salt, fact, place);
   return { ...leaf, ...createCodes(leaf, codeKey) };
 }
 
 /** Returns the content of a leaf without authentication codes. */
-export function leafOf(salt: Uint8Array, fact: Observation, place: number): Omit<Leaf, keyof Codes> {
+export function createLeafContent(
+  salt: Uint8Array,
+  fact: Observation,
+  place: number,
+): Omit<Leaf, keyof Codes> {
   const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } = fact;
   const plain = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
-  const text = canonicalJson(fact.record);
-  const record = isNumbered(kind) ? null : text;
-  return { ...plain, record, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
+  const text = toCanonicalJson(fact.record);
+  const record = isNumberedKind(kind) ? null : text;
+  return {
+    ...plain,
+    record,
+    place,
+    kind,
+    number: number ?? place,
+    salt,
+    commitment: computeCommitment(salt, text),
+  };
 }
 
-export function isNumbered(kind: Leaf['kind']): boolean {
+export function isNumberedKind(kind: Leaf['kind']): boolean {
   return NUMBERED.some(each => each === kind);
 }
 
 /** Whether a leaf commits to this record. False if its salt was erased. */
-export function isSealed({ salt, commitment }: Leaf, canonical: string): boolean {
-  return salt !== null && commit(salt, canonical).equals(commitment);
+export function isCommittedTo({ salt, commitment }: Leaf, canonical: string): boolean {
+  return salt !== null && computeCommitment(salt, canonical).equals(commitment);
 }
 
 /** Returns the record that a leaf stores; empty if there is none, or if somebody replaced it with invalid JSON. */
-export function recordOf(leaf: Leaf | undefined): Cells {
+export function parseLeafRecord(leaf: Leaf | undefined): Cells {
   try {
     return Object(JSON.parse(leaf?.record ?? 'null'));
   } catch {
@@ -41,7 +53,7 @@ export function recordOf(leaf: Leaf | undefined): Cells {
 }
 
 /** Writes a record as RFC 8785 does. Cells without a value are left out, so a column that is added later changes no older record. */
-export function canonicalJson(record: Cells): string {
+export function toCanonicalJson(record: Cells): string {
   let text = '';
   for (const name of Object.keys(record).toSorted()) {
     const cell = record[name] ?? null;
