@@ -83,6 +83,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: [...EVERYTHING, 'cli'],
 };
 
+/** In these areas, statements about data are built with Kysely. Only DDL, PRAGMA and commands of a session are text. */
+export const SQL_AREAS = ['store', 'inbox'];
+/** Files that may have SQL as text: compilers of Kysely, and files that are still to be converted. */
+export const SQL_TEXT_FILES = [
+  'store/sqlite/reader.ts',
+  'store/postgres/reader.ts',
+  'store/dialect.ts',
+  'store/evidence.ts',
+  'store/mirror/facts.ts',
+  'store/mirror/installations.ts',
+];
+
 export interface DependencyHome {
   readonly homes: readonly string[];
   /** How the sandbox may use it: in one file of its own, in any, or not at all. */
@@ -96,6 +108,8 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
     homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts', 'app/timestamp-authority.ts'],
     sandbox: 'one',
   },
+  'the console': { homes: ['evidence/checker/node'], sandbox: 'none' },
+  'process.stdout': { homes: ['main.ts'], sandbox: 'none' },
   'the wall clock': { homes: ['main.ts', 'cli', 'registry/http/http-settings.ts'], sandbox: 'one' },
   'node:fs': {
     homes: [

@@ -1,7 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
-import { BUILT_IN_HOMES, HOMES, MAY_IMPORT, PAGE_FOLDER } from './architecture-rules.js';
+import {
+  BUILT_IN_HOMES,
+  HOMES,
+  MAY_IMPORT,
+  PAGE_FOLDER,
+  SQL_AREAS,
+  SQL_TEXT_FILES,
+} from './architecture-rules.js';
 import { readSource, type Source } from './source.js';
 
 export interface ArchitectureFault {
@@ -46,6 +53,7 @@ export function checkArchitecture(folder: string): ArchitectureFault[] {
     ...faults,
     ...files.flatMap(each => findImportFaults(each, known)),
     ...files.flatMap(findShapeFaults),
+    ...files.flatMap(findSqlFaults),
     ...findHomeFaults(files.flatMap(listDependencyUses)),
     ...findCycleFaults(files, known),
   ];
@@ -197,6 +205,25 @@ function findShapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile)
     ...moduleState.map(line =>
       fault('no module state', line, 'module-level state that changes; keep it in a createX() closure'),
     ),
+  ];
+}
+
+function findSqlFaults({ file, sqlTexts, declaredRows }: SourceFile): ArchitectureFault[] {
+  if (!SQL_AREAS.some(area => isWithinHome(area, file)) || SQL_TEXT_FILES.includes(file)) return [];
+  return [
+    ...sqlTexts.map(line => ({
+      file,
+      line,
+      rule: 'SQL by Kysely',
+      message:
+        'nobody checks the columns of this text; build the statement with Kysely or write it with sqlStatement',
+    })),
+    ...declaredRows.map(line => ({
+      file,
+      line,
+      rule: 'inferred rows',
+      message: 'nobody checks this row type; use the builder, or the function select() in sqlStatement',
+    })),
   ];
 }
 

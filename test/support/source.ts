@@ -23,6 +23,10 @@ export interface Source {
   readonly backDoors: readonly SourceMatch[];
   /** Lines of module-level variables that can change. */
   readonly moduleState: readonly number[];
+  /** Lines of texts that are SQL statements about data, outside the tags `sql` and `sqlStatement`. */
+  readonly sqlTexts: readonly number[];
+  /** Lines of statements whose row type is declared, so that it is not checked. */
+  readonly declaredRows: readonly number[];
 }
 
 /** The fields that this file reads from parser nodes of all kinds. */
@@ -53,6 +57,9 @@ interface ParserNode {
   readonly typeAnnotation?: unknown;
   readonly typeName?: unknown;
   readonly operator?: unknown;
+  readonly tag?: unknown;
+  readonly quasi?: unknown;
+  readonly typeArguments?: unknown;
 }
 
 const RE_EXPORTS = new Set(['ExportAllDeclaration', 'ExportNamedDeclaration']);
@@ -66,6 +73,7 @@ export function readSource(text: string): Source {
   const statements = nodesIn(program.body);
   const lineOf = (node: ParserNode): number => text.slice(0, node.start).split('\n').length;
   const found = { imports: [] as Import[], globals: [] as SourceMatch[], backDoors: [] as SourceMatch[] };
+  const sqlLines = { sqlTexts: [] as number[], declaredRows: [] as number[] };
   walk(statements, [], (node, above) => {
     const line = lineOf(node);
     if (isModuleReference(node)) found.imports.push({ ...describeImport(node), line });
@@ -73,9 +81,12 @@ export function readSource(text: string): Source {
     if (global !== null) found.globals.push({ dependency: global, line });
     const door = findBackDoor(node, above.at(-1));
     if (door !== null) found.backDoors.push({ dependency: door, line });
+    if (isSqlText(node, above.at(-1))) sqlLines.sqlTexts.push(line);
+    if (hasDeclaredRow(node)) sqlLines.declaredRows.push(line);
   });
   return {
     ...found,
+    ...sqlLines,
     isBarrel: statements.some(isReExport) && statements.every(each => isReExport(each) || isImport(each)),
     moduleState: statements.flatMap(listVariables).filter(isMutable).map(lineOf),
   };
@@ -130,6 +141,40 @@ function isReExport(node: ParserNode): boolean {
   return RE_EXPORTS.has(node.type) && !isNode(node.declaration);
 }
 
+/** Privileges, such as `SELECT ON ALL TABLES`, are not statements. */
+const DATA_STATEMENT =
+  /\b(?:SELECT\s(?!ON\b)|INSERT\s+INTO\b|DELETE\s+FROM\b|UPDATE\s+\S+(?:\s+AS\s+\w+)?\s+SET\b)/;
+const SQL_TAGS = new Set(['sql', 'sqlStatement']);
+
+function isSqlText(node: ParserNode, parent: ParserNode | undefined): boolean {
+  return !(parent !== undefined && isSqlTemplate(parent)) && DATA_STATEMENT.test(getText(node) ?? '');
+}
+
+function isSqlTemplate({ type, tag }: ParserNode): boolean {
+  return type === 'TaggedTemplateExpression' && isNode(tag) && SQL_TAGS.has(String(tag.name));
+}
+
+/** Returns the text of a string or a template, with a placeholder for each expression; null for other nodes. */
+function getText({ type, value, quasis }: ParserNode): string | null {
+  if (type === 'Literal') return typeof value === 'string' ? value : null;
+  if (type !== 'TemplateLiteral') return null;
+  return nodesIn(quasis)
+    .map(({ value: part }) =>
+      typeof part === 'object' && part !== null && 'cooked' in part ? part.cooked : '',
+    )
+    .join('…');
+}
+
+/** Kysely does not compare a declared row type with the columns of a statement. */
+function hasDeclaredRow(node: ParserNode): boolean {
+  if (!isNode(node.typeArguments)) return false;
+  if (node.type === 'TSTypeReference') return isNamed(node.typeName, 'CompiledQuery');
+  const text = isNode(node.quasi) ? getText(node.quasi) : null;
+  return (
+    isSqlTemplate(node) && text !== null && /^\s*(?:SELECT|WITH|VALUES|INSERT|UPDATE|DELETE)\b/.test(text)
+  );
+}
+
 /** Returns the restricted global that an identifier uses; null if none. */
 function findRestrictedGlobal(node: ParserNode, above: readonly ParserNode[]): string | null {
   const name = getGlobalName(node, above);
@@ -137,8 +182,10 @@ function findRestrictedGlobal(node: ParserNode, above: readonly ParserNode[]): s
   const [parent, outer] = above.toReversed().filter(each => !isGlobalMember(each, node));
   const member = parent !== undefined && isObjectOf(parent, above, node) ? getMemberName(parent) : null;
   if (name === 'process') {
+    if (member === 'stdout') return 'process.stdout';
     return member === null || ['env', 'loadEnvFile'].includes(member) ? 'process.env' : null;
   }
+  if (name === 'console') return 'the console';
   if (name === 'fetch') return 'the global fetch';
   if (name === 'Date') return readsClock(parent, outer, member) ? 'the wall clock' : null;
   if (name === 'performance') return member === 'timeOrigin' ? 'the wall clock' : null;
