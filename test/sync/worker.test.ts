@@ -67,6 +67,33 @@ test('an idle worker wakes for a job that its own process enqueued', async () =>
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
+test('idle waits for jobs of a part that had no free slot when the claim started', async () => {
+  const inbox = createInboxPort(temporaryInbox(temporaryFolder(), 5000), Date.now);
+  await inbox.enqueue(['first', 'second'].map(id => createInstallationJob(id, null, 'delivery')));
+  const done: (string | null)[] = [];
+  let endFirstRun = (): void => undefined;
+  let isWaiting = false;
+  const handleJob: JobHandler = async ({ job }) => {
+    if (done.length === 0) await new Promise<void>(resolve => (endFirstRun = resolve));
+    done.push(job.installationId);
+    return 'read';
+  };
+  /** The first run ends during a claim of the other part. */
+  const claim: InboxPort['claim'] = async request => {
+    const result = await inbox.claim(request);
+    if (isWaiting && request.parts.every(({ part }) => part === 'certificates')) {
+      endFirstRun();
+      await vi.waitFor(() => expect(worker.countRuns()).toBe(0));
+    }
+    return result;
+  };
+  const worker = startWorker(temporaryFolder(), handleJob, { concurrency: 1, inbox: { ...inbox, claim } });
+  await vi.waitFor(() => expect(worker.countRuns()).toBe(1));
+  isWaiting = true;
+  await worker.idle();
+  expect(done).toEqual(['first', 'second']);
+});
+
 test('idle resolves after a claim that started later than the call', async () => {
   const { folder } = createInboxFolder();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);

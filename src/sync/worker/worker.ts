@@ -85,7 +85,8 @@ export function createWorker(options: WorkerOptions) {
     clearTimeout(wakeTimer);
     if (!started) return;
     // A caller that starts waiting during this claim is resolved by the next one: a job may have come before the call.
-    const waiterCount = idleWaiters.length;
+    // So are all callers if a job runs now, because a claim beside a run leaves out parts without free slots.
+    const waiterCount = countRuns() === 0 ? idleWaiters.length : 0;
     const requestedAt = performance.now();
     try {
       const { jobs, moreMayWait, nextChangeInMs } = await inbox.claim({
