@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/schema.js';
 import type { DATED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
+import type { EVIDENCE } from '../../../migrations/evidence/0001.js';
 import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
 import type { BALANCE } from '../../../migrations/mirror/0001/balance.js';
 import type { BOOKS, CERTIFICATE_FILES } from '../../../migrations/mirror/0001/books.js';
@@ -10,6 +11,7 @@ import type { PAST, RESOURCES } from '../../../migrations/mirror/0001/mirrored.j
 import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ListResource } from '../../resources/lists.js';
+import type { Attestation, Kind as LeafKind } from '../../evidence/port.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
@@ -55,6 +57,8 @@ interface Closed {
   readonly 'credit_moves.place': Place;
   readonly 'balance_credits.place': Place;
   readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
+  readonly 'evidence.leaves.kind': LeafKind;
+  readonly 'evidence.attestations.kind': Attestation['kind'];
   readonly 'inbox.deliveries.verdict': (typeof VERDICTS)[number];
   readonly 'inbox.jobs.part': (typeof PARTS)[number];
   readonly 'inbox.jobs.state': (typeof JOB_STATES)[number];
@@ -102,11 +106,14 @@ type WritableRow<Table extends string, C extends Columns> = {
 };
 /** Tables that only PostgreSQL has. */
 type PostgresOnly = Made<typeof CERTIFICATE_FILES>;
-type WithSchema<Table extends string> = Table extends `inbox.${string}` ? Table : `mirror.${Table}`;
+type EvidenceTable = Made<(typeof EVIDENCE)[number]>;
+type WithSchema<Table extends string> = Table extends `${'inbox' | 'evidence'}.${string}`
+  ? Table
+  : `mirror.${Table}`;
 
-/** The schema for Kysely: every table and view of both databases, with its schema name. */
+/** The schema for Kysely: every table and view of all databases, with its schema name. */
 export type Db = {
-  [R in Single | PostgresOnly as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
+  [R in Single | EvidenceTable | PostgresOnly as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
 } & {
   [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
 } & {

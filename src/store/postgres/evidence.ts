@@ -1,6 +1,6 @@
 import type { EvidencePort } from '../../evidence/port.js';
-import { POSTGRES } from '../dialect.js';
-import { type RunSql, createEvidencePort, type EvidenceStore } from '../evidence.js';
+import { createEvidencePort } from '../evidence-log/port.js';
+import { createBatch, databaseIn } from './database.js';
 import type { PoolOptions } from './driver.js';
 import { demandSchema } from './migrate.js';
 import { openMigrated } from './prepare.js';
@@ -13,13 +13,11 @@ export async function openEvidence(pool: PoolOptions): Promise<EvidencePort> {
     await postgres.close();
     throw error;
   }
-  const { query, transact, close } = postgres;
-  const ask: RunSql = (sql, given) => query(sql, given);
-  const insert: EvidenceStore['insert'] = async ({ text, values }, then) => {
-    await transact(async send => {
-      await send(text, [...values]);
-      if (then !== undefined) await send(then.sql, then.given);
-    });
-  };
-  return createEvidencePort({ dialect: POSTGRES, mirror: ask, log: ask, insert, close });
+  const { look } = databaseIn(postgres);
+  return createEvidencePort({
+    readMirror: look,
+    runOnLog: look,
+    commitToLog: createBatch(all => postgres.transact((_, send) => send(all))),
+    close: postgres.close,
+  });
 }

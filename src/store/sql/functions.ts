@@ -29,6 +29,12 @@ export interface SqlFunctions {
   readonly asText: (instant: Expression<string>) => RawBuilder<string>;
   /** The columns of a row as the JSON object that `past.cells` stores. */
   readonly cells: (alias: string, columns: ColumnList) => RawBuilder<unknown>;
+  /** One column of a past version, with the type of its kind. */
+  readonly typedPastCell: (
+    alias: string,
+    column: string,
+    kind: Kind,
+  ) => RawBuilder<string | number | bigint | null>;
   readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   /** A text that sorts by its bytes, whatever the language of the database. */
@@ -68,6 +74,7 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`substr(${instant}, 1, 16)`,
   asText: instant => sql`${instant}`,
   cells: (alias, columns) => sql.raw(SQLITE.cells(alias, columns)),
+  typedPastCell: (alias, column, kind) => sql.raw(SQLITE.cell(alias, column, kind)),
   least: (...values) => sql`min(${sql.join(values)})`,
   greatest: (...values) => sql`max(${sql.join(values)})`,
   bytewise: text => sql`${text}`,
@@ -108,6 +115,7 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
   asText: instant => sql`mirror.as_text(${instant})`,
   cells: (alias, columns) => sql.raw(POSTGRES.cells(alias, columns)),
+  typedPastCell: (alias, column, kind) => sql.raw(POSTGRES.cell(alias, column, kind)),
   least: (...values) => sql`least(${sql.join(values)})`,
   greatest: (...values) => sql`greatest(${sql.join(values)})`,
   bytewise: text => sql`${text} COLLATE "C"`,

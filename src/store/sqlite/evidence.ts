@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
-import { SQLITE } from '../dialect.js';
-import { type RunSql, createEvidencePort, type SqlValues } from '../evidence.js';
+import type { Value } from '../dialect.js';
+import { createEvidencePort } from '../evidence-log/port.js';
+import type { Batch } from '../statement.js';
+import { createBatch, createWorks } from './database.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open.js';
+import { toSafeNumbers } from './safe-integers.js';
 
-/** Nobody waits for who seals. */
+/** Nobody waits for the process that seals, so it can wait long for a lock. */
 const BUSY_MS = 10_000;
 
-/** Null where nothing was ever sealed. The log on a connection of its own, and the mirror read-only: its writer is never kept waiting. */
+/** Opens the log; null if nothing was ever sealed. The mirror is opened read-only, so that its writer never waits. */
 export function openEvidence(evidenceFile: string, mirrorFile: string): EvidencePort | null {
   if (!existsSync(evidenceFile)) return null;
   const mirror = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
@@ -16,25 +19,19 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
     const evidence = openDatabase(evidenceFile, { busyTimeoutMs: BUSY_MS });
     demandSchema(evidence, 'evidence');
     evidence.pragma('secure_delete = ON');
-    return portOf(evidence, mirror);
+    return createPort(evidence, mirror);
   } catch (error) {
     mirror.close();
     throw error;
   }
 }
 
-function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
+function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
+  const { run } = createWorks(evidence);
   return createEvidencePort({
-    dialect: SQLITE,
-    mirror: askOf(mirror, true),
-    log: askOf(evidence, false),
-    insert: async ({ text, rows = [] }, then) => {
-      const insertion = evidence.prepare(text);
-      write(evidence, () => {
-        for (const row of rows) insertion.run(row);
-        if (then !== undefined) evidence.prepare(then.sql).run(numberValues(then.given));
-      });
-    },
+    readMirror: createExactReader(mirror),
+    runOnLog: createBatch(run),
+    commitToLog: createBatch(all => write(evidence, () => run(all))),
     close: async () => {
       evidence.pragma('wal_checkpoint(TRUNCATE)');
       evidence.close();
@@ -43,21 +40,14 @@ function portOf(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   });
 }
 
-/** Each statement is prepared once. Whole numbers of the registry may be larger than a number of ours holds. */
-function askOf(db: Sqlite, hasLarge: boolean): RunSql {
-  const prepare = (sql: string) => db.prepare<unknown[], never>(sql);
-  const known = new Map<string, ReturnType<typeof prepare>>();
-  return async (sql, given = []) => {
-    const statement = known.get(sql) ?? prepare(sql);
-    known.set(sql, statement);
-    const values = numberValues(given);
-    if (statement.reader) return statement.safeIntegers(hasLarge).all(values);
-    write(db, () => void statement.run(values));
-    return [];
+/** Creates a batch that only reads. Integers of the registry may be larger than a number can hold. */
+function createExactReader(db: Sqlite): Batch {
+  const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
+  const prepared = new Map<string, ReturnType<typeof prepare>>();
+  const read = (text: string, values: readonly Value[]) => {
+    const statement = prepared.get(text) ?? prepare(text);
+    prepared.set(text, statement);
+    return statement.all(values).map(toSafeNumbers);
   };
-}
-
-/** Names values by their numbers, as `$1` and `$2` refer to them. */
-function numberValues(given: SqlValues) {
-  return Object.fromEntries(given.map((value, index) => [index + 1, value]));
+  return createBatch(all => all.map(bound => (bound === null ? [] : read(bound.text, bound.values))));
 }

@@ -4,6 +4,7 @@ import { compileBy, type OpenReader, type Query, type Reader, shown } from '../c
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';
 import type { Sqlite } from './open.js';
+import { toSafeNumbers } from './safe-integers.js';
 
 /** Both databases, read-only. */
 export function openReader(files: Files): OpenReader {
@@ -21,9 +22,9 @@ export function readerOf(db: Sqlite): Reader {
       .bind(...values);
   };
   const reader: Omit<Reader, 'inSnapshot'> = {
-    all: async <Row>(asked: Query<Row>) => prepare(asked).all().map(narrow),
+    all: async <Row>(asked: Query<Row>) => prepare(asked).all().map(toSafeNumbers),
     stream: async function* stream<Row>(asked: Query<Row>) {
-      for (const row of prepare(asked).iterate()) yield narrow(row);
+      for (const row of prepare(asked).iterate()) yield toSafeNumbers(row);
     },
     shown: asked => shown(asked, { schemas: 'without schemas', editText: removeSchema }),
   };
@@ -77,15 +78,3 @@ function removeSchema(text: string): string {
 }
 
 type Cells = Record<string, Value>;
-
-/** Read as whole integers, and handed on as numbers where these are whole too. */
-function narrow<Row extends Cells>(row: Row): Row {
-  const cells: Cells = row;
-  for (const name in cells) {
-    const cell = cells[name];
-    if (typeof cell !== 'bigint') continue;
-    const number = Number(cell);
-    if (Number.isSafeInteger(number)) cells[name] = number;
-  }
-  return row;
-}

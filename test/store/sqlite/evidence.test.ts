@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import { SQLITE } from '../../../src/store/dialect.js';
-import { createEvidencePort, type EvidenceStore } from '../../../src/store/evidence.js';
+import { createEvidencePort } from '../../../src/store/evidence-log/port.js';
+import { createBatch } from '../../../src/store/sqlite/database.js';
 import { openMirror } from '../../support/mirror/open.js';
 
 test('changes are found by their numbers, without scanning a whole list or its history', async () => {
   const { db } = await openMirror();
   const plan: string[] = [];
-  const mirror = async (sql: string) => {
-    const given = sql.replaceAll(/\$\d/g, "'[[5]]'");
-    const steps = await db.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${given}`);
-    plan.push(...steps.map(({ detail }) => detail));
-    return [];
-  };
-  const nothing = async () => [];
-  const store: EvidenceStore = {
-    dialect: SQLITE,
-    mirror,
-    log: nothing,
-    insert: async () => undefined,
+  const readMirror = createBatch(async all => {
+    for (const bound of all) {
+      if (bound === null) continue;
+      const steps = await db.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${bound.text}`, ...bound.values);
+      plan.push(...steps.map(({ detail }) => detail));
+    }
+    return all.map(() => []);
+  });
+  const nothing = createBatch(all => all.map(() => []));
+  const port = createEvidencePort({
+    readMirror,
+    runOnLog: nothing,
+    commitToLog: nothing,
     close: async () => undefined,
-  };
-  const port = createEvidencePort(store);
+  });
   await port.facts('change', 1, 5);
   for (const { resource } of RESOURCES) await port.versions(resource, [5]);
   const tables = ['p', ...RESOURCES.map(({ table }) => table)];

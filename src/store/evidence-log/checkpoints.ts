@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import { ALL, type Attestation, type Checkpoint, type EvidencePort } from '../../evidence/port.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { EvidenceDatabase } from './database.js';
+
+type CheckpointStore = Pick<
+  EvidencePort,
+  'checkpoint' | 'checkpoints' | 'keep' | 'attest' | 'newestAttestation' | 'timestamps'
+>;
+
+const FIND_NEWEST = prepared(({ db }, { atMost }: Params<{ readonly atMost: number }>) =>
+  db
+    .selectFrom('evidence.checkpoints')
+    .selectAll()
+    .where('size', '<=', atMost)
+    .orderBy('size', 'desc')
+    .limit(sql.lit(1)),
+);
+type SizeRange = { readonly after: number; readonly to: number; readonly limit: number };
+const LIST_BETWEEN = prepared(({ db }, { after, to, limit }: Params<SizeRange>) =>
+  db
+    .selectFrom('evidence.checkpoints')
+    .selectAll()
+    .where('size', '>', after)
+    .where('size', '<=', to)
+    .orderBy('size')
+    .limit(limit),
+);
+const INSERT_CHECKPOINT = prepared(({ db }, { size, peaks, note }: Params<Checkpoint>) =>
+  db.insertInto('evidence.checkpoints').values({ size, peaks, note }),
+);
+
+const INSERT_ATTESTATION = prepared(
+  ({ db }, { size, kind, requested_at, attested_at, token }: Params<CellsOf<Attestation>>) =>
+    db
+      .insertInto('evidence.attestations')
+      .values({ size, kind, requested_at, attested_at, token })
+      .onConflict(conflict => conflict.doNothing()),
+);
+const FIND_NEWEST_ATTESTATION = prepared(({ db }) =>
+  db.selectFrom('evidence.attestations').selectAll().orderBy('requested_at', 'desc').limit(sql.lit(1)),
+);
+const FIND_NEWEST_OF_KIND = prepared(({ db }, { kind }: Params<Pick<Attestation, 'kind'>>) =>
+  db
+    .selectFrom('evidence.attestations')
+    .selectAll()
+    .where('kind', '=', kind)
+    .orderBy('requested_at', 'desc')
+    .limit(sql.lit(1)),
+);
+const LIST_TIMESTAMPS = prepared(({ db }) =>
+  db.selectFrom('evidence.attestations').selectAll().where('kind', '=', 'timestamp').orderBy('size'),
+);
+
+/** The columns of a row as a type with an index signature, which the parameters of a statement need. */
+type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
+
+export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabase): CheckpointStore {
+  return {
+    checkpoint: async atMost => {
+      const [[newest]] = await runOnLog(FIND_NEWEST({ atMost }));
+      return newest ?? null;
+    },
+    checkpoints: async (after, to, atMost = ALL) =>
+      (await runOnLog(LIST_BETWEEN({ after, to, limit: atMost })))[0],
+    keep: async checkpoint => void (await commitToLog(INSERT_CHECKPOINT(checkpoint))),
+    attest: async attestation => void (await commitToLog(INSERT_ATTESTATION(attestation))),
+    newestAttestation: async kind => {
+      const [[newest]] = await runOnLog(
+        kind === null ? FIND_NEWEST_ATTESTATION() : FIND_NEWEST_OF_KIND({ kind }),
+      );
+      return newest ?? null;
+    },
+    timestamps: async () => (await runOnLog(LIST_TIMESTAMPS()))[0],
+  };
+}

@@ -1,0 +1,131 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Leaf, LeafFilter, Numbered } from '../../evidence/port.js';
+import type { Table } from '../dialect.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import { jsonRelation, named } from '../sql/columns.js';
+import { type Params, prepared, type PreparedStatement } from '../sql/prepared.js';
+import type { BoundStatement, Values } from '../statement.js';
+
+const leaf = named('evidence.leaves');
+const numberList = jsonRelation('given', { number: 'int' });
+
+/** Columns that reveal what a leaf is about. `forget` and `purge` empty them. */
+const ERASED = {
+  subject: null,
+  ended: null,
+  observed: null,
+  dated: null,
+  micro: null,
+  read_at: null,
+  is_complete: null,
+  record: null,
+  salt: null,
+  plain_code: null,
+} as const;
+
+/** What can be done with the leaves of a filter. */
+interface LeafStatements {
+  readonly list: BoundStatement<Leaf>;
+  /** Lists only leaves that were not erased. */
+  readonly listSalted: BoundStatement<Leaf>;
+  readonly erase: BoundStatement;
+}
+
+/** Creates the statements of a kind of filter. */
+function createStatements<Given extends Values>(
+  isSelected: (params: Params<Given>, builder: SqlBuilder) => RawBuilder<boolean>,
+): (values: Given) => LeafStatements {
+  const list = prepared((builder, params: Params<Given>) =>
+    builder.db.selectFrom('evidence.leaves').selectAll().where(isSelected(params, builder)).orderBy('place'),
+  );
+  const listSalted = prepared((builder, params: Params<Given>) =>
+    builder.db
+      .selectFrom('evidence.leaves')
+      .selectAll()
+      .where('salt', 'is not', null)
+      .where(isSelected(params, builder))
+      .orderBy('place'),
+  );
+  const erase = prepared((builder, params: Params<Given>) =>
+    builder.db.updateTable('evidence.leaves').set(ERASED).where(isSelected(params, builder)),
+  );
+  return values => ({
+    list: bindValues(list, values),
+    listSalted: bindValues(listSalted, values),
+    erase: bindValues(erase, values),
+  });
+}
+
+/** Binds a statement whose parameters are a type variable, so that it cannot be called with them. */
+function bindValues<Given extends Values, Row>(
+  { compileFor }: PreparedStatement<Given, Row>,
+  values: Given,
+): BoundStatement<Row> {
+  return {
+    bind: dialect => {
+      const { text, bind } = compileFor(dialect);
+      return { text, values: bind(values) };
+    },
+  };
+}
+
+const OF_ORGANIZATION = createStatements(
+  ({ organizationId }: Params<{ readonly organizationId: string }>) =>
+    sql<boolean>`${leaf.subject} = ${organizationId}`,
+);
+const OF_RESOURCE = createStatements(
+  ({ resource }: Params<{ readonly resource: string }>) =>
+    sql<boolean>`${leaf.kind} = 'change' AND ${leaf.resource} = ${resource}`,
+);
+
+/** A constant kind lets both engines use the partial indexes. */
+const createNumberStatements = (kind: Numbered) =>
+  createStatements(
+    ({ numbers }: Params<{ readonly numbers: Table }>, { fn }) =>
+      sql<boolean>`${leaf.kind} = ${kind} AND ${leaf.number} IN (
+        SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`,
+  );
+const WITH_NUMBERS: Readonly<Record<Numbered, ReturnType<typeof createNumberStatements>>> = {
+  change: createNumberStatements('change'),
+  sync: createNumberStatements('sync'),
+  unchanged: createNumberStatements('unchanged'),
+};
+const AT_PLACES = createStatements(
+  ({ places }: Params<{ readonly places: Table }>, { fn }) =>
+    sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, places)})`,
+);
+const ABOUT_LOG = createStatements(
+  ({ told }: Params<{ readonly told: number }>) =>
+    sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${told}`,
+);
+
+type BeforePlace = { readonly before: number };
+const createNewestStatements = (kind: 'coverage' | 'organization') =>
+  createStatements(
+    ({ before }: Params<BeforePlace>) =>
+      sql<boolean>`${leaf.place} IN (SELECT max(${leaf.place}) FROM ${leaf()}
+        WHERE ${leaf.kind} = ${kind} AND ${leaf.place} < ${before} AND ${leaf.subject} IS NOT NULL GROUP BY ${leaf.subject})`,
+  );
+const NEWEST = {
+  coverage: createNewestStatements('coverage'),
+  organization: createNewestStatements('organization'),
+  complete: createStatements(
+    ({ before }: Params<BeforePlace>) =>
+      sql<boolean>`${leaf.place} IN (SELECT max(${leaf.number}) FROM ${leaf()}
+        WHERE ${leaf.kind} = 'complete' AND ${leaf.number} < ${before})`,
+  ),
+};
+
+/** Returns the statements for the leaves that a filter selects. */
+export function selectLeaves(filter: LeafFilter): LeafStatements {
+  if ('organizationId' in filter) return OF_ORGANIZATION(filter);
+  if ('resource' in filter) return OF_RESOURCE(filter);
+  if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toTable(filter.numbers) });
+  if ('places' in filter) return AT_PLACES({ places: toTable(filter.places) });
+  if ('told' in filter) return ABOUT_LOG(filter);
+  return NEWEST[filter.newest]({ before: filter.before });
+}
+
+function toTable(numbers: readonly number[]): Table {
+  return numberList.toTable(numbers.map(number => ({ number })));
+}

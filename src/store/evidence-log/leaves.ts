@@ -1,0 +1,181 @@
+import { sql } from 'kysely';
+import { EVIDENCE } from '../../../migrations/evidence/0001.js';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { createCurrentFilter, type EvidencePort, type Leaf, type Numbered } from '../../evidence/port.js';
+import { kindsOf } from '../copy-tables.js';
+import type { Kinds, Table, Value } from '../dialect.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { insertRows, type Params, prepared } from '../sql/prepared.js';
+import type { EvidenceDatabase } from './database.js';
+import { selectLeaves } from './leaf-filters.js';
+import type { NumberRange } from './mirror-reads.js';
+import { hasCountedRows } from './resources.js';
+
+type LeafStore = Pick<
+  EvidencePort,
+  | 'ends'
+  | 'changes'
+  | 'standing'
+  | 'leaves'
+  | 'walk'
+  | 'commitments'
+  | 'touched'
+  | 'append'
+  | 'salted'
+  | 'erase'
+  | 'erasedPlaces'
+  | 'recode'
+  | 'removeFrom'
+>;
+type PlaceRange = { readonly from: number; readonly to: number };
+
+/** How many leaves one query returns. */
+const PAGE_SIZE = 1000;
+
+const leaf = named('evidence.leaves');
+const LEAF_COLUMNS: Kinds = Object.fromEntries(
+  EVIDENCE[0].relations.flatMap(relation => Object.entries(kindsOf(relation))),
+);
+
+const READ_ENDS = prepared(() => {
+  const newest = (kind: Numbered) =>
+    sql<number>`(SELECT coalesce(max(${leaf.number}), 0) FROM ${leaf()} WHERE ${leaf.kind} = ${kind})`;
+  return sqlStatement`SELECT ${select({
+    size: sql<number>`(SELECT coalesce(max(${leaf.place}) + 1, 0) FROM ${leaf()})`,
+    change: newest('change'),
+    sync: newest('sync'),
+    unchanged: newest('unchanged'),
+  })}`;
+});
+const LIST_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>
+  db
+    .selectFrom('evidence.leaves')
+    .selectAll()
+    .where('place', '>=', from)
+    .where('place', '<', to)
+    .orderBy('place')
+    .limit(sql.lit(PAGE_SIZE)),
+);
+const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>
+  db
+    .selectFrom('evidence.leaves')
+    .select(['place', 'commitment'])
+    .where('place', '>=', from)
+    .where('place', '<', to)
+    .orderBy('place')
+    .limit(sql.lit(PAGE_SIZE)),
+);
+type ChangePage = { readonly organizationId: string; readonly resource: string; readonly below: number };
+const LIST_CHANGES = prepared(({ db }, { organizationId, resource, below }: Params<ChangePage>) =>
+  db
+    .selectFrom('evidence.leaves')
+    .selectAll()
+    .where('kind', '=', 'change')
+    .where('subject', '=', organizationId)
+    .where('resource', '=', resource)
+    .where('number', '<', below)
+    .orderBy('number', 'desc')
+    .limit(sql.lit(PAGE_SIZE)),
+);
+const LIST_CHANGED_ORGANIZATIONS = prepared(({ db }, { after, to }: Params<NumberRange>) =>
+  db
+    .selectFrom('evidence.leaves')
+    .select('subject')
+    .distinct()
+    .where('kind', '=', 'change')
+    .where('number', '>', after)
+    .where('number', '<=', to)
+    .where('subject', 'is not', null)
+    .where('resource', '<>', 'members')
+    .$narrowType<{ subject: string }>(),
+);
+const LIST_ERASED = prepared(({ db }, { after }: Params<{ readonly after: number }>) =>
+  db
+    .selectFrom('evidence.leaves')
+    .select('place')
+    .where('salt', 'is', null)
+    .where('place', '>', after)
+    .orderBy('place')
+    .limit(sql.lit(PAGE_SIZE)),
+);
+
+const INSERT_LEAVES = insertRows('evidence.leaves', LEAF_COLUMNS);
+const recoded = jsonRelation('given', { leaf_place: 'int', new_code: 'text', new_plain_code: 'text' });
+const RECODE = prepared(({ fn }, { codes }: Params<{ readonly codes: Table }>) => {
+  const { leaf_place: place, new_code: code, new_plain_code: plainCode } = recoded.columns;
+  return sqlStatement`UPDATE ${leaf()} SET ${leaf.code} = ${code}, ${leaf.plain_code} = ${plainCode}
+    FROM ${recoded.from(fn, codes)} WHERE ${leaf.place} = ${place}`;
+});
+const REMOVE_FROM = prepared(({ db }, { place }: Params<{ readonly place: number }>) =>
+  db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', place), eb('place', '<', 0)])),
+);
+
+function bindInsertion(leaves: readonly Leaf[]) {
+  const names = Object.keys(LEAF_COLUMNS);
+  return INSERT_LEAVES(
+    leaves.map((cells: Readonly<Record<string, Value>>) => names.map(name => cells[name] ?? null)),
+  );
+}
+
+/** Yields pages of leaves in order until a page is empty. */
+async function* walkPages<Row extends Pick<Leaf, 'place'>>(
+  readPage: (range: PlaceRange) => Promise<Row[]>,
+  { from, to }: PlaceRange,
+): AsyncGenerator<Row[]> {
+  for (let page = await readPage({ from, to }); page.length > 0; ) {
+    yield page;
+    page = await readPage({ from: (page.at(-1)?.place ?? to) + 1, to });
+  }
+}
+
+export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): LeafStore {
+  async function* listChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
+    for (const { resource } of RESOURCES.filter(hasCountedRows))
+      for (let [below, read] = [upTo + 1, PAGE_SIZE]; read === PAGE_SIZE; ) {
+        const [page] = await runOnLog(LIST_CHANGES({ organizationId, resource, below }));
+        yield page;
+        [below, read] = [page.at(-1)?.number ?? 0, page.length];
+      }
+  }
+
+  return {
+    ends: async () => {
+      const [[ends]] = await runOnLog(READ_ENDS());
+      return ends ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
+    },
+    changes: listChanges,
+    standing: async function* (organizationId, upTo) {
+      const isCurrent = createCurrentFilter();
+      for await (const page of listChanges(organizationId, upTo)) yield page.filter(isCurrent);
+    },
+    leaves: async filter => (await runOnLog(selectLeaves(filter).list))[0],
+    walk: (from, to) => walkPages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
+    commitments: (from, to) =>
+      walkPages(async range => (await runOnLog(LIST_COMMITMENTS_FROM(range)))[0], { from, to }),
+    touched: async (after, to) => {
+      const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
+      return rows.map(({ subject }) => subject).toSorted();
+    },
+    append: async appended => void (await commitToLog(bindInsertion(appended))),
+    salted: async filter => (await runOnLog(selectLeaves(filter).listSalted))[0],
+    erase: async (appended, filter) =>
+      void (await commitToLog(bindInsertion([appended]), selectLeaves(filter).erase)),
+    erasedPlaces: async function* () {
+      for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
+        const [rows] = await runOnLog(LIST_ERASED({ after }));
+        const places = rows.map(({ place }) => place);
+        yield places;
+        [after, read] = [places.at(-1) ?? after, places.length];
+      }
+    },
+    recode: async codes => {
+      const rows = codes.map(({ place, code, plain_code }) => ({
+        leaf_place: place,
+        new_code: code,
+        new_plain_code: plain_code,
+      }));
+      await runOnLog(RECODE({ codes: recoded.toTable(rows) }));
+    },
+    removeFrom: async place => void (await runOnLog(REMOVE_FROM({ place }))),
+  };
+}

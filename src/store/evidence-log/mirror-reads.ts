@@ -1,0 +1,155 @@
+import { type RawBuilder, sql } from 'kysely';
+import { createObservation, type EvidencePort, type Observation } from '../../evidence/port.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import { named } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { EvidenceDatabase } from './database.js';
+
+/** Numbers above `after`, up to `to` and including it. */
+export type NumberRange = { readonly after: number; readonly to: number };
+
+interface MirrorReads extends Pick<EvidencePort, 'newest' | 'openSpans' | 'syncsKeptSince' | 'coverage'> {
+  /** Returns the syncs with ids in a range. */
+  readonly listSyncs: (range: NumberRange) => Promise<Observation[]>;
+  /** Returns the spans of unchanged reads with ids in a range. These spans have ended and never change. */
+  readonly listEndedSpans: (range: NumberRange) => Promise<Observation[]>;
+}
+
+const origin = named('mirror.origin');
+const sync = named('mirror.syncs');
+const span = named('mirror.unchanged_spans');
+const read = named('mirror.unchanged_reads');
+
+/** Whether an instant is after the simulated past of a demo, which nobody observed. */
+export function isAfterSimulation(instant: RawBuilder<string | null>): RawBuilder<boolean> {
+  return sql`(${instant} > (SELECT ${origin.simulated_until} FROM ${origin()})) IS NOT FALSE`;
+}
+
+const LIST_SYNCS = prepared(({ db }, { after, to }: Params<NumberRange>) =>
+  db
+    .selectFrom('mirror.syncs')
+    .selectAll()
+    .where('id', '>', after)
+    .where('id', '<=', to)
+    .where(isAfterSimulation(sync.started_at))
+    .orderBy('id'),
+);
+const LIST_ENDED_SPANS = prepared(({ db }, { after, to }: Params<NumberRange>) =>
+  db
+    .selectFrom('mirror.unchanged_spans')
+    .selectAll()
+    .where('id', '>', after)
+    .where('id', '<=', to)
+    .where(isAfterSimulation(span.first_started_at))
+    .orderBy('id'),
+);
+const selectOpenSpans = ({ db }: SqlBuilder) =>
+  db
+    .selectFrom('mirror.unchanged_reads')
+    .select([
+      'organization_id',
+      'resource',
+      'first_started_at',
+      'first_finished_at',
+      'last_started_at',
+      'last_finished_at',
+      'reads',
+      'requests',
+      'bytes',
+    ])
+    .where('is_open', '=', 1)
+    .where(isAfterSimulation(read.first_started_at))
+    .orderBy('organization_id')
+    .orderBy('resource');
+const LIST_OPEN_SPANS = prepared(selectOpenSpans);
+const LIST_OPEN_SPANS_OF = prepared(
+  (builder, { organizationId }: Params<{ readonly organizationId: string }>) =>
+    selectOpenSpans(builder).where('organization_id', '=', organizationId),
+);
+const LIST_COVERAGE = prepared(({ db }) =>
+  db.selectFrom('mirror.coverage').selectAll().orderBy('installation_id'),
+);
+const READ_KEPT_SINCE = prepared(({ db }) => db.selectFrom('mirror.origin').select('syncs_kept_since_at'));
+
+const FIND_NEWEST_CHANGE = prepared(({ db }) =>
+  db.selectFrom('mirror.version_counter').select('last as newest'),
+);
+const FIND_NEWEST_SPAN = prepared(({ db }) =>
+  db.selectFrom('mirror.unchanged_spans').select(({ fn }) => fn.max('id').as('newest')),
+);
+/** A sync counts once it and all before it have ended. */
+const FIND_NEWEST_SYNC = prepared(({ db }, { after }: Params<{ readonly after: number }>) =>
+  db
+    .selectFrom('mirror.syncs')
+    .select(
+      sql<
+        number | null
+      >`coalesce(min(CASE WHEN ${sync.finished_at} IS NULL THEN ${sync.id} END) - 1, max(${sync.id}))`.as(
+        'newest',
+      ),
+    )
+    .where('id', '>', after),
+);
+
+/** Returns the plain columns of an observation of a read. */
+function describeRead(
+  {
+    organization_id: subject,
+    resource,
+  }: { readonly organization_id: string | null; readonly resource: string },
+  startedAt: string,
+  isComplete: boolean,
+) {
+  return { subject, resource, read_at: startedAt, is_complete: Number(isComplete) };
+}
+
+export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads {
+  return {
+    listSyncs: async range => {
+      const [rows] = await readMirror(LIST_SYNCS(range));
+      return rows.map(row =>
+        createObservation('sync', row, {
+          ...describeRead(row, row.started_at, row.state === 'complete'),
+          number: row.id,
+        }),
+      );
+    },
+    listEndedSpans: async range => {
+      const [rows] = await readMirror(LIST_ENDED_SPANS(range));
+      return rows.map(row =>
+        createObservation('unchanged', row, {
+          ...describeRead(row, row.last_started_at, true),
+          number: row.id,
+        }),
+      );
+    },
+    newest: async (kind, after) => {
+      const newest =
+        kind === 'change'
+          ? FIND_NEWEST_CHANGE()
+          : kind === 'unchanged'
+            ? FIND_NEWEST_SPAN()
+            : FIND_NEWEST_SYNC({ after });
+      const [[row]] = await readMirror(newest);
+      return row?.newest ?? 0;
+    },
+    openSpans: async organizationId => {
+      const [rows] = await readMirror(
+        organizationId === null ? LIST_OPEN_SPANS() : LIST_OPEN_SPANS_OF({ organizationId }),
+      );
+      return rows.map(row =>
+        createObservation('open_span', row, describeRead(row, row.last_started_at, true)),
+      );
+    },
+    syncsKeptSince: async () => {
+      const [[kept]] = await readMirror(READ_KEPT_SINCE());
+      return kept?.syncs_kept_since_at ?? null;
+    },
+    coverage: async () => {
+      const [rows] = await readMirror(LIST_COVERAGE());
+      return rows.map(row =>
+        createObservation('coverage', row, { subject: row.organization_id ?? row.installation_id }),
+      );
+    },
+  };
+}

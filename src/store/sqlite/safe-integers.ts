@@ -1,0 +1,15 @@
+import type { Value } from '../dialect.js';
+
+type Cells = Record<string, Value>;
+
+/** Replaces each bigint of a row by a number if that keeps every digit. Changes the row and returns it. */
+export function toSafeNumbers<Row extends Cells>(row: Row): Row {
+  const cells: Cells = row;
+  for (const name in cells) {
+    const cell = cells[name];
+    if (typeof cell !== 'bigint') continue;
+    const number = Number(cell);
+    if (Number.isSafeInteger(number)) cells[name] = number;
+  }
+  return row;
+}
