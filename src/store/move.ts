@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import { copyTable, demandEqual, historiesIn, type Read, tablesIn } from './copy-tables.js';
+import { assertEqualRows, copyTable, listHistories, listTables, type ReadRows } from './copy-tables.js';
 import { DELETE_MOVING, INSERT_MOVING, MOVING } from './applied-migrations.js';
 import { POSTGRES, SQLITE } from './dialect.js';
 import type { Moved } from './engine.js';
@@ -48,7 +48,9 @@ export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: str
 }
 
 const COUNT_ROWS = prepared(() => {
-  const counts = FAMILIES.flatMap(tablesIn).map(({ name }) => sql`(SELECT count(*) FROM ${sql.table(name)})`);
+  const counts = FAMILIES.flatMap(listTables).map(
+    ({ name }) => sql`(SELECT count(*) FROM ${sql.table(name)})`,
+  );
   return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
 });
 
@@ -75,25 +77,25 @@ async function moveFile(postgres: Postgres, family: Family, file: string): Promi
     demandSchema(db, family);
     const read = readerIn(db);
     let rows = 0;
-    for (const table of tablesIn(family)) {
+    for (const table of listTables(family)) {
       rows += await copy(postgres, table, read);
       await setSequence(db, postgres, table);
     }
-    for (const history of historiesIn(family))
-      await postgres.transact(query => demandEqual(history, read, readerInSchemas(query)));
+    for (const history of listHistories(family))
+      await postgres.transact(query => assertEqualRows(history, read, readerInSchemas(query)));
     return rows;
   } finally {
     db.close();
   }
 }
 
-function copy({ transact }: Postgres, table: Relation, read: Read): Promise<number> {
+function copy({ transact }: Postgres, table: Relation, read: ReadRows): Promise<number> {
   return transact(async query => {
     await copyTable(table, read, statement => {
       const { text, values } = statement.bind(POSTGRES);
       return query(text, [...values]);
     });
-    return await demandEqual(table, read, readerInSchemas(query));
+    return await assertEqualRows(table, read, readerInSchemas(query));
   });
 }
 
@@ -118,7 +120,7 @@ const SET_SEQUENCE = prepared(
 );
 
 /** Reads the certificate files as rows, one at a time because each may be large. */
-async function* readPdfs(pdfs: PdfStore, at: string): ReturnType<Read> {
+async function* readPdfs(pdfs: PdfStore, at: string): ReturnType<ReadRows> {
   for await (const files of pdfs.list(null)) {
     for (const file of files) {
       const chunks: Uint8Array[] = [];

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { EVIDENCE } from '../../../migrations/evidence/0001.js';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { createCurrentFilter, type EvidencePort, type Leaf, type Numbered } from '../../evidence/port.js';
-import { kindsOf } from '../copy-tables.js';
+import { listKinds } from '../copy-tables.js';
 import type { Kinds, Table, Value } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
@@ -34,7 +34,7 @@ const PAGE_SIZE = 1000;
 
 const leaf = named('evidence.leaves');
 const LEAF_COLUMNS: Kinds = Object.fromEntries(
-  EVIDENCE[0].relations.flatMap(relation => Object.entries(kindsOf(relation))),
+  EVIDENCE[0].relations.flatMap(relation => Object.entries(listKinds(relation))),
 );
 
 const READ_ENDS = prepared(() => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { POSTGRES as SCHEMA } from '../../../migrations/schema.js';
 import type { Value } from '../contract/tables.js';
-import type { Read } from '../copy-tables.js';
+import type { ReadRows } from '../copy-tables.js';
 import { POSTGRES } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
 import { writeFilled } from '../sqlite/copy.js';
@@ -23,7 +23,7 @@ export function snapshot({ transact }: Postgres, file: string, at: string): Prom
 }
 
 /** Reads tables for another engine, within a transaction. */
-export function readerIn(query: Query): Read {
+export function readerIn(query: Query): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => (column === 'cells' ? CELLS : sql.id(column))));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(POSTGRES);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { sql } from 'kysely';
-import { type Cells, copyTable, type Read, tablesIn } from '../copy-tables.js';
+import { type Cells, copyTable, listTables, type ReadRows } from '../copy-tables.js';
 import { SQLITE } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
@@ -19,7 +19,7 @@ export function snapshot(files: Files, file: string): boolean {
 }
 
 /** Writes rows that are read from another engine to a new file. Returns false if the file exists. */
-export async function writeFilled(file: string, at: string, read: Read): Promise<boolean> {
+export async function writeFilled(file: string, at: string, read: ReadRows): Promise<boolean> {
   if (existsSync(file)) return false;
   const draft = `${file}.${randomUUID()}.draft`;
   try {
@@ -31,7 +31,7 @@ export async function writeFilled(file: string, at: string, read: Read): Promise
         works.send([statement.bind(SQLITE)]);
         works.end(true);
       };
-      for (const table of tablesIn('mirror')) await copyTable(table, read, write);
+      for (const table of listTables('mirror')) await copyTable(table, read, write);
       return writeCopy(db, file);
     } finally {
       db.close();
@@ -42,7 +42,7 @@ export async function writeFilled(file: string, at: string, read: Read): Promise
 }
 
 /** Reads the tables of a file for another engine. */
-export function readerIn(db: Sqlite): Read {
+export function readerIn(db: Sqlite): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(SQLITE);
