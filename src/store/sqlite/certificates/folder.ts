@@ -16,10 +16,12 @@ import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
-const LISTED_AT_ONCE = 64;
+/** How many file names `list` yields at a time. */
+const LIST_SIZE = 64;
 const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
 
-interface Identity {
+/** What the name of a certificate file is made of. */
+interface FileIdentity {
   readonly retirementId: string;
   readonly sha256: string;
 }
@@ -27,11 +29,11 @@ interface Identity {
 export interface FolderOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
-  /** Makes the names in a folder survive a power cut. */
+  /** Flushes a folder, so that the names in it survive a power cut. */
   readonly flushNames?: (folder: string) => Promise<void>;
 }
 
-/** PDFs as the files of a folder, whole and flushed before they have their names. */
+/** Stores PDFs as files in a folder. A file is complete and flushed before it gets its name. */
 export function createCertificateFolder(
   folder: string,
   { now, maxBytes = MAX_PDF_BYTES, flushNames = flushFolder }: FolderOptions,
@@ -50,7 +52,7 @@ export function createCertificateFolder(
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
         const written = await writePart(part, body, maxBytes);
-        const file = await place(folder, part, { retirementId, sha256: written.sha256 });
+        const file = await renamePart(folder, part, { retirementId, sha256: written.sha256 });
         await flush();
         return { file, ...written };
       } catch (error) {
@@ -59,7 +61,7 @@ export function createCertificateFolder(
       }
     },
     open: file => openFile(folder, file),
-    list: written => list(folder, written),
+    list: written => listFiles(folder, written),
     flush: async () => {
       if (existsSync(folder)) await flush();
     },
@@ -84,14 +86,14 @@ async function writePart(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<{ sha256: string; size: number }> {
-  const check = createPdfValidator(maxBytes);
+  const validator = createPdfValidator(maxBytes);
   const file = await open(part, 'wx', PRIVATE_FILE);
   try {
     for await (const chunk of body) {
-      check.addChunk(chunk);
+      validator.addChunk(chunk);
       await file.writeFile(chunk);
     }
-    const written = check.finish();
+    const written = validator.finish();
     await file.sync();
     return written;
   } finally {
@@ -100,15 +102,19 @@ async function writePart(
 }
 
 /**
- * Answers the name it has: what is there already keeps its own, also one with a part of the hash from an older program.
- * Nothing is ever written over: what is not what its name says was damaged on disk, and is moved aside.
+ * Gives a complete part its name and returns it. A file with the same bytes keeps its name, even the shorter name that an
+ * older program gave it. No file is overwritten: a file whose bytes do not have the hash of its name is renamed.
  */
-async function place(folder: string, part: string, { retirementId, sha256 }: Identity): Promise<string> {
+async function renamePart(
+  folder: string,
+  part: string,
+  { retirementId, sha256 }: FileIdentity,
+): Promise<string> {
   const name = formatCertificateFileName(retirementId, sha256);
-  for (const there of [name, formatLegacyFileName(retirementId, sha256)]) {
-    if ((await hashOf(join(folder, there))) !== sha256) continue;
+  for (const existing of [name, formatLegacyFileName(retirementId, sha256)]) {
+    if ((await hashOf(join(folder, existing))) !== sha256) continue;
     await rm(part);
-    return there;
+    return existing;
   }
   if (existsSync(join(folder, name))) {
     await rename(join(folder, name), join(folder, `${name}.${randomUUID()}.damaged`));
@@ -118,30 +124,31 @@ async function place(folder: string, part: string, { retirementId, sha256 }: Ide
 }
 
 async function openFile(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
-  return parseRetirementId(file) === null ? null : await openOwn(join(folder, file));
+  return parseRetirementId(file) === null ? null : await openRegularFile(join(folder, file));
 }
 
-const NOT_THERE = ['ENOENT', 'ELOOP', 'ENXIO'];
+/** Codes of errors that mean that there is no regular file. */
+const NO_FILE_CODES = ['ENOENT', 'ELOOP', 'ENXIO'];
 
-/** Null for whatever is no file of its own: a link may lead anywhere, and a pipe or a device has no end. */
-async function openOwn(path: string): Promise<AsyncIterable<Uint8Array> | null> {
+/** Returns null unless the path is a regular file: a link may lead anywhere, and a pipe or a device has no end. */
+async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await file.stat()).isFile()) return file.createReadStream();
     await file.close();
     return null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && NOT_THERE.includes(String(error.code))) return null;
+    if (error instanceof Error && 'code' in error && NO_FILE_CODES.includes(String(error.code))) return null;
     throw error;
   }
 }
 
-async function* list(folder: string, written: TimeWindow | null): AsyncGenerator<string[]> {
+async function* listFiles(folder: string, written: TimeWindow | null): AsyncGenerator<string[]> {
   if (!existsSync(folder)) return;
   let files: string[] = [];
   for await (const { name } of await opendir(folder)) {
     if (written === null || (await wasWritten(join(folder, name), written))) files.push(name);
-    if (files.length < LISTED_AT_ONCE) continue;
+    if (files.length < LIST_SIZE) continue;
     yield files;
     files = [];
   }
@@ -163,14 +170,14 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 async function hashOf(file: string): Promise<string | null> {
-  const body = await openOwn(file);
+  const body = await openRegularFile(file);
   if (body === null) return null;
   const hash = createHash('sha256');
   for await (const chunk of body) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** Another worker may be writing a part right now: only what nobody writes any more is removed. */
+/** Whether no process writes the part any more. Another worker may be writing one right now. */
 async function isLeftover(folder: string, name: string, now: number): Promise<boolean> {
   const owner = Number(PART.exec(name)?.[1]);
   if (Number.isNaN(owner)) return false;
