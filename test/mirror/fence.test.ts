@@ -11,7 +11,7 @@ test('T44 without the fence a job that lost its claim writes', async () => {
 test('T44 without the check of the installation an uninstalled organization is written', async () => {
   const create = await createBrokenMirror(
     'store/mirror/syncs.js',
-    "installations.every(({ state }) => state !== 'active')",
+    "installations.every(row => row.state !== 'active')",
     'false',
   );
   expect(await writeAfterUninstalling(await openMirror({ create }))).toEqual(['late']);
