@@ -1,108 +1,182 @@
+/** What the mirror holds, in the order and form in which it is compared with the registry. */
+import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row, Tables, Value } from '../store/contract/tables.js';
+import { queryBuilder } from '../store/sql/builder.js';
 import { type ResourceEntry, listKeyColumns } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
-import { UNREADABLE } from './coverage.js';
-import { columns, first, ofOne, only, plain, sql, table } from './sql.js';
+import { UNREADABLE_STATES } from './coverage.js';
+import { ALL_COLUMNS, relation, selectColumns } from './lists/relation.js';
+import { belongsTo, readFirst, readOne } from './read.js';
+import { sqlStatement } from '../store/sql/columns.js';
 
-/** Something that stands at the registry by itself, and is asked for by its id. */
+/** An object that the registry returns by its id. */
 export interface ComparedObject {
   readonly organization_id: string;
   readonly installation_id: string;
   readonly key: string;
-  /** Null for what the mirror says is not there. */
+  /** What the mirror holds; null if the mirror says that the object does not exist. */
   readonly kept: string | null;
 }
 
-/** Each with its state; null where it is uninstalled. */
-export async function readInstallations({ all }: Reader) {
-  return await all(sql<ComparedObject>`SELECT coalesce(organization_id, '') AS organization_id, id AS installation_id, id AS key,
-      CASE state WHEN 'uninstalled' THEN NULL ELSE state || ' ' || document END AS kept
-    FROM mirror.installations ORDER BY id`);
-}
-
-const ACTIVE = plain(`SELECT organization_id, max(id) AS id FROM mirror.installations
-  WHERE state = 'active' GROUP BY organization_id`);
-
-/** By way of the organizations that name them. */
-export async function readProjects({ all }: Reader) {
-  return await all(sql<ComparedObject>`SELECT min(r.organization_id) AS organization_id, min(i.id) AS installation_id,
-      p.id AS key, p.document AS kept
-    FROM mirror.projects AS p
-      JOIN mirror.project_states AS s ON s.project_id = p.id AND s.state = 'readable'
-      JOIN mirror.project_references AS r ON r.project_id = p.id
-      JOIN (${ACTIVE}) AS i ON i.organization_id = r.organization_id
-    GROUP BY p.id, p.document ORDER BY p.id`);
-}
-
-/** So many versions after one, past ones too, whole. */
-export async function readVersions({ all }: Reader, of: string, after: Value, limit: number) {
-  const history = table(`${of}_history`);
+/** Reads every installation with its state. `kept` is null if it is uninstalled. */
+export async function readInstallations({ all }: Reader): Promise<ComparedObject[]> {
   return await all(
-    sql<Row>`SELECT * FROM ${history} WHERE version > ${after} ORDER BY version LIMIT ${limit}`,
+    queryBuilder
+      .selectFrom('mirror.installations')
+      .select(eb => [
+        eb.fn.coalesce('organization_id', sql.lit('')).as('organization_id'),
+        'id as installation_id',
+        'id as key',
+        sql<string | null>`CASE state WHEN 'uninstalled' THEN NULL ELSE state || ' ' || document END`.as(
+          'kept',
+        ),
+      ])
+      .orderBy('id'),
   );
 }
 
-/** The key and the registry's object of every row of an organization. */
-export function readDocuments({ stream }: Reader, entry: ResourceEntry, organizationId: string) {
-  const wanted = plain([...listKeyColumns(entry), 'document'].join(', '));
-  const owner = plain(entry.scope ?? 'id');
-  return stream(sql<Row>`SELECT ${wanted} FROM ${table(entry.table)} WHERE ${owner} = ${organizationId}`);
+/** The newest active installation of each organization. */
+function selectActiveInstallations() {
+  return queryBuilder
+    .selectFrom('mirror.installations')
+    .select(eb => ['organization_id', eb.fn.max('id').as('id')])
+    .where('state', '=', 'active')
+    .groupBy('organization_id');
 }
 
-interface Readable {
-  readonly organization_id: string;
-  readonly installation_id: string;
-  readonly resource: string;
+/** Reads every readable project, with an organization whose rows name it. */
+export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.projects as project')
+      .innerJoin('mirror.project_states as project_state', join =>
+        join.onRef('project_state.project_id', '=', 'project.id').on('project_state.state', '=', 'readable'),
+      )
+      .innerJoin('mirror.project_references as reference', 'reference.project_id', 'project.id')
+      .innerJoin(
+        selectActiveInstallations().as('active'),
+        'active.organization_id',
+        'reference.organization_id',
+      )
+      .select(eb => [
+        eb.fn.min('reference.organization_id').as('organization_id'),
+        eb.fn.min('active.id').as('installation_id'),
+        'project.id as key',
+        'project.document as kept',
+      ])
+      .groupBy(['project.id', 'project.document'])
+      .orderBy('project.id'),
+  );
 }
 
-/** Everything that was read completely and that an active installation lets us read again. */
+/** Reads whole rows, with older versions, in the order of their version numbers. `after` is the last one read before. */
+export async function readVersions(
+  { all }: Reader,
+  tableName: string,
+  after: Value,
+  limit: number,
+): Promise<Row[]> {
+  return await all(
+    sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(`${tableName}_history`)} WHERE version > ${after}
+    ORDER BY version LIMIT ${limit}`,
+  );
+}
+
+/** Streams the key and the registry's document of every row of an organization. */
+export function readDocuments(
+  { stream }: Reader,
+  entry: ResourceEntry,
+  organizationId: string,
+): AsyncIterable<Row> {
+  const columns = selectColumns([...listKeyColumns(entry), 'document']);
+  const isOwned = belongsTo(organizationId, entry.scope ?? 'id');
+  return stream(sqlStatement`SELECT ${columns} FROM ${relation(entry.table)} WHERE ${isOwned}`);
+}
+
+/** Reads every list that was read completely and that an active installation can read again. */
 export async function readReadable({ all }: Reader) {
-  return await all(sql<Readable>`SELECT f.organization_id, i.id AS installation_id, f.resource
-    FROM mirror.freshness AS f JOIN (${ACTIVE}) AS i ON i.organization_id = f.organization_id
-    WHERE f.as_of IS NOT NULL AND f.state NOT IN ${UNREADABLE} ORDER BY f.organization_id, f.resource`);
+  const lists = await all(
+    queryBuilder
+      .selectFrom('mirror.freshness as list')
+      .innerJoin(selectActiveInstallations().as('active'), 'active.organization_id', 'list.organization_id')
+      .select(['active.organization_id', 'active.id as installation_id', 'list.resource'])
+      .where('list.as_of', 'is not', null)
+      .where('list.state', 'not in', UNREADABLE_STATES)
+      .orderBy('list.organization_id')
+      .orderBy('list.resource'),
+  );
+  return lists.map(list => ({ ...list, organization_id: list.organization_id ?? '' }));
 }
 
-interface NotCompared extends Pick<Tables['freshness'], 'resource' | 'reason'> {
-  readonly organization_id: string | null;
-  readonly name: string | null;
-  readonly installation_id: string;
-  readonly state: string;
-}
-
-/** Lists that the mirror keeps or would keep, and that nobody can read again or has read completely. */
+/** Reads the lists that cannot be compared: they were never read completely, or can no longer be read. */
 export async function readNotCompared({ all }: Reader) {
-  return await all(sql<NotCompared>`SELECT c.organization_id, c.installation_id, c.organization_name AS name,
-      coalesce(f.resource, '*') AS resource, coalesce(f.state, c.state) AS state, f.reason
-    FROM mirror.coverage AS c LEFT JOIN mirror.freshness AS f ON f.organization_id = c.organization_id
-    WHERE (f.as_of IS NULL OR f.state IN ${UNREADABLE})
-      AND (f.resource IS NULL OR f.resource IN ${[...LIST_RESOURCES, '*']})
-    ORDER BY c.organization_id NULLS FIRST, c.installation_id, f.resource`);
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.coverage as known')
+      .leftJoin('mirror.freshness as list', 'list.organization_id', 'known.organization_id')
+      .select(eb => [
+        'known.organization_id',
+        'known.installation_id',
+        'known.organization_name as name',
+        eb.fn.coalesce('list.resource', sql.lit('*')).as('resource'),
+        sql<string>`coalesce(list.state, known.state)`.as('state'),
+        'list.reason',
+      ])
+      .where(eb => eb.or([eb('list.as_of', 'is', null), eb('list.state', 'in', UNREADABLE_STATES)]))
+      .where(eb =>
+        eb.or([eb('list.resource', 'is', null), eb('list.resource', 'in', [...LIST_RESOURCES, '*'])]),
+      )
+      .orderBy('known.organization_id', order => order.asc().nullsFirst())
+      .orderBy('known.installation_id')
+      .orderBy('list.resource'),
+  );
 }
 
-/** An installation by which the registry can be asked. */
+/** An installation through which the registry can be read. */
 export interface InstallationTarget extends Pick<Tables['installations'], 'organization_id' | 'state'> {
   readonly installation_id: string;
 }
 
-/** All that are not uninstalled, or those of one organization. */
-export async function readTargets({ all }: Reader, organizationId: string | null) {
-  const wanted = organizationId === null ? plain(`state <> 'uninstalled'`) : ofOne(organizationId);
-  return await all(sql<InstallationTarget>`SELECT id AS installation_id, organization_id, state
-    FROM mirror.installations WHERE ${wanted} ORDER BY organization_id NULLS FIRST, id`);
+/** Reads all installations that are not uninstalled, or all of one organization. */
+export async function readTargets(
+  { all }: Reader,
+  organizationId: string | null,
+): Promise<InstallationTarget[]> {
+  const installations = queryBuilder.selectFrom('mirror.installations');
+  return await all(
+    (organizationId === null
+      ? installations.where('state', '<>', 'uninstalled')
+      : installations.where('organization_id', '=', organizationId)
+    )
+      .select(['id as installation_id', 'organization_id', 'state'])
+      .orderBy('organization_id', order => order.asc().nullsFirst())
+      .orderBy('id'),
+  );
 }
 
-/** The newest installation of an organization, an active one first. */
+/** Reads the newest installation of an organization, an active one first. */
 export async function readInstalled(reader: Reader, organizationId: string) {
-  const asked = sql`SELECT ${columns('installations', ['id', 'document'])} FROM mirror.installations
-    WHERE organization_id = ${organizationId}
-    ORDER BY CASE state WHEN 'active' THEN 0 ELSE 1 END, version DESC LIMIT 1`;
-  return await first(reader, asked);
+  return await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.installations')
+      .select(['id', 'document'])
+      .where('organization_id', '=', organizationId)
+      .orderBy(sql`CASE state WHEN 'active' THEN 0 ELSE 1 END`)
+      .orderBy('version', 'desc')
+      .limit(1),
+  );
 }
 
-/** The first credit in the warehouse of an organization. */
+/** Reads the id of the first credit in the warehouse of an organization. */
 export async function readFirstCredit(reader: Reader, organizationId: string): Promise<string | null> {
-  const asked = sql<{ first: string | null }>`SELECT min(credit_id) AS first FROM mirror.warehouse_credits
-    WHERE organization_id = ${organizationId}`;
-  return (await only(reader, asked)).first;
+  const { first } = await readOne(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.warehouse_credits')
+      .select(eb => eb.fn.min<string | null>('credit_id').as('first'))
+      .where('organization_id', '=', organizationId),
+  );
+  return first;
 }

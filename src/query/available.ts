@@ -1,182 +1,234 @@
-import type { Reader, Statement } from '../store/contract/reader.js';
-import type { Tables } from '../store/contract/tables.js';
+import { type Expression, sql, type SqlBool } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import type { FreshnessReason, FreshnessState } from '../store/contract/states.js';
+import { queryBuilder } from '../store/sql/builder.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
-import type { FreshnessStanding, FreshnessDetails } from './freshness/words.js';
 import { type Condition, matches } from './lists/condition.js';
 import { RANK } from './freshness/read.js';
-import { BY_OWNER, BY_PROJECT, byOwner, idsOf, ownersBy, sumWarehouses } from './sums.js';
-import { built, every, first, limit, ofOne, only, plain, sql } from './sql.js';
+import { belongsTo, readFirst, readOne } from './read.js';
+import {
+  BY_OWNER,
+  BY_PROJECT,
+  groupByOwner,
+  organizationIdsOf,
+  selectOwners,
+  sumWarehouses,
+} from './sums.js';
 
-interface Demand {
-  /** Null for all of them. */
+interface AvailableRequest {
+  /** Null for all organizations. */
   readonly organizationId: string | null;
-  /** Restricts the credits, by filters of the list of warehouses. */
+  /** Restricts the credits, with filters of the list `warehouse`. */
   readonly where?: readonly Condition[];
 }
-
-/** The warehouse of an organization that is known, and how far it can be trusted. */
-export type Warehouse = FreshnessDetails &
-  Omit<Tables['coverage'], 'state'> &
-  Pick<Tables['freshness'], 'as_of' | 'age_seconds' | 'rows'>;
 
 export type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
-export type WarehouseCounts = Awaited<ReturnType<typeof sumStanding>>;
+export type WarehouseCounts = Awaited<ReturnType<typeof readWarehouseCounts>>;
 
-/** Of these nothing is expected: they are shown only where something is known. */
-const CLOSED = ['no_access', 'not_offered'];
+/** Nothing is expected of these warehouses. They are shown only if some of their credits are known. */
+const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 
-/** What is available now, and what is known and is not. Each warehouse is in one of both or empty. */
-export async function readAvailable(reader: Reader, demand: Demand) {
+/** Reads the available credits, and the warehouses that are left out. A warehouse that is in neither is empty. */
+export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {
-    const standing = await readStanding(snapshot, demand.organizationId);
-    const { where = [] } = demand;
-    const part = partOf(where);
-    const rows = await readRows(snapshot, idsOf(standing.warehouses), part);
-    const left = await sumWarehouses(snapshot, sql`${idsOf(standing.leftOut)}`, BY_OWNER, part);
-    const sumsOf = byOwner(left);
-    /** What is left out of what was asked for, with tonnes of each type, to look at. */
-    const leftOut = standing.leftOut.map(each => {
-      const sums = sumsOf(each).toReversed();
-      const amounts = sums.map(({ type, ...sum }) => {
-        const isKnown = sum.rows > sum.rows_without_amount;
-        const amount = isKnown ? Number(formatPlainTonnes(sum.amount_micro)) : null;
-        return { type, amount, rowsWithoutAmount: sum.rows_without_amount };
-      });
-      return {
-        ...each,
-        rows: where.length > 0 ? sums.reduce((all, sum) => all + sum.rows, 0) : each.rows,
-        amounts,
-      };
-    });
-    return { ...standing, rows, leftOut };
+    const { known, uninstalled, warehouses, leftOut } = await readWarehouses(snapshot, organizationId);
+    const condition = toCondition(where);
+    const rows = await readCredits(snapshot, organizationIdsOf(warehouses), condition);
+    const sums = await sumWarehouses(snapshot, organizationIdsOf(leftOut), BY_OWNER, condition);
+    const findSums = groupByOwner(sums);
+    return {
+      known,
+      uninstalled,
+      warehouses,
+      rows,
+      /** With the last known tonnes of each credit type. */
+      leftOut: leftOut.map(warehouse => {
+        const ownSums = findSums(warehouse).toReversed();
+        const amounts = ownSums.map(({ type, ...sum }) => {
+          const isKnown = sum.rows > sum.rows_without_amount;
+          const amount = isKnown ? Number(formatPlainTonnes(sum.amount_micro)) : null;
+          return { type, amount, rowsWithoutAmount: sum.rows_without_amount };
+        });
+        const rowCount =
+          where.length > 0 ? ownSums.reduce((count, sum) => count + sum.rows, 0) : warehouse.rows;
+        return { ...warehouse, rows: rowCount, amounts };
+      }),
+    };
   });
 }
 
-/** The credits of one organization or one project, or of all. */
+/** Selects the credits of one organization, of one project, or of all. */
 export interface CreditScope {
   readonly organizationId?: string | null;
   readonly projectId?: string | null;
 }
 
-/** What is available, by project and vintage; and each warehouse that holds some and is not fresh, the worst first. */
+/** Adds up the available credits by project and vintage. Also reads the warehouses that are not fresh, the worst first. */
 export async function readAvailability(
   reader: Reader,
   { organizationId = null, projectId = null }: CreditScope,
 ) {
-  const part = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
+  const condition: Expression<SqlBool> = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
   return await reader.inSnapshot(async snapshot => {
-    const left = await sumWarehouses(snapshot, ownersBy('<>', organizationId), BY_OWNER, part);
-    const sumsOf = byOwner(left);
-    const warehouses =
-      await snapshot.all(sql<Unavailable>`SELECT f.organization_id, o.full_name AS organization_name,
-        f.state, f.reason, f.failing_since
-      FROM mirror.freshness AS f LEFT JOIN mirror.organizations AS o ON o.id = f.organization_id
-      WHERE f.resource = 'warehouse' AND f.organization_id IN ${[...new Set(idsOf(left))]}
-      ORDER BY ${RANK} DESC, organization_name NULLS FIRST, f.organization_id`);
+    const staleOwners = selectOwners('not fresh', organizationId);
+    const sums = await sumWarehouses(snapshot, staleOwners, BY_OWNER, condition);
+    const findSums = groupByOwner(sums);
+    const warehouses = await snapshot.all(
+      queryBuilder
+        .selectFrom('mirror.freshness as list')
+        .leftJoin('mirror.organizations as owner', 'owner.id', 'list.organization_id')
+        .select([
+          'list.organization_id',
+          'owner.full_name as organization_name',
+          'list.state',
+          'list.reason',
+          'list.failing_since',
+        ])
+        .where('list.resource', '=', 'warehouse')
+        .where('list.organization_id', 'in', [...new Set(organizationIdsOf(sums))])
+        .orderBy(RANK, 'desc')
+        .orderBy('organization_name', order => order.asc().nullsFirst())
+        .orderBy('list.organization_id'),
+    );
     return {
-      rows: await sumWarehouses(snapshot, ownersBy('=', organizationId), BY_PROJECT, part),
-      unavailable: warehouses.map(each => ({ ...each, sums: sumsOf(each) })),
+      rows: await sumWarehouses(snapshot, selectOwners('fresh', organizationId), BY_PROJECT, condition),
+      unavailable: warehouses.map(warehouse => ({ ...warehouse, sums: findSums(warehouse) })),
     };
   });
 }
 
 export type Availability = Awaited<ReturnType<typeof readAvailability>>;
 
-type Unavailable = FreshnessStanding &
-  Pick<Tables['freshness'], 'organization_id'> &
-  Pick<Tables['coverage'], 'organization_name'>;
-
-/** Of which warehouses something is available, and of which not. */
-async function readStanding(reader: Reader, organizationId: string | null) {
-  const all = await reader.all(
-    sql`SELECT ${WAREHOUSE} FROM ${warehousesOf(organizationId)} ORDER BY ${BY_NAME}`,
-  );
-  const warehouses = all.filter(({ state }) => state === 'fresh');
-  const available = new Set(warehouses);
-  const uninstalled = all.filter(({ reason }) => reason === 'uninstalled').length;
+/** Reads the warehouses of which something is available, and those that are left out. */
+async function readWarehouses({ all }: Reader, organizationId: string | null) {
+  const warehouses = await all(selectWarehouses(organizationId).orderBy(sql`${BY_NAME}`));
+  const fresh = warehouses.filter(({ state }) => state === 'fresh');
+  const uninstalled = warehouses.filter(({ reason }) => reason === 'uninstalled').length;
   return {
-    /** Of how many organizations this is all that can be said; those that have removed the app are apart. */
-    known: all.length - uninstalled,
+    /** How many organizations have the app. */
+    known: warehouses.length - uninstalled,
     uninstalled,
-    /** Those of which something is available, the empty ones too. */
-    warehouses,
-    leftOut: all.filter(each => !available.has(each) && (each.rows > 0 || !CLOSED.includes(each.state))),
+    /** The warehouses whose credits are available, with the empty ones. */
+    warehouses: fresh,
+    leftOut: warehouses.filter(
+      ({ state, rows }) => state !== 'fresh' && (rows > 0 || !CLOSED_STATES.some(closed => closed === state)),
+    ),
   };
 }
+
+/** The warehouse of a known organization, and how far it can be trusted. */
+export type Warehouse = Awaited<ReturnType<typeof readWarehouses>>['warehouses'][number];
 
 /**
- * Returns SQL for the warehouse of each known organization. Freshness is computed first: PostgreSQL expects so much work of it that
- * all ways to join it look alike, and it may compare each organization with each other one.
+ * Selects the warehouse of each known organization. Freshness is materialized first: otherwise PostgreSQL may compare each
+ * organization with each other one.
  */
-function warehousesOf(organizationId: string | null): Statement {
-  return sql`(WITH f AS MATERIALIZED (
-      SELECT organization_id, state, reason, failing_since, as_of, age_seconds, rows, error, oldest_unread_at, worker_seen_at
-      FROM mirror.freshness WHERE resource = 'warehouse' AND ${ofOne(organizationId)})
-    SELECT c.organization_id, c.installation_id, c.organization_name,
-      CASE c.state WHEN 'active' THEN coalesce(f.state, 'never_read')
-        WHEN 'never_read' THEN 'never_read' ELSE 'no_access' END AS state,
-      CASE c.state WHEN 'active' THEN CASE WHEN f.state IS NULL THEN 'waiting' ELSE f.reason END
-        WHEN 'never_read' THEN 'waiting' ELSE c.state END AS reason,
-      CASE WHEN c.state <> 'never_read' THEN f.failing_since END AS failing_since,
-      f.as_of, f.age_seconds, coalesce(f.rows, 0) AS rows, f.error, f.oldest_unread_at, f.worker_seen_at
-    FROM mirror.coverage AS c
-      LEFT JOIN f ON f.organization_id = c.organization_id
-    WHERE ${ofOne(organizationId, 'c')}) AS w`;
+function selectWarehouses(organizationId: string | null) {
+  const freshness = queryBuilder
+    .selectFrom('mirror.freshness')
+    .select(['organization_id', 'state', 'reason', 'failing_since', 'as_of', 'age_seconds', 'rows', 'error'])
+    .select(['oldest_unread_at', 'worker_seen_at'])
+    .where('resource', '=', 'warehouse')
+    .where(belongsTo(organizationId));
+  const warehouses = queryBuilder
+    .with(
+      cte => cte('f').materialized(),
+      () => freshness,
+    )
+    .selectFrom('mirror.coverage as c')
+    .leftJoin('f', 'f.organization_id', 'c.organization_id')
+    .select(['c.organization_id', 'c.installation_id', 'c.organization_name'])
+    .select([
+      sql<FreshnessState>`CASE c.state WHEN 'active' THEN coalesce(f.state, 'never_read')
+        WHEN 'never_read' THEN 'never_read' ELSE 'no_access' END`.as('state'),
+      sql<FreshnessReason | null>`CASE c.state WHEN 'active' THEN CASE WHEN f.state IS NULL THEN 'waiting' ELSE f.reason END
+        WHEN 'never_read' THEN 'waiting' ELSE c.state END`.as('reason'),
+      sql<string | null>`CASE WHEN c.state <> 'never_read' THEN f.failing_since END`.as('failing_since'),
+      sql<number>`coalesce(f.rows, 0)`.as('rows'),
+    ])
+    .select(['f.as_of', 'f.age_seconds', 'f.error', 'f.oldest_unread_at', 'f.worker_seen_at'])
+    .where(belongsTo(organizationId, 'c.organization_id'));
+  return queryBuilder.selectFrom(warehouses.as('warehouse')).selectAll('warehouse');
 }
 
-const WAREHOUSE = plain<Warehouse>(`organization_id, installation_id, organization_name, state, reason,
-  failing_since, as_of, age_seconds, rows, error, oldest_unread_at, worker_seen_at`);
-const BY_NAME = plain('organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id');
-const IS_LEFT_OUT = sql`state <> 'fresh' AND (rows > 0 OR state NOT IN ${CLOSED})`;
+const BY_NAME = sql`organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`;
+const IS_LEFT_OUT = sql<boolean>`state <> 'fresh' AND (rows > 0 OR state NOT IN (${sql.join(CLOSED_STATES.map(state => sql.lit(state)))}))`;
 
-/** How many warehouses stand how, and the worst of those that are left out, as many as are asked for. */
-export async function sumStanding(reader: Reader, most: number) {
-  const all = warehousesOf(null);
-  const counts = sql<Counts>`SELECT count(*) FILTER (WHERE coalesce(reason, '') <> 'uninstalled') AS known,
-      count(*) FILTER (WHERE reason = 'uninstalled') AS uninstalled,
-      count(*) FILTER (WHERE state = 'fresh') AS available,
-      count(failing_since) FILTER (WHERE state = 'fresh') AS failing,
-      min(as_of) FILTER (WHERE state = 'fresh') AS oldest_at,
-      count(*) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out,
-      count(as_of) FILTER (WHERE ${IS_LEFT_OUT}) AS left_out_known
-    FROM ${all}`;
-  const worst = sql`SELECT ${WAREHOUSE} FROM ${all} WHERE ${IS_LEFT_OUT}
-    ORDER BY ${RANK} DESC, rows DESC, ${BY_NAME} ${limit(most)}`;
-  const { left_out: count, left_out_known: readCount, ...sums } = await only(reader, counts);
+/** Counts the warehouses by how they stand. Also reads the worst of those that are left out, at most `limit`. */
+export async function readWarehouseCounts(reader: Reader, limit: number) {
+  const count = sql<number>`count(*)`;
+  const {
+    left_out: leftOut,
+    left_out_known: readCount,
+    ...counts
+  } = await readOne(
+    reader,
+    queryBuilder.selectFrom(selectWarehouses(null).as('warehouse')).select([
+      sql<number>`${count} FILTER (WHERE coalesce(reason, '') <> 'uninstalled')`.as('known'),
+      sql<number>`${count} FILTER (WHERE reason = 'uninstalled')`.as('uninstalled'),
+      /** The warehouses whose credits are available, with the empty ones. */
+      sql<number>`${count} FILTER (WHERE state = 'fresh')`.as('available'),
+      /** Those of them whose last read failed. */
+      sql<number>`count(failing_since) FILTER (WHERE state = 'fresh')`.as('failing'),
+      sql<string | null>`min(as_of) FILTER (WHERE state = 'fresh')`.as('oldest_at'),
+      sql<number>`${count} FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out'),
+      /** Those of them that were ever read. */
+      sql<number>`count(as_of) FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out_known'),
+    ]),
+  );
+  const worst = selectWarehouses(null)
+    .where(IS_LEFT_OUT)
+    .orderBy(RANK, 'desc')
+    .orderBy('rows', 'desc')
+    .orderBy(BY_NAME);
   return {
-    ...sums,
-    unavailable: { count, readCount: readCount, worst: count === 0 ? [] : await reader.all(worst) },
+    ...counts,
+    unavailable: {
+      count: leftOut,
+      readCount,
+      worst: leftOut === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
+    },
   };
 }
 
-interface Counts {
-  readonly known: number;
-  readonly uninstalled: number;
-  /** Of how many something is available, the empty ones too. */
-  readonly available: number;
-  /** Of these, how many failed at the last read, and when the oldest was read. */
-  readonly failing: number;
-  readonly oldest_at: string | null;
-  readonly left_out: number;
-  /** Of these, how many have ever been read. */
-  readonly left_out_known: number;
+function toCondition(where: readonly Condition[]): Expression<SqlBool> {
+  return where.length === 0
+    ? sql`1 = 1`
+    : sql`${sql.join(
+        where.map(condition => matches(condition)),
+        sql` AND `,
+      )}`;
 }
 
-function partOf(where: readonly Condition[]): Statement {
-  return every(where.map(condition => built(matches(condition))));
-}
-
-/** Tells whether any warehouse has held such a credit, as far as the mirror has seen. */
+/** Whether any warehouse has held such a credit, as far as the mirror has seen. */
 export async function wasEverHeld(reader: Reader, condition: Condition): Promise<boolean> {
-  const held = sql`SELECT 1 FROM mirror.warehouse_credits_history WHERE ${built(matches(condition))} LIMIT 1`;
-  return (await first(reader, held)) !== null;
+  const held = queryBuilder
+    .selectFrom('mirror.warehouse_credits_history')
+    .select('version')
+    .where(toCondition([condition]))
+    .limit(1);
+  return (await readFirst(reader, held)) !== null;
 }
 
-async function readRows({ all }: Reader, owners: readonly string[], part: Statement) {
-  return await all(sql<Tables['warehouse_sums']>`SELECT * FROM mirror.warehouse_sums
-    WHERE organization_id IN ${owners} AND ${part}
-    ORDER BY organization_name NULLS FIRST, organization_id, project_name NULLS FIRST, vintage NULLS FIRST,
-      type NULLS FIRST, project_id NULLS FIRST, credit_id`);
+async function readCredits({ all }: Reader, organizationIds: readonly string[], where: Expression<SqlBool>) {
+  const credits = queryBuilder
+    .selectFrom('mirror.warehouse_sums')
+    .selectAll()
+    .where('organization_id', 'in', organizationIds)
+    .where(where);
+  const order = [
+    'organization_name',
+    'organization_id',
+    'project_name',
+    'vintage',
+    'type',
+    'project_id',
+  ] as const;
+  return await all(
+    order
+      .reduce((query, column) => query.orderBy(column, direction => direction.asc().nullsFirst()), credits)
+      .orderBy('credit_id'),
+  );
 }

@@ -1,37 +1,56 @@
+import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
-import type { Tables } from '../store/contract/tables.js';
-import { first, ofOne, sql, stoodAt } from './sql.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { belongsTo, readFirst, wasValidAt } from './read.js';
 
-/** A file that a row names, replaced ones included: what was stored once is never removed by a read. */
+/** A certificate file that a row names. Replaced files are included: a read never removes a stored file. */
 export interface StoredFile {
   readonly file: string;
   readonly sha256: string;
   readonly size: number;
 }
 
-export async function readStoredFiles({ all }: Reader) {
-  return await all(sql<StoredFile>`SELECT file, sha256, min(size) AS size FROM mirror.certificates_history
-    WHERE state = 'stored' GROUP BY file, sha256 ORDER BY file, sha256`);
+export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.certificates_history')
+      .select([
+        sql.ref<string>('file').as('file'),
+        sql.ref<string>('sha256').as('sha256'),
+        sql<number>`min(size)`.as('size'),
+      ])
+      .where('state', '=', 'stored')
+      .groupBy(['file', 'sha256'])
+      .orderBy('file')
+      .orderBy('sha256'),
+  );
 }
 
-/** Whether a row still names the file; one that was purged meanwhile is named by none. */
+/** Whether a row names this file. No row names a file after it was purged. */
 export async function isNamed(reader: Reader, file: string): Promise<boolean> {
-  const asked = sql`SELECT version FROM mirror.certificates_history WHERE file = ${file} LIMIT 1`;
-  return (await first(reader, asked)) !== null;
+  const row = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.certificates_history')
+      .select('version')
+      .where('file', '=', file)
+      .limit(1),
+  );
+  return row !== null;
 }
 
 interface ExportFilter {
   readonly organizationId: string | null;
-  /** An instant in the form of the mirror's own. Null for what is true now. */
+  /** Null exports the present. */
   readonly at: string | null;
 }
 
-/** What stands now has not ended then. */
+/** An instant at which every current row is valid. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-const KEY = ['retirement_id', 'organization_id'] as const;
-const STORED = ['fetched_at', 'file', 'sha256'] as const;
-const PROVEN = [
+const KEY_COLUMNS = ['retirement_id', 'organization_id'] as const;
+const FILE_COLUMNS = ['fetched_at', 'file', 'sha256'] as const;
+const RETIREMENT_COLUMNS = [
   'beneficiary',
   'amount',
   'project',
@@ -40,39 +59,71 @@ const PROVEN = [
   'retired_at',
   'serialization',
 ] as const;
-export const EXPORT_COLUMNS = [...KEY, ...PROVEN, ...STORED, 'organization_name', 'valid_from'] as const;
+export const EXPORT_COLUMNS = [
+  ...KEY_COLUMNS,
+  ...RETIREMENT_COLUMNS,
+  ...FILE_COLUMNS,
+  'organization_name',
+  'valid_from',
+] as const;
 
-type Sure = (typeof KEY)[number] | (typeof STORED)[number] | 'valid_from';
-export type ExportRow = Readonly<
-  Record<Sure, string> & Record<(typeof PROVEN)[number] | 'organization_name', string | null>
->;
+export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
 
-/** The stored certificates beside what they prove, now or as both stood at an instant. */
+/** Reads the stored certificates with their retirements, now or as of an instant. */
 export async function readExport({ all }: Reader, { organizationId, at }: ExportFilter) {
-  const then = at ?? END_OF_TIME;
-  return await all(sql<ExportRow>`SELECT c.retirement_id, c.organization_id, r.beneficiary, r.amount_exact AS amount,
-      r.project_name AS project, r.vintage, r.reason, r.created_at AS retired_at, r.serialization, c.fetched_at,
-      c.file, c.sha256, o.full_name AS organization_name, c.valid_from
-    FROM mirror.certificates_history AS c
-      LEFT JOIN mirror.retirements_history AS r
-        ON r.organization_id = c.organization_id AND r.id = c.retirement_id AND ${stoodAt(then, 'r')}
-      LEFT JOIN mirror.organizations_history AS o ON o.id = c.organization_id AND ${stoodAt(then, 'o')}
-    WHERE c.state = 'stored' AND ${stoodAt(then, 'c')} AND ${ofOne(organizationId, 'c')}
-    ORDER BY r.created_at NULLS FIRST, c.retirement_id, c.organization_id`);
+  const instant = at ?? END_OF_TIME;
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.certificates_history as c')
+      .leftJoin('mirror.retirements_history as r', join =>
+        join
+          .onRef('r.organization_id', '=', 'c.organization_id')
+          .onRef('r.id', '=', 'c.retirement_id')
+          .on(wasValidAt(instant, 'r')),
+      )
+      .leftJoin('mirror.organizations_history as o', join =>
+        join.onRef('o.id', '=', 'c.organization_id').on(wasValidAt(instant, 'o')),
+      )
+      .select([
+        'c.retirement_id',
+        'c.organization_id',
+        'r.beneficiary',
+        'r.amount_exact as amount',
+        'r.project_name as project',
+        'r.vintage',
+        'r.reason',
+        'r.created_at as retired_at',
+        'r.serialization',
+        // A stored certificate has all of these.
+        sql.ref<string>('c.fetched_at').as('fetched_at'),
+        sql.ref<string>('c.file').as('file'),
+        sql.ref<string>('c.sha256').as('sha256'),
+        'o.full_name as organization_name',
+        'c.valid_from',
+      ])
+      .where('c.state', '=', 'stored')
+      .where(wasValidAt(instant, 'c'))
+      .where(belongsTo(organizationId, 'c.organization_id'))
+      .orderBy('r.created_at', order => order.asc().nullsFirst())
+      .orderBy('c.retirement_id')
+      .orderBy('c.organization_id'),
+  );
 }
 
-type Covered = Pick<Tables['freshness'], 'organization_id' | 'resource' | 'state' | 'as_of' | 'rows'> &
-  Pick<Partial<Tables['resource_states']>, 'first_complete_at'>;
-
-/** How far what is exported can be trusted: each list that it was made of, its state and the time it is known for. */
+/** Reads the state of each list that an export was made from, and the time that it is known for. */
 export async function readCoverage(
   { all }: Reader,
   organizationId: string | null,
   resources: readonly string[] | null = ['retirements', 'certificates'],
 ) {
-  const wanted = resources === null ? sql`1 = 1` : sql`f.resource IN ${[...resources, '*']}`;
-  return await all(sql<Covered>`SELECT f.organization_id, f.resource, f.state, s.first_complete_at, f.as_of, f.rows
-    FROM mirror.freshness AS f
-      LEFT JOIN mirror.resource_states AS s ON s.organization_id = f.organization_id AND s.resource = f.resource
-    WHERE ${ofOne(organizationId, 'f')} AND ${wanted} ORDER BY f.organization_id NULLS FIRST, f.resource`);
+  const lists = queryBuilder
+    .selectFrom('mirror.freshness as f')
+    .leftJoin('mirror.resource_states as s', join =>
+      join.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
+    )
+    .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.as_of', 'f.rows'])
+    .where(belongsTo(organizationId, 'f.organization_id'))
+    .orderBy('f.organization_id', order => order.asc().nullsFirst())
+    .orderBy('f.resource');
+  return await all(resources === null ? lists : lists.where('f.resource', 'in', [...resources, '*']));
 }

@@ -1,16 +1,18 @@
-import type { Reader, Statement } from '../store/contract/reader.js';
-import { selectInstalled, readListCoverage } from './coverage.js';
-import { joined, plain, sql } from './sql.js';
-import { exact, type Total, TOTAL } from './sums.js';
+import { type Expression, sql } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { readListCoverage, selectInstalled } from './coverage.js';
+import { TOTAL_COLUMNS, toExactSum, type Total } from './sums.js';
 
-/** Millionths of a tonne at the end of a day, or in a month, and how many rows are in no sum. */
+/** The amount at the end of a day, or in a month, in millionths of a tonne. */
 export interface ChartPoint {
+  /** The day or the month. */
   readonly name: string;
   readonly micro: bigint;
   readonly rows_without_amount: number;
 }
 
-/** Of one type. */
+/** The points of one credit type. */
 export interface Series {
   readonly type: string | null;
   readonly points: readonly ChartPoint[];
@@ -18,7 +20,7 @@ export interface Series {
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
 
-/** Stock and retirements of the organizations that have the app, and how many of them each covers. */
+/** Reads the stock and the retirements of all organizations that have the app, and how many of them are included. */
 export async function readCharts(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => ({
     stock: await readStockByDay(snapshot, now),
@@ -32,73 +34,85 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 const MONTHS = 12;
 
-interface Stood extends Total {
-  readonly type: string | null;
-  /** The first day at whose end it had come, and at whose end it had gone; after the last where it has not. */
-  readonly came: number;
-  readonly went: number;
-}
-
-/** What stood in the warehouses at the end of each of the last days, from the first that the mirror knows; the last is now. */
+/** Reads the stock of the warehouses at the end of each of the last 30 days. The last value is of now. */
 async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
-  const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - (DAYS - 1 - ago) * DAY_MS));
-  const nights = days.map(day => `${day}T23:59:59.999Z`);
-  const dayIn = (column: string) => placeIn(nights, plain(`${column} <=`));
-  const found = await all(sql<Stood>`SELECT type, came, went, ${TOTAL}
-    FROM (SELECT type, amount_micro, ${dayIn('valid_from')} AS came, ${dayIn('valid_to')} AS went
-      FROM mirror.warehouse_credits_history
-      WHERE (valid_to IS NULL OR valid_to >= ${`${days[0]}T00:00:00.000Z`})
-        AND organization_id IN ${selectInstalled('warehouse')}) AS v
-    GROUP BY type, came, went ORDER BY type NULLS FIRST`);
-  const sums = found.map(exact);
-  const first = Math.min(...sums.map(({ came }) => came));
+  const days = Array.from({ length: DAYS }, (_, ago) => formatDay(now - (DAYS - 1 - ago) * DAY_MS));
+  const dayEnds = days.map(day => `${day}T23:59:59.999Z`);
+  const findDay = (column: 'valid_from' | 'valid_to') =>
+    findFirstIndex(dayEnds, end => sql`${sql.ref(column)} <= ${end}`);
+  const versions = queryBuilder
+    .selectFrom('mirror.warehouse_credits_history')
+    .select(['type', 'amount_micro'])
+    // A version counts from the day on whose end it was valid until the day before it had ended.
+    .select([findDay('valid_from').as('first_day'), findDay('valid_to').as('end_day')])
+    .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>=', `${days[0]}T00:00:00.000Z`)]))
+    .where('organization_id', 'in', selectInstalled('warehouse'));
+  const rows = await all(
+    queryBuilder
+      .selectFrom(versions.as('versions'))
+      .select(['type', 'first_day', 'end_day'])
+      .select(TOTAL_COLUMNS)
+      .groupBy(['type', 'first_day', 'end_day'])
+      .orderBy('type', order => order.asc().nullsFirst()),
+  );
+  const sums = rows.map(toExactSum);
+  const firstKnownDay = Math.min(...sums.map(sum => sum.first_day));
   return [...new Set(sums.map(({ type }) => type))].map(type => {
-    const points = days.map((name, place) => {
-      const stood = sums.filter(each => each.type === type && each.came <= place && place < each.went);
-      return pointOf(name, stood);
-    });
-    return { type, points: points.slice(first) };
+    const ofType = sums.filter(sum => sum.type === type);
+    const points = days.map((name, day) =>
+      toPoint(
+        name,
+        ofType.filter(sum => sum.first_day <= day && day < sum.end_day),
+      ),
+    );
+    return { type, points: points.slice(firstKnownDay) };
   });
 }
 
-function pointOf(name: string, sums: readonly ReturnType<typeof exact<Total>>[]): ChartPoint {
+function toPoint(name: string, sums: readonly ReturnType<typeof toExactSum<Total>>[]): ChartPoint {
   return {
     name,
-    micro: sums.reduce((micro, each) => micro + each.amount_micro, 0n),
-    rows_without_amount: sums.reduce((left, each) => left + each.rows_without_amount, 0),
+    micro: sums.reduce((micro, sum) => micro + sum.amount_micro, 0n),
+    rows_without_amount: sums.reduce((count, sum) => count + sum.rows_without_amount, 0),
   };
 }
 
-function dayOf(ms: number): string {
+function formatDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth(reader: Reader, now: number): Promise<ChartPoint[]> {
-  const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
-  const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
-  const sums = await reader.all(sql<Total & { readonly place: number }>`SELECT
-      ${placeIn(ends, plain('created_at <'))} AS place, ${TOTAL} FROM mirror.retirements
-    WHERE organization_id IN ${selectInstalled('retirements')}
-      AND created_at >= ${first ?? ''} AND created_at < ${ends.at(-1) ?? ''} GROUP BY place`);
-  const retired = sums.map(exact);
-  return months.slice(0, MONTHS).map((name, month) =>
-    pointOf(
+/** Reads how much was retired in each of the last twelve months, by the dates of the registry. The last month is not over. */
+async function readRetiredByMonth({ all }: Reader, now: number): Promise<ChartPoint[]> {
+  const months = Array.from({ length: MONTHS + 1 }, (_, index) => formatMonth(now, MONTHS - 1 - index));
+  const [first = '', ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
+  const rows = await all(
+    queryBuilder
+      .selectFrom('mirror.retirements')
+      .select(findFirstIndex(ends, end => sql`created_at < ${end}`).as('month'))
+      .select(TOTAL_COLUMNS)
+      .where('organization_id', 'in', selectInstalled('retirements'))
+      .where('created_at', '>=', first)
+      .where('created_at', '<', ends.at(-1) ?? '')
+      .groupBy('month'),
+  );
+  const sums = rows.map(toExactSum);
+  return months.slice(0, MONTHS).map((name, index) =>
+    toPoint(
       name,
-      retired.filter(({ place }) => place === month),
+      sums.filter(({ month }) => month === index),
     ),
   );
 }
 
-/** Before which of these ends an instant came first; after the last where before none. */
-function placeIn(ends: readonly string[], isBefore: Statement): Statement {
-  const places = ends.map((end, place) => sql`WHEN ${isBefore} ${end} THEN ${plain(String(place))}`);
-  return sql`CASE ${joined(places, ' ')} ELSE ${plain(String(ends.length))} END`;
+/** Returns SQL for the index of the first of some values that fulfils a condition; without one, the number of values. */
+function findFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
+  const cases = values.map((value, index) => sql`WHEN ${isFulfilledBy(value)} THEN ${sql.lit(index)}`);
+  return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${sql.lit(values.length)} END`;
 }
 
-function monthAgo(now: number, ago: number): string {
-  const then = new Date(now);
-  return new Date(Date.UTC(then.getUTCFullYear(), then.getUTCMonth() - ago, 1))
+function formatMonth(now: number, monthsAgo: number): string {
+  const date = new Date(now);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - monthsAgo, 1))
     .toISOString()
     .slice(0, 'YYYY-MM'.length);
 }

@@ -1,80 +1,140 @@
+/** Which organizations the mirror knows, and how many of them an answer includes. */
+import { sql } from 'kysely';
 import type { Tables } from '../store/contract/tables.js';
-import type { Reader, Statement } from '../store/contract/reader.js';
-import { count, ofOne, only, plain, sql, stoodAt } from './sql.js';
+import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { belongsTo, countRows, readOne, wasValidAt } from './read.js';
 
-/** What nobody can read any more, or never could. */
-export const UNREADABLE = plain("('no_access', 'not_offered')");
+/** States of lists that nobody can read any more, or never could. */
+export const UNREADABLE_STATES = ['no_access', 'not_offered'] as const;
 
-/** An organization that is known; its id is null where nobody has looked yet at what a webhook has named. */
+/** A known organization. Its id is null if only a webhook has named its installation. */
 export interface KnownOrganization
   extends Pick<Tables['coverage'], 'organization_id' | 'installation_id' | 'state'> {
   readonly name: string | null;
 }
 
-/** One of them, or all. */
-export async function readKnown({ all }: Reader, organizationId: string | null) {
-  return await all(sql<KnownOrganization>`SELECT organization_id, installation_id, organization_name AS name, state
-    FROM mirror.coverage WHERE ${ofOne(organizationId)}
-    ORDER BY organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`);
-}
-
-/** How many organizations any sum is a part of. Those that have removed the app are counted apart. */
-export async function countKnown(reader: Reader): Promise<number> {
-  return await count(reader, plain(`mirror.coverage WHERE state <> 'uninstalled'`));
-}
-
-/** Of how many of them, or of those that have removed the app, all lists of amounts are there that were ever to be read. */
-export async function countSummed(reader: Reader, is: '<>' | '='): Promise<number> {
-  const amounts = `AND resource IN ('warehouse', 'inventory', 'retirements')`;
-  return await count(
-    reader,
-    plain(`mirror.coverage WHERE state ${is} 'uninstalled' AND organization_id IN (
-      SELECT organization_id FROM mirror.resource_states WHERE first_complete_at IS NOT NULL ${amounts}
-      EXCEPT SELECT organization_id FROM mirror.freshness WHERE state = 'never_read' ${amounts})`),
+/** Reads one known organization, or all. */
+export async function readKnown(
+  { all }: Reader,
+  organizationId: string | null,
+): Promise<KnownOrganization[]> {
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.coverage')
+      .select(['organization_id', 'installation_id', 'organization_name as name', 'state'])
+      .where(belongsTo(organizationId))
+      .orderBy('organization_name', order => order.asc().nullsFirst())
+      .orderBy('organization_id', order => order.asc().nullsFirst())
+      .orderBy('installation_id'),
   );
 }
 
-/** How many of the known organizations the sums of a list cover. */
+/** Counts the organizations that have the app. */
+export async function countKnown(reader: Reader): Promise<number> {
+  return await countRows(
+    reader,
+    queryBuilder.selectFrom('mirror.coverage').select('state').where('state', '<>', 'uninstalled'),
+  );
+}
+
+const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
+
+/** Counts the organizations whose lists with amounts have all been read at least once. */
+export async function countSummed(reader: Reader, are: 'installed' | 'uninstalled'): Promise<number> {
+  const read = queryBuilder
+    .selectFrom('mirror.resource_states')
+    .select('organization_id')
+    .where('first_complete_at', 'is not', null)
+    .where('resource', 'in', AMOUNT_LISTS);
+  const unread = queryBuilder
+    .selectFrom('mirror.freshness')
+    .select(sql.ref<string>('organization_id').as('organization_id'))
+    .where('state', '=', 'never_read')
+    .where('resource', 'in', AMOUNT_LISTS);
+  const summed = queryBuilder
+    .selectFrom('mirror.coverage')
+    .select('state')
+    .where('state', are === 'installed' ? '<>' : '=', 'uninstalled')
+    .where('organization_id', 'in', read.except(unread));
+  return await countRows(reader, summed);
+}
+
+/** How many of the known organizations the sums of a list include. */
 export interface ListCoverage {
   readonly organizations: number;
   readonly known: number;
-  /** Organizations among them whose list is not fresh: its rows are as they were last seen. */
+  /** Organizations among them whose list is not fresh: its rows are as last seen. */
   readonly last_seen: number;
 }
 
-/** Organizations that have the app, and whose list was read completely at least once. */
-export function selectInstalled(resource: string): Statement {
-  return sql`(SELECT organization_id FROM mirror.resource_states
-    WHERE resource = ${resource} AND first_complete_at IS NOT NULL AND organization_id IN (
-      SELECT organization_id FROM mirror.coverage WHERE state <> 'uninstalled'))`;
+/** Selects the organizations that have the app, and whose list was read completely at least once. */
+export function selectInstalled(resource: string) {
+  const installed = queryBuilder
+    .selectFrom('mirror.coverage')
+    .select('organization_id')
+    .where('state', '<>', 'uninstalled');
+  return queryBuilder
+    .selectFrom('mirror.resource_states')
+    .select('organization_id')
+    .where('resource', '=', resource)
+    .where('first_complete_at', 'is not', null)
+    .where('organization_id', 'in', installed);
 }
 
 export async function readListCoverage(reader: Reader, resource: string): Promise<ListCoverage> {
-  const counts = await only(
+  const counts = await readOne(
     reader,
-    sql<Omit<ListCoverage, 'known'>>`SELECT count(*) AS organizations,
-      count(*) FILTER (WHERE state <> 'fresh') AS last_seen FROM mirror.freshness
-    WHERE resource = ${resource} AND organization_id IN ${selectInstalled(resource)}`,
+    queryBuilder
+      .selectFrom('mirror.freshness')
+      .select(eb => [
+        eb.fn.countAll<number>().as('organizations'),
+        eb.fn.countAll<number>().filterWhere('state', '<>', 'fresh').as('last_seen'),
+      ])
+      .where('resource', '=', resource)
+      .where('organization_id', 'in', selectInstalled(resource)),
   );
   return { ...counts, known: await countKnown(reader) };
 }
 
-/** The same at an instant, those that had removed the app by then included: what had been read stays. */
+/** Counts the organizations that had the app at an instant, or had removed it by then: what had been read stays. */
 export async function countKnownAt(reader: Reader, at: string): Promise<number> {
-  const known = sql`SELECT DISTINCT organization_id FROM mirror.installations_history WHERE ${stoodAt(at)}`;
-  return await count(reader, sql`(${known}) AS known`);
+  const known = queryBuilder
+    .selectFrom('mirror.installations_history')
+    .select('organization_id')
+    .distinct()
+    .where(wasValidAt(at));
+  return await countRows(reader, known);
 }
 
-/** How much of what is to be mirrored is there. */
+/** Counts what is mirrored, and what is still to be read. */
 export async function readMirrored(reader: Reader) {
-  const rowsOf = (from: string) => count(reader, plain(`mirror.${from}`));
-  const unread = await rowsOf(`freshness WHERE state = 'never_read'`);
   return {
     organizations: await countKnown(reader),
-    credits: (await rowsOf('warehouse_credits')) + (await rowsOf('inventory_credits')),
-    retirements: await rowsOf('retirements'),
-    certificates: await rowsOf(`certificates WHERE state = 'stored'`),
-    /** Resources and certificates that nobody has read yet, and can. */
-    unread: unread + (await rowsOf(`certificates_missing WHERE state = 'pending'`)),
+    ...(await readOne(
+      reader,
+      queryBuilder.selectNoFrom(eb => {
+        const countAll = sql<number>`count(*)`.as('count');
+        const unreadLists = eb
+          .selectFrom('mirror.freshness')
+          .select(countAll)
+          .where('state', '=', 'never_read');
+        const pendingCertificates = eb
+          .selectFrom('mirror.certificates_missing')
+          .select(countAll)
+          .where('state', '=', 'pending');
+        return [
+          sql<number>`${eb.selectFrom('mirror.warehouse_credits').select(countAll)} + ${eb.selectFrom('mirror.inventory_credits').select(countAll)}`.as(
+            'credits',
+          ),
+          sql<number>`${eb.selectFrom('mirror.retirements').select(countAll)}`.as('retirements'),
+          sql<number>`${eb.selectFrom('mirror.certificates').select(countAll).where('state', '=', 'stored')}`.as(
+            'certificates',
+          ),
+          /** Lists and certificates that can be read, and that nobody has read yet. */
+          sql<number>`${unreadLists} + ${pendingCertificates}`.as('unread'),
+        ];
+      }),
+    )),
   };
 }

@@ -1,8 +1,9 @@
 import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { formatEstimate } from '../text/duration.js';
 import { formatCount, formatWithCommas } from '../text/numbers.js';
-import { count, only, plain, sql } from './sql.js';
+import { countRows, readOne } from './read.js';
 
 /** Organizations that wait for their first read, and what these reads need. */
 export interface FirstReads {
@@ -30,30 +31,47 @@ const TOKEN_CALLS = 1;
 /** Calls to assume until an organization was read: one for each list, one for its projects, and the token. */
 const ASSUMED_CALLS = LIST_RESOURCES.length + 1 + TOKEN_CALLS;
 
-const COUNTS = plain<
-  Pick<FirstReads, 'organizations' | 'organizationsToGo'>
->(`SELECT count(*) AS organizations,
-    count(*) FILTER (WHERE c.state IN ('active', 'never_read') AND NOT EXISTS (
-      SELECT 1 FROM mirror.resource_states AS s
-      WHERE s.organization_id = c.organization_id AND s.attempted_at IS NOT NULL)) AS "organizationsToGo"
-  FROM mirror.coverage AS c WHERE c.state <> 'uninstalled'`);
+const COUNT_ORGANIZATIONS = queryBuilder
+  .selectFrom('mirror.coverage as known')
+  .select(eb => [
+    eb.fn.countAll<number>().as('organizations'),
+    eb.fn
+      .countAll<number>()
+      .filterWhere('known.state', 'in', ['active', 'never_read'])
+      .filterWhere(known =>
+        known.not(
+          known.exists(
+            known
+              .selectFrom('mirror.resource_states as list')
+              .select('list.resource')
+              .whereRef('list.organization_id', '=', 'known.organization_id')
+              .where('list.attempted_at', 'is not', null),
+          ),
+        ),
+      )
+      .as('organizationsToGo'),
+  ])
+  .where('known.state', '<>', 'uninstalled');
 
 /** While lists are read, one of so many calls downloads a certificate: see the request limiter. */
 const CALLS_PER_DOWNLOAD = 4;
 
-const CALLS = plain<{
-  readonly listCalls: number | null;
-  readonly read: number;
-  readonly certificates: number | null;
-}>(
-  `SELECT sum(requests) AS "listCalls", count(DISTINCT organization_id) AS read,
-     (SELECT sum(certificates) FROM mirror.certificate_sums) AS certificates
-   FROM mirror.resource_states WHERE requests IS NOT NULL AND resource <> 'certificates'`,
-);
+const COUNT_CALLS = queryBuilder
+  .selectFrom('mirror.resource_states')
+  .select(eb => [
+    eb.fn.sum<number | null>('requests').as('listCalls'),
+    eb.fn.count<number>('organization_id').distinct().as('read'),
+    eb
+      .selectFrom('mirror.certificate_sums')
+      .select(sum => sum.fn.sum<number | null>('certificates').as('certificates'))
+      .as('certificates'),
+  ])
+  .where('requests', 'is not', null)
+  .where('resource', '<>', 'certificates');
 
 /** Returns how many first reads are left and what they need, or null if none is left. */
 export async function readFirstReads(reader: Reader, now: number): Promise<FirstReads | null> {
-  const counts = await only(reader, COUNTS);
+  const counts = await readOne(reader, COUNT_ORGANIZATIONS);
   if (counts.organizationsToGo === 0) return null;
   return {
     ...counts,
@@ -64,7 +82,7 @@ export async function readFirstReads(reader: Reader, now: number): Promise<First
 
 /** Returns the calls of a first read, with the certificates that are downloaded meanwhile. */
 async function readCallsPerOrganization(reader: Reader): Promise<number> {
-  const { listCalls, read, certificates } = await only(reader, CALLS);
+  const { listCalls, read, certificates } = await readOne(reader, COUNT_CALLS);
   if (read === 0) return ASSUMED_CALLS;
   const calls = Number(listCalls) / read + TOKEN_CALLS;
   // Further certificates are downloaded when all lists have been read.
@@ -74,9 +92,14 @@ async function readCallsPerOrganization(reader: Reader): Promise<number> {
 /** Counts the workers that gave a heartbeat within the last minute. */
 async function countWorkers(reader: Reader, now: number): Promise<number> {
   const [from, to] = [now - MINUTE_MS, now + MINUTE_MS].map(at => new Date(at).toISOString());
-  return await count(
+  return await countRows(
     reader,
-    sql`inbox.processes WHERE role = 'work' AND seen_at >= ${from ?? ''} AND seen_at <= ${to ?? ''}`,
+    queryBuilder
+      .selectFrom('inbox.processes')
+      .select('role')
+      .where('role', '=', 'work')
+      .where('seen_at', '>=', from ?? '')
+      .where('seen_at', '<=', to ?? ''),
   );
 }
 

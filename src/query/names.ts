@@ -1,5 +1,10 @@
-import type { Reader, Statement } from '../store/contract/reader.js';
-import { columns, first, joined, largest, plain, sql, stoodAt, table } from './sql.js';
+/** The names of organizations, installations and projects. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { named, select, sqlStatement } from '../store/sql/columns.js';
+import { relation } from './lists/relation.js';
+import { limitRows, readFirst, readOne, wasValidAt } from './read.js';
 
 export interface NamedObject {
   readonly id: string;
@@ -8,72 +13,116 @@ export interface NamedObject {
 
 type Kind = 'organizations' | 'projects' | 'installations';
 
-/** Those that are there, or were at an instant, by their names; an installation by that of its organization. */
-function named(of: Kind, at: string | null) {
-  if (of === 'installations')
-    return sql<NamedObject>`SELECT i.id, coalesce(o.full_name, i.organization_id) AS name
-      FROM mirror.installations AS i LEFT JOIN mirror.organizations AS o ON o.id = i.organization_id
-      ORDER BY o.full_name NULLS FIRST, i.id`;
-  const from = at === null ? table(of) : sql`${table(`${of}_history`)} WHERE ${stoodAt(at)}`;
-  return sql<NamedObject>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
+/** Selects ids and names, now or as of an instant. An installation has the name of its organization. */
+function selectNames(kind: Kind, at: string | null): RawBuilder<NamedObject> {
+  const id = sql.ref<string>('id');
+  if (kind === 'installations') {
+    const installation = named('mirror.installations', 'installation');
+    const owner = named('mirror.organizations', 'owner');
+    return sqlStatement`SELECT ${select({
+      id: installation.id,
+      name: sql<string | null>`coalesce(${owner.full_name}, ${installation.organization_id})`,
+    })} FROM ${installation()} LEFT JOIN ${owner()} ON ${owner.id} = ${installation.organization_id}
+    ORDER BY ${owner.full_name} NULLS FIRST, ${installation.id}`;
+  }
+  const rows = at === null ? relation(kind) : sql`${relation(`${kind}_history`)} WHERE ${wasValidAt(at)}`;
+  return sqlStatement`SELECT ${select({ id, name: sql.ref<string | null>('full_name') })} FROM ${rows}
+    ORDER BY full_name, id`;
 }
 
-export async function readNames({ all }: Reader, of: Kind) {
-  return await all(named(of, null));
+export async function readNames({ all }: Reader, kind: Kind): Promise<NamedObject[]> {
+  return await all(selectNames(kind, null));
 }
 
-/** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
-export async function readOrganizationNames({ all }: Reader) {
-  return await all(sql<NamedObject>`SELECT known.id, coalesce(o.full_name, (
-      SELECT p.full_name FROM mirror.organizations_history AS p
-      WHERE p.id = known.id AND p.valid_to IS NOT NULL ORDER BY p.valid_to DESC LIMIT 1)) AS name
-    FROM (SELECT id FROM mirror.organizations
-      UNION SELECT organization_id FROM mirror.installations WHERE organization_id IS NOT NULL
-      UNION SELECT organization_id FROM mirror.resource_states) AS known
-    LEFT JOIN mirror.organizations AS o ON o.id = known.id ORDER BY known.id`);
+/** Reads every organization of which the mirror holds or held anything, with the latest known name. */
+export async function readOrganizationNames({ all }: Reader): Promise<NamedObject[]> {
+  const known = queryBuilder
+    .selectFrom('mirror.organizations')
+    .select('id')
+    .union(
+      queryBuilder
+        .selectFrom('mirror.installations')
+        .select(sql.ref<string>('organization_id').as('id'))
+        .where('organization_id', 'is not', null),
+    )
+    .union(queryBuilder.selectFrom('mirror.resource_states').select('organization_id as id'));
+  return await all(
+    queryBuilder
+      .selectFrom(known.as('known'))
+      .leftJoin('mirror.organizations as current', 'current.id', 'known.id')
+      .select(eb => [
+        'known.id',
+        eb.fn
+          .coalesce(
+            'current.full_name',
+            eb
+              .selectFrom('mirror.organizations_history as earlier')
+              .select('earlier.full_name')
+              .whereRef('earlier.id', '=', 'known.id')
+              .where('earlier.valid_to', 'is not', null)
+              .orderBy('earlier.valid_to', 'desc')
+              .limit(1),
+          )
+          .as('name'),
+      ])
+      .orderBy('known.id'),
+  );
 }
 
-/** What an organization is called, or was at an instant; null where nobody knows. */
+/** Reads the name of an organization, now or as of an instant. Returns null if it is unknown. */
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
-  const asked = sql<NamedObject>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
-  return (await first(reader, asked))?.name ?? null;
+  const names = sql<NamedObject>`(${selectNames('organizations', at)})`.as('organization');
+  const row = await readFirst(
+    reader,
+    queryBuilder.selectFrom(names).select('organization.name').where('organization.id', '=', id),
+  );
+  return row?.name ?? null;
 }
 
-/** What credits and retirements call a project, or called it at an instant; its id where they have no name for it, null where none is of it. */
+const TABLES_WITH_PROJECTS = ['warehouse_credits', 'inventory_credits', 'retirements'];
+
+/**
+ * Reads the name that credits and retirements give a project, now or as of an instant. Returns its id if they give no name,
+ * and null if none of them is of this project.
+ */
 export async function readProjectNamedBy(
   reader: Reader,
   id: string,
   at: string | null = null,
 ): Promise<string | null> {
-  const of = (rows: string): Statement => {
-    const from = at === null ? table(rows) : table(`${rows}_history`);
-    const then = at === null ? plain('1 = 1') : stoodAt(at);
-    return sql`SELECT coalesce(project_name, project_id) AS name FROM ${from} WHERE project_id = ${id} AND ${then}`;
+  const selectFromTable = (name: string): RawBuilder<unknown> => {
+    const rows = at === null ? relation(name) : sql`${relation(`${name}_history`)} AS named`;
+    const wasValid = at === null ? sql`1 = 1` : wasValidAt(at);
+    return sql`SELECT coalesce(project_name, project_id) AS name FROM ${rows} WHERE project_id = ${id} AND ${wasValid}`;
   };
-  const asked = joined(['warehouse_credits', 'inventory_credits', 'retirements'].map(of), ' UNION ALL ');
-  return await largest(reader, 'name', sql`(${asked}) AS named`);
+  const names = sql.join(TABLES_WITH_PROJECTS.map(selectFromTable), sql` UNION ALL `);
+  const { name } = await readOne(
+    reader,
+    queryBuilder.selectNoFrom(sql<string | null>`(SELECT max(name) FROM (${names}) AS named)`.as('name')),
+  );
+  return name;
 }
 
-/** What the mirror was filled from; null before the first worker. */
+/** Reads the registry and the app that the mirror is filled from. Returns null before the first worker. */
 export async function readOrigin(reader: Reader) {
-  return await first(reader, sql`SELECT ${columns('origin', ['base_url', 'app_id'])} FROM mirror.origin`);
+  return await readFirst(reader, queryBuilder.selectFrom('mirror.origin').select(['base_url', 'app_id']));
 }
 
-/** What may be chosen by its name. */
+/** A value of a filter and the text that people see for it. */
 export interface NamedChoice {
   readonly value: string;
   readonly says: string;
 }
 
-/** More are not looked through by eye: then an id is asked for. */
+/** A longer list is too long to choose from. */
 export const MOST_CHOICES = 200;
 
-/** Null where there are too many. */
+/** Reads the names to choose from. Returns null if there are too many. */
 export async function readChoices(
   { all }: Reader,
-  of: Kind,
+  kind: Kind,
   at: string | null,
 ): Promise<NamedChoice[] | null> {
-  const found = await all(sql`${named(of, at)} LIMIT ${MOST_CHOICES + 1}`);
-  return found.length > MOST_CHOICES ? null : found.map(({ id, name }) => ({ value: id, says: name ?? id }));
+  const names = await all(limitRows(selectNames(kind, at), MOST_CHOICES + 1));
+  return names.length > MOST_CHOICES ? null : names.map(({ id, name }) => ({ value: id, says: name ?? id }));
 }

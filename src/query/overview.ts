@@ -1,68 +1,87 @@
+import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
-import { sumStanding } from './available.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { readWarehouseCounts } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
+import { countRows } from './read.js';
 import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
-import { count, plain, sql } from './sql.js';
-import { BY_OWNER, BY_PROJECT, exact, idsOf, ownersBy, sumWarehouses, type Total, TOTAL } from './sums.js';
+import {
+  BY_OWNER,
+  BY_PROJECT,
+  organizationIdsOf,
+  selectOwners,
+  sumWarehouses,
+  toExactSum,
+  TOTAL_COLUMNS,
+} from './sums.js';
 
-/** So many are grouped. */
+/** The page groups this many of the newest changes. */
 const CHANGES = 100;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
-type Sums = Awaited<ReturnType<typeof readSums>>;
+type FleetSums = Awaited<ReturnType<typeof readSums>>;
 
-/** What there is at one moment: what is reserved, what moved last, what does not go on, and how all organizations stand. */
-export async function readOverview(reader: Reader, now: number, sumsIn: (snapshot: Reader) => Promise<Sums>) {
+/** Reads what the page Now shows at one moment: activity, reservations, the newest changes, and the sums that `readSums` reads. */
+export async function readOverview(
+  reader: Reader,
+  now: number,
+  readFleetSums: (snapshot: Reader) => Promise<FleetSums>,
+) {
   return await reader.inSnapshot(async snapshot => ({
     activity: await readActivity(snapshot, now),
     reserved: await sumReservations(snapshot),
     changes: await readNewest(snapshot, ALL_CHANGES, null, CHANGES),
-    ...(await sumsIn(snapshot)),
+    ...(await readFleetSums(snapshot)),
   }));
 }
 
-/** How all organizations stand, what is available, and so many of them, trouble first. */
-export async function readSums(reader: Reader, most: number, mostLeftOut: number) {
+/** Reads sums over all organizations: what is available, what is left out, and some organizations, trouble first. */
+export async function readSums(reader: Reader, maxOrganizations: number, maxLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
-    const warehouseCounts = await sumStanding(snapshot, mostLeftOut);
-    const organizations = await readOrganizations(snapshot, most);
-    const shown = organizations.filter(({ resources }) => resources.some(isAvailable));
+    const warehouseCounts = await readWarehouseCounts(snapshot, maxLeftOut);
+    const organizations = await readOrganizations(snapshot, maxOrganizations);
+    const available = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
       organizations,
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
       warehouseCounts,
-      failing: await count(snapshot, FAILING),
-      /** What is known of those that are left out. */
+      failing: await countRows(snapshot, FAILING_LISTS),
+      /** The last known sums of the warehouses that are left out. */
       unavailableSums:
         warehouseCounts.unavailable.readCount === 0
           ? []
-          : await sumWarehouses(snapshot, ownersBy('<>'), ['type']),
-      availableByProject: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
-      /** What is available of these organizations. */
-      availableByOwner: await sumWarehouses(snapshot, sql`${idsOf(shown)}`, BY_OWNER),
+          : await sumWarehouses(snapshot, selectOwners('not fresh'), ['type']),
+      availableByProject: await sumWarehouses(snapshot, selectOwners('fresh'), BY_PROJECT),
+      /** The available sums of the organizations in `organizations`. */
+      availableByOwner: await sumWarehouses(snapshot, organizationIdsOf(available), BY_OWNER),
     };
   });
 }
 
-/** Lists whose last read broke, was refused although it is permitted, or is not believed yet. */
-const FAILING = plain(`mirror.freshness WHERE (failing_since IS NOT NULL OR reason = 'removals_unconfirmed')
-  AND state <> 'not_offered' AND coalesce(reason, '') NOT IN ('uninstalled', 'suspended')`);
+/** Lists whose last read failed, was refused although it is permitted, or must be confirmed. */
+const FAILING_LISTS = queryBuilder
+  .selectFrom('mirror.freshness')
+  .select('resource')
+  .where(eb => eb.or([eb('failing_since', 'is not', null), eb('reason', '=', 'removals_unconfirmed')]))
+  .where('state', '<>', 'not_offered')
+  .where(eb => eb(eb.fn.coalesce('reason', sql.lit('')), 'not in', ['uninstalled', 'suspended']));
 
 function isAvailable({ resource, state }: OrganizationStatus['resources'][number]): boolean {
   return resource === 'warehouse' && state === 'fresh';
 }
 
-interface Reserved extends Total {
-  readonly type: string | null;
-  readonly first_ends_at: string | null;
-}
-
-/** What is reserved now, of each type: how much, in how many rows, and when the first of them ends. */
+/** Adds up the open reservations by credit type. Also reads when the first of them ends. */
 async function sumReservations({ all }: Reader) {
-  const rows = await all(sql<Reserved>`SELECT type, ${TOTAL},
-      min(reserved_to_at) AS first_ends_at
-    FROM mirror.reservations_now WHERE state_now = 'outstanding' GROUP BY type`);
-  return rows.map(exact);
+  const rows = await all(
+    queryBuilder
+      .selectFrom('mirror.reservations_now')
+      .select('type')
+      .select(TOTAL_COLUMNS)
+      .select(eb => eb.fn.min<string | null>('reserved_to_at').as('first_ends_at'))
+      .where('state_now', '=', 'outstanding')
+      .groupBy('type'),
+  );
+  return rows.map(toExactSum);
 }

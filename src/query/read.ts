@@ -1,5 +1,5 @@
 /** Small queries that many answers need: one row, a count, and rows of a past instant. */
-import { type Expression, sql, type SqlBool } from 'kysely';
+import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Query, Reader } from '../store/contract/reader.js';
 
 /** Returns the first row, or null if there is none. */
@@ -35,4 +35,9 @@ export function wasValidAt(instant: string, alias?: string): Expression<SqlBool>
 /** Whether rows belong to one organization. Null selects the rows of all organizations. */
 export function belongsTo(organizationId: string | null, column = 'organization_id'): Expression<SqlBool> {
   return organizationId === null ? sql`1 = 1` : sql`${sql.ref(column)} = ${organizationId}`;
+}
+
+/** Limits an `sql` statement to its first rows. */
+export function limitRows<Row>(statement: RawBuilder<Row>, limit: number): RawBuilder<Row> {
+  return sql`${statement} LIMIT ${limit}`;
 }

@@ -84,7 +84,3 @@ export function stoodAt(at: string, from?: string): Statement {
   const of = plain(from === undefined ? '' : `${from}.`);
   return sql`(${of}valid_from <= ${at} AND (${of}valid_to IS NULL OR ${of}valid_to > ${at}))`;
 }
-
-export function limit(most: number): Statement {
-  return most === Infinity ? plain('') : sql`LIMIT ${most}`;
-}

@@ -1,4 +1,6 @@
-import type { Reader, Statement } from '../store/contract/reader.js';
+import { sql } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
 import type { Tables } from '../store/contract/tables.js';
 import { type KnownOrganization, readKnown } from './coverage.js';
 import { compareStandings, FRESH, rankOf, type FreshnessStanding, WAITING } from './freshness/words.js';
@@ -6,8 +8,7 @@ import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
 import { readOrigin } from './names.js';
-import { columns, limit, plain, sql } from './sql.js';
-import { byOwner } from './sums.js';
+import { groupByOwner } from './sums.js';
 import { RANK } from './freshness/read.js';
 
 /** One organization as the mirror knows it. */
@@ -16,7 +17,7 @@ export interface OrganizationStatus extends KnownOrganization {
   readonly certificates: Readonly<Record<string, number>>;
 }
 
-type Stock = FreshnessStanding & Pick<Tables['freshness'], 'rows' | 'as_of'>;
+type ListState = FreshnessStanding & Pick<Tables['freshness'], 'rows' | 'as_of'>;
 type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_at'>;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -33,32 +34,54 @@ export async function readStatus(reader: Reader, now: number) {
   });
 }
 
-/** At most so many, trouble first, and of the same trouble that with the most credits. */
-export async function readOrganizations(reader: Reader, most: number): Promise<OrganizationStatus[]> {
-  const known = await reader.all(troubleFirst(most));
-  return await describe(reader, known, most === Infinity ? null : known.map(idOf));
+/** Reads organizations in the order of their trouble, and among the same trouble those with the most credits first. */
+export async function readOrganizations(reader: Reader, limit: number): Promise<OrganizationStatus[]> {
+  const query = selectTroubleFirst();
+  const known = await reader.all(limit === Infinity ? query : query.limit(limit));
+  return await describe(reader, known, limit === Infinity ? null : known.map(idOf));
 }
 
-const WELL = plain(String(rankOf(FRESH)));
-const RANK_OF_WAITING = plain(String(rankOf(WAITING)));
-
-/** Of an organization counts what `worstOf` counts. */
-function troubleFirst(most: number): Statement<KnownOrganization> {
-  return sql<KnownOrganization>`WITH troubled AS (
-      SELECT organization_id, max(CASE WHEN as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'
-        THEN ${RANK} END) AS worst
-      FROM mirror.freshness WHERE state <> 'fresh' OR failing_since IS NOT NULL GROUP BY organization_id)
-    SELECT c.organization_id, c.installation_id, c.organization_name AS name, c.state
-    FROM mirror.coverage AS c LEFT JOIN troubled AS t ON t.organization_id = c.organization_id
-      LEFT JOIN mirror.resource_states AS w ON w.organization_id = c.organization_id AND w.resource = 'warehouse'
-    ORDER BY coalesce(t.worst, CASE
-        WHEN EXISTS (SELECT 1 FROM mirror.resource_states AS s WHERE s.organization_id = c.organization_id)
-        THEN ${WELL} ELSE ${RANK_OF_WAITING} END) DESC,
-      coalesce(w.rows, 0) DESC, c.organization_name NULLS FIRST, c.organization_id NULLS FIRST, c.installation_id
-    ${limit(most)}`;
+/** Ranks an organization by its worst list, as `worstOf` does. */
+function selectTroubleFirst() {
+  const isCounted = sql`as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'`;
+  return queryBuilder
+    .with('troubled', db =>
+      db
+        .selectFrom('mirror.freshness')
+        .select([
+          'organization_id',
+          sql<number | null>`max(CASE WHEN ${isCounted} THEN ${RANK} END)`.as('worst'),
+        ])
+        .where(eb => eb.or([eb('state', '<>', 'fresh'), eb('failing_since', 'is not', null)]))
+        .groupBy('organization_id'),
+    )
+    .selectFrom('mirror.coverage as known')
+    .leftJoin('troubled', 'troubled.organization_id', 'known.organization_id')
+    .leftJoin('mirror.resource_states as warehouse', join =>
+      join
+        .onRef('warehouse.organization_id', '=', 'known.organization_id')
+        .on('warehouse.resource', '=', 'warehouse'),
+    )
+    .select([
+      'known.organization_id',
+      'known.installation_id',
+      'known.organization_name as name',
+      'known.state',
+    ])
+    .orderBy(eb => {
+      const lists = eb
+        .selectFrom('mirror.resource_states as list')
+        .select('list.resource')
+        .whereRef('list.organization_id', '=', 'known.organization_id');
+      return sql`coalesce(troubled.worst, CASE WHEN EXISTS ${lists} THEN ${sql.lit(rankOf(FRESH))} ELSE ${sql.lit(rankOf(WAITING))} END)`;
+    }, 'desc')
+    .orderBy(sql`coalesce(warehouse.rows, 0)`, 'desc')
+    .orderBy('known.organization_name', order => order.asc().nullsFirst())
+    .orderBy('known.organization_id', order => order.asc().nullsFirst())
+    .orderBy('known.installation_id');
 }
 
-/** Null where it is not known. */
+/** Reads one organization. Returns null if it is unknown. */
 export async function readOrganization(reader: Reader, organizationId: string) {
   return await reader.inSnapshot(async snapshot => {
     const known = await readKnown(snapshot, organizationId);
@@ -66,89 +89,123 @@ export async function readOrganization(reader: Reader, organizationId: string) {
   });
 }
 
-/** One stands for all that nobody has looked at yet. */
+/** Returns the id of an organization. All organizations whose id is unknown yet share the empty id. */
 function idOf({ organization_id: id }: KnownOrganization): string {
   return id ?? '';
 }
 
 async function describe(reader: Reader, known: readonly KnownOrganization[], ids: readonly string[] | null) {
-  const resourcesOf = byOwner(await readResources(reader, ids));
-  const certificatesOf = byOwner(await readCertificates(reader, ids));
+  const findLists = groupByOwner(await readLists(reader, ids));
+  const findCertificates = groupByOwner(await readCertificates(reader, ids));
   return known.map(each => {
-    const own = resourcesOf(each).map(({ organization_id: _, ...resource }) => resource);
-    // Where only a webhook has named an organization there is one row, and it says the same of each.
-    const resources = each.organization_id === null ? own.slice(0, 1) : own;
-    return { ...each, resources, certificates: countsOf(certificatesOf(each)) };
+    const lists = findLists(each).map(({ organization_id: _, ...list }) => list);
+    // An organization that only a webhook has named has one row, which says the same of each list.
+    const resources = each.organization_id === null ? lists.slice(0, 1) : lists;
+    return { ...each, resources, certificates: countByState(findCertificates(each)) };
   });
 }
 
-interface Judged {
-  readonly resources: readonly Stock[];
-}
-
-/** What is withheld from us counts where rows of before stand there. */
-export function worstOf({ resources }: Judged): FreshnessStanding {
+/** Returns the worst state of the lists of an organization. A list that the app may not read counts only if it has older rows. */
+export function worstOf({ resources }: { readonly resources: readonly ListState[] }): FreshnessStanding {
   if (resources.length === 0) return WAITING;
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
   const [worst = FRESH] = counted.toSorted(compareStandings);
   return worst;
 }
 
-/** As the organization or its registry has it. */
+/** Whether the organization or the registry does not let the app read the list. */
 function isWithheld({ state, reason }: FreshnessStanding): boolean {
   return state === 'not_offered' || reason === 'no_permission';
 }
 
-/** Its rows are those of the last read, whatever came after. */
-export function isFrozen(resource: Stock): boolean {
+/** Whether the rows of a list are from before the app lost access to it. */
+export function isFrozen(resource: ListState): boolean {
   return isWithheld(resource) && resource.as_of !== null;
 }
 
-async function readResources({ all }: Reader, ids: readonly string[] | null) {
-  const named = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids}`;
-  const own = ids?.includes('') ? sql`${named} OR organization_id IS NULL` : named;
-  return await all(sql<
-    Omit<Tables['freshness'], 'attempted_at'>
-  >`SELECT organization_id, resource, state, reason, error,
-      failing_since, oldest_unread_at, worker_seen_at, rows, drift_total, as_of, age_seconds
-    FROM mirror.freshness WHERE ${own} ORDER BY organization_id NULLS FIRST, resource`);
-}
-
-interface Certificates extends Omit<Tables['certificate_sums'], 'state'> {
-  readonly state: string;
+async function readLists({ all }: Reader, ids: readonly string[] | null) {
+  const lists = queryBuilder
+    .selectFrom('mirror.freshness')
+    .select(['organization_id', 'resource', 'state', 'reason', 'error', 'failing_since', 'oldest_unread_at'])
+    .select(['worker_seen_at', 'rows', 'drift_total', 'as_of', 'age_seconds'])
+    .orderBy('organization_id', order => order.asc().nullsFirst())
+    .orderBy('resource');
+  if (ids === null) return await all(lists);
+  return await all(
+    lists.where(eb => {
+      const isRequested = eb('organization_id', 'in', ids);
+      return ids.includes('') ? eb.or([isRequested, eb('organization_id', 'is', null)]) : isRequested;
+    }),
+  );
 }
 
 /**
- * What sums of certificates leave to be distinguished: a retirement that nobody has claimed has no beneficiary, and its
- * certificate is there as soon as it has one.
+ * Reads the number of certificates by organization and state. Certificates of unclaimed retirements are counted apart: they become
+ * available when the retirement has a beneficiary.
  */
 async function readCertificates({ all }: Reader, ids: readonly string[] | null) {
-  const own = ids === null ? plain('1 = 1') : sql`organization_id IN ${ids}`;
-  return await all(sql<Certificates>`WITH unclaimed AS (
-      SELECT c.organization_id, count(*) AS certificates FROM mirror.certificates AS c
-        JOIN mirror.retirements AS r ON r.organization_id = c.organization_id AND r.id = c.retirement_id
-      WHERE c.state = 'unavailable' AND coalesce(r.beneficiary, '') = '' GROUP BY c.organization_id)
-    SELECT organization_id, state, certificates FROM mirror.certificate_sums WHERE ${own}
-    UNION ALL SELECT organization_id, 'unavailable', -certificates FROM unclaimed WHERE ${own}
-    UNION ALL SELECT organization_id, 'unclaimed', certificates FROM unclaimed WHERE ${own}
-    ORDER BY organization_id, state`);
+  const isRequested = ids === null ? sql<boolean>`1 = 1` : sql<boolean>`organization_id IN ${ids}`;
+  return await all(
+    queryBuilder
+      .with('unclaimed', db =>
+        db
+          .selectFrom('mirror.certificates as certificate')
+          .innerJoin('mirror.retirements as retirement', join =>
+            join
+              .onRef('retirement.organization_id', '=', 'certificate.organization_id')
+              .onRef('retirement.id', '=', 'certificate.retirement_id'),
+          )
+          .select(eb => ['certificate.organization_id', eb.fn.countAll<number>().as('certificates')])
+          .where('certificate.state', '=', 'unavailable')
+          .where(sql`coalesce(retirement.beneficiary, '')`, '=', '')
+          .groupBy('certificate.organization_id'),
+      )
+      .selectFrom('mirror.certificate_sums')
+      .select(['organization_id', sql<string>`state`.as('state'), 'certificates'])
+      .where(isRequested)
+      .unionAll(db =>
+        db
+          .selectFrom('unclaimed')
+          .select([
+            'organization_id',
+            sql<string>`'unavailable'`.as('state'),
+            sql<number>`-certificates`.as('certificates'),
+          ])
+          .where(isRequested),
+      )
+      .unionAll(db =>
+        db
+          .selectFrom('unclaimed')
+          .select(['organization_id', sql<string>`'unclaimed'`.as('state'), 'certificates'])
+          .where(isRequested),
+      )
+      .orderBy('organization_id')
+      .orderBy('state'),
+  );
 }
 
-function countsOf(sums: readonly Pick<Certificates, 'state' | 'certificates'>[]): Record<string, number> {
+function countByState(
+  sums: readonly { readonly state: string; readonly certificates: number }[],
+): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { state, certificates } of sums) counts.set(state, (counts.get(state) ?? 0) + certificates);
   return Object.fromEntries([...counts].filter(([, count]) => count > 0));
 }
 
-/** Certificates of all organizations by state; those of unclaimed retirements apart. */
+/** Counts the certificates of all organizations by state. Those of unclaimed retirements are counted apart. */
 export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
-  return countsOf(await readCertificates(reader, null));
+  return countByState(await readCertificates(reader, null));
 }
 
-/** The same as they are counted, which costs next to nothing. */
+/** Counts the certificates of all organizations by state, from the counts that the mirror keeps. */
 export async function readCertificateCounts({ all }: Reader): Promise<Record<string, number>> {
-  return countsOf(
-    await all(sql`SELECT ${columns('certificate_sums', ['state', 'certificates'])}
-    FROM mirror.certificate_sums ORDER BY organization_id, state`),
+  return countByState(
+    await all(
+      queryBuilder
+        .selectFrom('mirror.certificate_sums')
+        .select(['state', 'certificates'])
+        .orderBy('organization_id')
+        .orderBy('state'),
+    ),
   );
 }

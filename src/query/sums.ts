@@ -1,77 +1,109 @@
-import type { Reader, Statement } from '../store/contract/reader.js';
-import type { Tables } from '../store/contract/tables.js';
-import { ofOne, plain, sql, stoodAt } from './sql.js';
+/** Sums of amounts, exact to the millionth of a tonne. */
+import { sql, type Expression, type SqlBool } from 'kysely';
+import type { Reader } from '../store/contract/reader.js';
+import { queryBuilder } from '../store/sql/builder.js';
+import { belongsTo, wasValidAt } from './read.js';
 
-/** What rows add up to: whole tonnes and the millionths beyond, each by itself, so that no sum of them overflows. */
-const ADDED = plain('sum(amount_micro / 1000000) AS tonnes, sum(amount_micro % 1000000) AS rest');
+/** The sum of whole tonnes and the sum of the millionths beyond them. Apart, neither of them overflows. */
+const AMOUNT_SUMS = [
+  sql<number | bigint | null>`sum(amount_micro / 1000000)`.as('tonnes'),
+  sql<number | bigint | null>`sum(amount_micro % 1000000)`.as('rest'),
+] as const;
 
-export type Added = Readonly<Record<'tonnes' | 'rest', number | bigint | null>>;
+/** Columns that add up rows: their amounts, how many rows there are, and how many have no usable amount. */
+export const TOTAL_COLUMNS = [
+  ...AMOUNT_SUMS,
+  sql<number>`count(*)`.as('rows'),
+  sql<number>`count(*) - count(amount_micro)`.as('rows_without_amount'),
+] as const;
 
-/** The same, of how many rows, and how many are in no sum. */
-export const TOTAL = sql`${ADDED}, count(*) AS rows, count(*) - count(amount_micro) AS rows_without_amount`;
+interface AmountSums {
+  readonly tonnes: number | bigint | null;
+  readonly rest: number | bigint | null;
+}
 
-export interface Total extends Added {
+/** A row of `TOTAL_COLUMNS`. */
+export interface Total extends AmountSums {
   readonly rows: number;
   readonly rows_without_amount: number;
 }
 
-/** To the last millionth; of no rows, nothing. */
-export function exact<Row extends Added>({ tonnes, rest, ...sum }: Row) {
-  return { ...sum, amount_micro: BigInt(tonnes ?? 0) * 1_000_000n + BigInt(rest ?? 0) };
+/** Replaces the two sums of a row by one exact sum in millionths of a tonne. Returns 0 for no rows. */
+export function toExactSum<Row extends AmountSums>({ tonnes, rest, ...others }: Row) {
+  return { ...others, amount_micro: BigInt(tonnes ?? 0) * 1_000_000n + BigInt(rest ?? 0) };
 }
 
-type Column = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
-type Sum = Pick<Tables['warehouse_sums'], Column> & Total;
+type GroupColumn = 'organization_id' | 'project_id' | 'project_name' | 'vintage' | 'type';
 
-const ALL = plain('1 = 1');
-export const BY_OWNER: readonly Column[] = ['organization_id', 'type'];
-export const BY_PROJECT: readonly Column[] = ['project_id', 'project_name', 'vintage', 'type'];
+export const BY_OWNER: readonly GroupColumn[] = ['organization_id', 'type'];
+export const BY_PROJECT: readonly GroupColumn[] = ['project_id', 'project_name', 'vintage', 'type'];
 
-/** Organizations whose warehouse is fresh, or is not; one, or all of them. */
-export function ownersBy(is: '=' | '<>', organizationId: string | null = null): Statement {
-  return sql`(SELECT organization_id FROM mirror.freshness
-    WHERE resource = 'warehouse' AND state ${plain(is)} 'fresh' AND ${ofOne(organizationId)})`;
+/** Selects the organizations whose warehouse is fresh, or is not fresh. */
+export function selectOwners(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
+  return queryBuilder
+    .selectFrom('mirror.freshness')
+    .select('organization_id')
+    .where('resource', '=', 'warehouse')
+    .where('state', are === 'fresh' ? '=' : '<>', 'fresh')
+    .where(belongsTo(organizationId));
 }
 
-/** What stands in the warehouses of some organizations, or a part of it, added up by some columns. */
-export async function sumWarehouses(reader: Reader, owners: Statement, by: readonly Column[], part = ALL) {
-  return await sumBy(
-    reader,
-    by,
-    sql`mirror.warehouse_credits WHERE organization_id IN ${owners} AND ${part}`,
+type Owners = readonly string[] | ReturnType<typeof selectOwners>;
+
+/** Adds up the warehouses of some organizations by some columns. `where` restricts the credits. */
+export async function sumWarehouses(
+  { all }: Reader,
+  owners: Owners,
+  by: readonly GroupColumn[],
+  where: Expression<SqlBool> = sql`1 = 1`,
+) {
+  const credits = queryBuilder.selectFrom('mirror.warehouse_credits').where('organization_id', 'in', owners);
+  const sums = await all(
+    by
+      .reduce((query, column) => query.orderBy(column, order => order.asc().nullsFirst()), credits)
+      .where(where)
+      .select(by)
+      .select(TOTAL_COLUMNS)
+      .groupBy(by),
   );
+  return sums.map(toExactSum);
 }
 
-/** What stood in all of them at an instant, added up by organization and project. */
-export async function sumStoodAt(reader: Reader, at: string) {
-  const stood = sql`mirror.warehouse_credits_history WHERE ${stoodAt(at)}`;
-  return await sumBy(reader, ['organization_id', ...BY_PROJECT], stood);
+const BY_OWNER_AND_PROJECT: readonly GroupColumn[] = ['organization_id', ...BY_PROJECT];
+
+/** Adds up all warehouses as of an instant by organization and project. */
+export async function sumWarehousesAt({ all }: Reader, at: string) {
+  const credits = queryBuilder.selectFrom('mirror.warehouse_credits_history').where(wasValidAt(at));
+  const sums = await all(
+    BY_OWNER_AND_PROJECT.reduce(
+      (query, column) => query.orderBy(column, order => order.asc().nullsFirst()),
+      credits,
+    )
+      .select(BY_OWNER_AND_PROJECT)
+      .select(TOTAL_COLUMNS)
+      .groupBy(BY_OWNER_AND_PROJECT),
+  );
+  return sums.map(toExactSum);
 }
 
-/** How much rows add up to, and how many are in no sum. */
-async function sumBy({ all }: Reader, by: readonly Column[], from: Statement) {
-  const names = plain(by.join(', '));
-  const order = plain(by.map(name => `${name} NULLS FIRST`).join(', '));
-  const sums = await all(sql<Sum>`SELECT ${names}, ${TOTAL}
-    FROM ${from} GROUP BY ${names} ORDER BY ${order}`);
-  return sums.map(exact);
-}
-
-export interface Owned {
+interface OwnedRow {
   readonly organization_id: string | null;
 }
 
-/** What is of the same owner. */
-export function byOwner<Row extends Owned>(rows: readonly Row[]): (owner: Owned) => readonly Row[] {
-  const owned = new Map<string | null, Row[]>();
+/** Groups rows by their organization. Returns a function that finds the rows of an organization. */
+export function groupByOwner<Row extends OwnedRow>(
+  rows: readonly Row[],
+): (owner: OwnedRow) => readonly Row[] {
+  const groups = new Map<string | null, Row[]>();
   for (const row of rows) {
-    const known = owned.get(row.organization_id);
-    if (known === undefined) owned.set(row.organization_id, [row]);
-    else known.push(row);
+    const group = groups.get(row.organization_id);
+    if (group === undefined) groups.set(row.organization_id, [row]);
+    else group.push(row);
   }
-  return ({ organization_id: id }) => owned.get(id) ?? [];
+  return ({ organization_id: id }) => groups.get(id) ?? [];
 }
 
-export function idsOf(owners: readonly Owned[]): string[] {
-  return owners.flatMap(({ organization_id: id }) => id ?? []);
+/** Returns the ids of the organizations that are known. */
+export function organizationIdsOf(rows: readonly OwnedRow[]): string[] {
+  return rows.flatMap(({ organization_id: id }) => id ?? []);
 }

@@ -1,37 +1,56 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { splitWords } from '../resources/entry.js';
-import { columns, first, largest, ofOne, plain, sql } from './sql.js';
+import { type Expression, sql, type SqlBool } from 'kysely';
+import { queryBuilder } from '../store/sql/builder.js';
+import { belongsTo, readFirst, readOne } from './read.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
 
-/** Where the tables stood when the work was asked for. */
+/** Reads the newest job and sync when work is requested, so that later ones can be found. */
 export async function readMark(reader: Reader, now: number) {
-  const job = await largest<number>(reader, 'id', plain('inbox.jobs'));
-  const sync = await largest<number>(reader, 'id', plain('mirror.syncs'));
-  return { job: job ?? 0, sync: sync ?? 0, at: new Date(now).toISOString() };
+  const newest = await readOne(
+    reader,
+    queryBuilder.selectNoFrom(eb => [
+      eb
+        .selectFrom('inbox.jobs')
+        .select(jobs => jobs.fn.max<number | null>('id').as('id'))
+        .as('job'),
+      eb
+        .selectFrom('mirror.syncs')
+        .select(syncs => syncs.fn.max<number | null>('id').as('id'))
+        .as('sync'),
+    ]),
+  );
+  return { job: newest.job ?? 0, sync: newest.sync ?? 0, at: new Date(now).toISOString() };
 }
 
 export interface FollowedRequest {
   readonly mark: Mark;
   readonly jobs: readonly number[];
-  /** Null for all organizations, and what is found on the way. */
+  /** Null follows all organizations, and installations that are found meanwhile. */
   readonly organizationId: string | null;
 }
 
-/** A job whose like has started a moment ago begins so much later. */
+/** A job starts this long after another job of the same installation. */
 const PACE_MS = 1000;
 
-const FOLLOWED = columns('inbox.jobs', [
-  ...(['id', 'kind', 'state', 'organization_id', 'installation_id', 'attempts'] as const),
-  ...(['started_at', 'run_at', 'error_or_pause_code', 'last_error'] as const),
-]);
+/** Selects the jobs that a person follows. */
+function selectFollowed(...conditions: readonly Expression<SqlBool>[]) {
+  return conditions.reduce(
+    (query, condition) => query.where(condition),
+    queryBuilder
+      .selectFrom('inbox.jobs')
+      .select(['id', 'kind', 'state', 'organization_id', 'installation_id', 'attempts'])
+      .select(['started_at', 'run_at', 'error_or_pause_code', 'last_error']),
+  );
+}
 
 export type FollowedJob = Awaited<ReturnType<typeof readFollowed>>[number];
 
 /**
- * The jobs that were asked for, those that took over from them, looks at installations that were found on the way,
- * and the certificates that are being fetched for them.
+ * Reads the requested jobs, the jobs that they were merged into, jobs for installations that were found meanwhile, and the jobs
+ * that download their certificates.
  */
 export async function readFollowed(
   { all }: Reader,
@@ -39,83 +58,127 @@ export async function readFollowed(
   now: number,
 ) {
   const [at, soon] = [new Date(now).toISOString(), new Date(now + PACE_MS).toISOString()];
-  const isFetched = sql`kind = 'certificates' AND ${ofOne(organizationId)}`;
-  const isFound = sql`id > ${mark.job} AND kind = 'installation' AND trigger = 'schedule' AND run_at <= ${at}`;
-  return await all(sql`WITH RECURSIVE ours(id) AS (SELECT id FROM inbox.jobs WHERE id IN ${jobs}
-      UNION SELECT j.merged_into FROM ours JOIN inbox.jobs AS j ON j.id = ours.id WHERE j.merged_into IS NOT NULL)
-    SELECT ${FOLLOWED} FROM inbox.jobs WHERE id IN (SELECT id FROM ours) AND merged_into IS NULL
-    UNION SELECT ${FOLLOWED} FROM inbox.jobs WHERE ${isFetched} AND state = 'running'
-    UNION SELECT ${FOLLOWED} FROM inbox.jobs WHERE ${isFetched} AND state = 'waiting' AND run_at <= ${soon}
-    UNION SELECT ${FOLLOWED} FROM inbox.jobs WHERE ${organizationId === null ? isFound : plain('1 = 0')}
-    ORDER BY id`);
+  const downloads = sql<boolean>`kind = 'certificates' AND ${belongsTo(organizationId)}`;
+  const found = sql<boolean>`id > ${mark.job} AND kind = 'installation' AND trigger = 'schedule' AND run_at <= ${at}`;
+  const requested = queryBuilder
+    .withRecursive('requested(id)', eb =>
+      eb
+        .selectFrom('inbox.jobs')
+        .select('id')
+        .where('id', 'in', jobs)
+        .union(union =>
+          union
+            .selectFrom('requested')
+            .innerJoin('inbox.jobs as job', 'job.id', 'requested.id')
+            .select(sql.ref<number>('job.merged_into').as('id'))
+            .where('job.merged_into', 'is not', null),
+        ),
+    )
+    .selectFrom('inbox.jobs')
+    .select(['id', 'kind', 'state', 'organization_id', 'installation_id', 'attempts'])
+    .select(['started_at', 'run_at', 'error_or_pause_code', 'last_error'])
+    .where('id', 'in', eb => eb.selectFrom('requested').select('requested.id'))
+    .where('merged_into', 'is', null)
+    .union(selectFollowed(downloads, sql`state = 'running'`))
+    .union(selectFollowed(downloads, sql`state = 'waiting' AND run_at <= ${soon}`));
+  return await all(
+    (organizationId === null ? requested.union(selectFollowed(found)) : requested).orderBy('id'),
+  );
 }
 
-/** Whether some worker holds a lease on anything. */
-export async function isAnybodyAtWork(reader: Reader, now: number): Promise<boolean> {
-  const held = sql`SELECT id FROM inbox.jobs WHERE state = 'running' AND claimed_until > ${new Date(now).toISOString()} LIMIT 1`;
-  return (await first(reader, held)) !== null;
+/** Whether any worker runs a job now. */
+export async function isAnyJobRunning(reader: Reader, now: number): Promise<boolean> {
+  const running = queryBuilder
+    .selectFrom('inbox.jobs')
+    .select('id')
+    .where('state', '=', 'running')
+    .where('claimed_until', '>', new Date(now).toISOString())
+    .limit(1);
+  return (await readFirst(reader, running)) !== null;
 }
 
 export const SYNCED_COLUMNS = splitWords('organization resource added changed removed unchanged state error');
 
 export type SyncedResourceResult = Awaited<ReturnType<typeof readSynced>>[number];
 
-/** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
-export async function readSynced(reader: Reader, asked: FollowedRequest, resources: readonly string[]) {
-  const rows = await readStates(reader, asked, resources);
+/** Reads the result of each list since the mark. Organizations that removed the app are left out unless one was requested. */
+export async function readSynced(reader: Reader, request: FollowedRequest, resources: readonly string[]) {
+  const rows = await readStates(reader, request, resources);
   return rows.map(({ attempted_at: attemptedAt, ...row }) => ({
     ...row,
-    /** As freshness has it, or `not_read` where it was not asked for this time and nothing else is wrong. */
-    state: isReadWell(row) && (attemptedAt ?? asked.mark.at) < asked.mark.at ? 'not_read' : row.state,
-    /** Whether the registry refused it although the installation permits it. */
+    /** The state of freshness, or `not_read` if the list was not read since the mark and nothing else is wrong. */
+    state:
+      wasReadCompletely(row) && (attemptedAt ?? request.mark.at) < request.mark.at ? 'not_read' : row.state,
+    /** Whether the registry refused the list although the installation has the permission. */
     refused: row.reason === 'no_permission' && row.error_code === 'forbidden',
-    /** Whether `error` says something of a complete read: rows changed by hand that were restored, or unreadable rows. */
-    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= asked.mark.at,
+    /** Whether `error` is a remark about a complete read: about restored or unreadable rows. */
+    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= request.mark.at,
   }));
 }
 
-/** Nothing is wrong: it is only to be read again. */
+/** Reasons of stale lists that nothing is wrong with: they only wait to be read again. */
 export const BEFORE_ITS_TURN: readonly (string | null)[] = splitWords(
   'unread_webhook worker_gone overdue clock_changed',
 );
 
 const NOTED = splitWords('mended rows_unreadable');
 
-type Stands = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
+type Standing = Pick<Tables['freshness'], 'state' | 'reason' | 'failing_since'>;
 
-/** Whatever came since. */
-function isReadWell({ state, reason, failing_since: failingSince }: Stands): boolean {
+/** Whether the last read of a list was complete, whatever changed since. */
+function wasReadCompletely({ state, reason, failing_since: failingSince }: Standing): boolean {
   return failingSince === null && (state === 'fresh' || BEFORE_ITS_TURN.includes(reason));
 }
 
-interface Read extends Stands, Pick<Tables['freshness'], 'resource' | 'error' | 'attempted_at'> {
-  readonly organization_id: string;
-  readonly organization: string;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly error_code: string | null;
-}
-
-/** By the names of the organizations. */
+/** Reads the state of each list, and what the syncs since the mark changed. Sorts by the names of the organizations. */
 async function readStates(
   { all }: Reader,
-  { mark, organizationId: id }: FollowedRequest,
+  { mark, organizationId }: FollowedRequest,
   resources: readonly string[],
 ) {
-  const wanted = id === null ? sql`f.reason IS DISTINCT FROM 'uninstalled'` : ofOne(id, 'f');
-  return await all(sql<Read>`SELECT r.organization_id, coalesce(o.full_name, r.organization_id) AS organization,
-      f.resource, coalesce(s.added, 0) AS added, coalesce(s.changed, 0) AS changed,
-      coalesce(s.removed, 0) AS removed, coalesce(s.unchanged, 0) AS unchanged,
-      f.state, f.reason, f.failing_since, f.error, f.attempted_at, r.error_code
-    FROM mirror.freshness AS f
-      JOIN mirror.resource_states AS r ON r.organization_id = f.organization_id AND r.resource = f.resource
-      LEFT JOIN mirror.organizations AS o ON o.id = f.organization_id
-      LEFT JOIN (SELECT organization_id, resource, sum(rows_added) AS added, sum(rows_changed) AS changed,
-          sum(rows_removed) AS removed, max(rows_unchanged) AS unchanged
-        FROM mirror.syncs WHERE id > ${mark.sync} GROUP BY organization_id, resource) AS s
-        ON s.organization_id = f.organization_id AND s.resource = f.resource
-    WHERE f.resource IN ${resources} AND ${wanted}
-    ORDER BY organization, r.organization_id, f.resource`);
+  const changes = queryBuilder
+    .selectFrom('mirror.syncs')
+    .select(eb => [
+      'organization_id',
+      'resource',
+      eb.fn.sum<number>('rows_added').as('added'),
+      eb.fn.sum<number>('rows_changed').as('changed'),
+      eb.fn.sum<number>('rows_removed').as('removed'),
+      eb.fn.max<number>('rows_unchanged').as('unchanged'),
+    ])
+    .where('id', '>', mark.sync)
+    .groupBy(['organization_id', 'resource']);
+  const lists = queryBuilder
+    .selectFrom('mirror.freshness as f')
+    .innerJoin('mirror.resource_states as r', join =>
+      join.onRef('r.organization_id', '=', 'f.organization_id').onRef('r.resource', '=', 'f.resource'),
+    )
+    .leftJoin('mirror.organizations as o', 'o.id', 'f.organization_id')
+    .leftJoin(changes.as('s'), join =>
+      join.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
+    )
+    .select(eb => [
+      'r.organization_id',
+      eb.fn.coalesce('o.full_name', 'r.organization_id').as('organization'),
+      'f.resource',
+      eb.fn.coalesce('s.added', sql.lit(0)).as('added'),
+      eb.fn.coalesce('s.changed', sql.lit(0)).as('changed'),
+      eb.fn.coalesce('s.removed', sql.lit(0)).as('removed'),
+      eb.fn.coalesce('s.unchanged', sql.lit(0)).as('unchanged'),
+      'f.state',
+      'f.reason',
+      'f.failing_since',
+      'f.error',
+      'f.attempted_at',
+      'r.error_code',
+    ])
+    .where('f.resource', 'in', resources)
+    .orderBy('organization')
+    .orderBy('r.organization_id')
+    .orderBy('f.resource');
+  return await all(
+    organizationId === null
+      ? lists.where('f.reason', 'is distinct from', 'uninstalled')
+      : lists.where('f.organization_id', '=', organizationId),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { readAvailable, sumStanding } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses, ownersBy } from '../../src/query/sums.js';
+import { readAvailable, readWarehouseCounts } from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwners } from '../../src/query/sums.js';
 import { formatSumsByType } from '../../src/text/tonnes.js';
 import { compareStandings } from '../../src/query/freshness/words.js';
 import {
@@ -83,7 +83,7 @@ async function checkWarehouseStates(reader: Reader): Promise<void> {
   const [oldest_at = null] = warehouses.flatMap(each => each.as_of ?? []).toSorted();
   const sums = { known, uninstalled, available: warehouses.length, failing, oldest_at };
   for (let most = 1; most <= leftOut.length + 1; most++)
-    expect(withoutAges(await sumStanding(reader, most)), `${most}`).toEqual(
+    expect(withoutAges(await readWarehouseCounts(reader, most)), `${most}`).toEqual(
       withoutAges({
         ...sums,
         unavailable: { count: leftOut.length, readCount: seen, worst: worst.slice(0, most) },
@@ -142,8 +142,8 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     const all = formatSumsByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(formatSumsByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
-    for (const { project_id: id, ...sum } of await sumWarehouses(reader, ownersBy('='), [
+      expect(formatSumsByType(await sumWarehouses(reader, selectOwners('fresh'), by))).toBe(all);
+    for (const { project_id: id, ...sum } of await sumWarehouses(reader, selectOwners('fresh'), [
       'project_id',
       'type',
     ])) {

@@ -5,9 +5,13 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { readAnswers } from '../../src/query/freshness/answers.js';
 import { readAges, readStates, readStatesOfRows, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
-import { readAvailability, readAvailable, sumStanding, wasEverHeld } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumStoodAt, sumWarehouses, ownersBy } from '../../src/query/sums.js';
-import { sql } from '../../src/query/sql.js';
+import {
+  readAvailability,
+  readAvailable,
+  readWarehouseCounts,
+  wasEverHeld,
+} from '../../src/query/available.js';
+import { BY_OWNER, BY_PROJECT, sumWarehousesAt, sumWarehouses, selectOwners } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
@@ -128,7 +132,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
   readKnownOf: forEachItem(AT_MOMENTS, asOf.readKnownOf),
-  sumStoodAt: forEachItem(MOMENTS, sumStoodAt),
+  sumWarehousesAt: forEachItem(MOMENTS, sumWarehousesAt),
   countAt: forEachItem(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
@@ -147,9 +151,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   findOrganization: forEachItem(NAMES, findOrganization),
   findInstallation: forEachItem(NAMES, findInstallation),
   findProject: forEachItem(NAMES, findProject),
-  sumStanding: forEachItem([1, Infinity], sumStanding),
+  readWarehouseCounts: forEachItem([1, Infinity], readWarehouseCounts),
   sumWarehouses: forEachItem(
-    pairs([sql`${[ONE]}`, ownersBy('='), ownersBy('<>', ONE)], [BY_OWNER, BY_PROJECT]),
+    pairs([[ONE], selectOwners('fresh'), selectOwners('not fresh', ONE)], [BY_OWNER, BY_PROJECT]),
     (reader, [owners, by]) => sumWarehouses(reader, owners, by),
   ),
   readChanges: forEachItem(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
@@ -243,15 +247,15 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readVersionsById: forEachItem(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
     find.readVersionsById(reader, entry, name),
   ),
-  readMemberNumbers: runOnce(async reader => {
+  readMemberChangeNumbers: runOnce(async reader => {
     const isTheirs = ({ document }: { document: string }) => document.includes('apfel@example.com');
-    return (await people.readMemberNumbers(reader, isTheirs)).length;
+    return (await people.readMemberChangeNumbers(reader, isTheirs)).length;
   }),
-  readMentions: runOnce(reader =>
-    people.readMentions(reader, document => document.includes('apfel@example.com')),
+  countMentions: runOnce(reader =>
+    people.countMentions(reader, document => document.includes('apfel@example.com')),
   ),
   countKnown: runOnce(countKnown),
-  countSummed: forEachItem(['<>', '='] as const, countSummed),
+  countSummed: forEachItem(['installed', 'uninstalled'] as const, countSummed),
   countKnownAt: forEachItem(MOMENTS, countKnownAt),
   readKept: runOnce(reader => inbox.readKept(reader)),
   readMirrored: runOnce(readMirrored),
@@ -327,7 +331,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   readTargets: forEachItem(WHOSE, registry.readTargets),
   readMark: forEachItem([NOW], progress.readMark),
   readFollowed: forEachItem(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
-  isAnybodyAtWork: forEachItem([NOON, NOW], progress.isAnybodyAtWork),
+  isAnyJobRunning: forEachItem([NOON, NOW], progress.isAnyJobRunning),
   readSynced: forEachItem(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),
 };
 
@@ -389,14 +393,14 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  adviceFor allOf belongsTo built byChoice byDays byFlag byId byOwner byPart byState byWord byYear colourOf
-  columns compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap
-  describeGapReason describeUnchanged estimateFirstReads every exact findByName findFailing findTroubles
-  first formatCaveatCell freshnessOf gapsIn getFilterText idsOf isFrozen isOfKnownOrganization isProjectOf
-  isUpperBound isValidAt isWholeList joined knownIn largest limit listedIn matches missing newestInSql
-  ofOne only ownersBy parseListRequest plain rankOf readFirst readFirstReads readOne readTexts reasonsOf relation
-  sayOldest selectColumns selectInstalled sentenceOf shownOf sql startsWith stoodAt table toReadableSums
-  verdictOn wasValidAt withFreshness wordsOf worstOf
+  adviceFor allOf belongsTo built byChoice byDays byFlag byId byPart byState byWord byYear colourOf columns
+  compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap describeGapReason
+  describeUnchanged estimateFirstReads every findByName findFailing findTroubles first formatCaveatCell
+  freshnessOf gapsIn getFilterText groupByOwner isFrozen isOfKnownOrganization isProjectOf isUpperBound
+  isValidAt isWholeList joined knownIn largest limitRows listedIn matches missing newestInSql ofOne only
+  organizationIdsOf parseListRequest plain rankOf readFirst readFirstReads readOne readTexts reasonsOf
+  relation sayOldest selectColumns selectInstalled selectOwners sentenceOf shownOf sql startsWith stoodAt
+  table  toExactSum toReadableSums verdictOn wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

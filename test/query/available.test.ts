@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { readAvailability, readAvailable, sumStanding, wasEverHeld } from '../../src/query/available.js';
+import {
+  readAvailability,
+  readAvailable,
+  readWarehouseCounts,
+  wasEverHeld,
+} from '../../src/query/available.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, installation } from '../support/mirror/rows.js';
 
@@ -70,7 +75,7 @@ test('organizations are counted by availability, and the worst of those left out
   await mirror.db.change(
     "UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3' AND resource = 'warehouse'",
   );
-  const { unavailable: leftOut, ...sums } = await sumStanding(mirror.reader, 1);
+  const { unavailable: leftOut, ...sums } = await readWarehouseCounts(mirror.reader, 1);
   expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1, failing: 0 });
   expect([leftOut.count, leftOut.readCount]).toEqual([2, 1]);
   expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);

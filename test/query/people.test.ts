@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { readForgotten, readMemberNumbers, readMentions } from '../../src/query/people.js';
+import { readForgotten, readMemberChangeNumbers, countMentions } from '../../src/query/people.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
@@ -20,21 +20,21 @@ test('rows whose document contains an e-mail address are counted by table, past 
   ]);
   clock.at += 1_000;
   await read('retirements', [retirement('r-1-0', { comment: 'gone', document: document('gone') })]);
-  expect(await readMentions(reader, text => text.includes('ada@example.org'))).toEqual([
+  expect(await countMentions(reader, text => text.includes('ada@example.org'))).toEqual([
     { table: 'retirements', rows: 1 },
   ]);
-  expect(await readMentions(reader, () => false)).toEqual([]);
+  expect(await countMentions(reader, () => false)).toEqual([]);
 });
 
 test('a member that came and went has two change numbers', async () => {
   const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
   await read('members', [member('m-1', 'ada@example.org'), member('m-2', 'bob@example.org')]);
   const isTheirs = ({ email }: { email: string | null }) => email === 'ada@example.org';
-  const [came] = await readMemberNumbers(reader, isTheirs);
+  const [came] = await readMemberChangeNumbers(reader, isTheirs);
   expect(await db.value('SELECT row_id FROM changes WHERE number = ?', came ?? 0)).toBe('m-1');
   clock.at += 1_000;
   await read('members', [member('m-2', 'bob@example.org')], { findGone: async ids => ids });
-  const numbers = await readMemberNumbers(reader, isTheirs);
+  const numbers = await readMemberChangeNumbers(reader, isTheirs);
   expect(numbers).toHaveLength(2);
   expect(await db.column('SELECT change FROM changes WHERE row_id = ? ORDER BY number', 'm-1')).toEqual([
     'added',

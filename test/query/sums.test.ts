@@ -2,21 +2,21 @@ import { expect, test } from 'vitest';
 import {
   BY_OWNER,
   BY_PROJECT,
-  byOwner,
-  exact,
-  idsOf,
-  ownersBy,
-  sumStoodAt,
+  groupByOwner,
+  toExactSum,
+  organizationIdsOf,
+  selectOwners,
+  sumWarehousesAt,
   sumWarehouses,
 } from '../../src/query/sums.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit } from '../support/mirror/rows.js';
 
 test('tonnes and millionths are summed exactly to the millionth', () => {
-  expect(exact({ tonnes: 9_007_199_254_740_993n, rest: 1_999_999 })).toEqual({
+  expect(toExactSum({ tonnes: 9_007_199_254_740_993n, rest: 1_999_999 })).toEqual({
     amount_micro: 9_007_199_254_740_994_999_999n,
   });
-  expect(exact({ tonnes: null, rest: null })).toEqual({ amount_micro: 0n });
+  expect(toExactSum({ tonnes: null, rest: null })).toEqual({ amount_micro: 0n });
 });
 
 test('fresh warehouses, or all others, are summed by owner or by project', async () => {
@@ -25,16 +25,16 @@ test('fresh warehouses, or all others, are summed by owner or by project', async
   await breakReads(mirror, 'organization-3');
   const items = [credit('c-a', { vintage: '2020' }), credit('c-b', { amount: amount('0.000001') })];
   await read('warehouse', items, { organizationId: 'organization-2', findGone: async ids => ids });
-  const fresh = await sumWarehouses(reader, ownersBy('='), BY_OWNER);
+  const fresh = await sumWarehouses(reader, selectOwners('fresh'), BY_OWNER);
   expect(fresh.map(each => [each.organization_id, each.amount_micro, each.rows])).toEqual([
     ['organization-1', 100_000_000n, 1],
     ['organization-2', 100_000_001n, 2],
   ]);
-  const others = await sumWarehouses(reader, ownersBy('<>'), BY_OWNER);
+  const others = await sumWarehouses(reader, selectOwners('not fresh'), BY_OWNER);
   expect(others.map(each => [each.organization_id, each.amount_micro])).toEqual([
     ['organization-3', 300_000_000n],
   ]);
-  const own = await sumWarehouses(reader, ownersBy('=', 'organization-2'), BY_PROJECT);
+  const own = await sumWarehouses(reader, selectOwners('fresh', 'organization-2'), BY_PROJECT);
   expect(own.map(each => [each.vintage, each.amount_micro])).toEqual([
     ['2020', 100_000_000n],
     ['2021', 1n],
@@ -46,7 +46,7 @@ test('a sum as of an instant includes the rows of that instant', async () => {
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0', { amount: amount('30') })]);
-  const micro = async (at: string) => (await sumStoodAt(reader, at)).map(each => each.amount_micro);
+  const micro = async (at: string) => (await sumWarehousesAt(reader, at)).map(each => each.amount_micro);
   expect(await micro(before)).toEqual([100_000_000n]);
   expect(await micro(new Date(clock.at).toISOString())).toEqual([30_000_000n]);
   expect(await micro('2020-01-01T00:00:00.000Z')).toEqual([]);
@@ -58,8 +58,8 @@ test('rows are grouped by their owner', () => {
     { organization_id: null, n: 2 },
     { organization_id: 'a', n: 3 },
   ];
-  const ofOwner = byOwner(rows);
+  const ofOwner = groupByOwner(rows);
   expect(ofOwner({ organization_id: 'a' }).map(({ n }) => n)).toEqual([1, 3]);
   expect(ofOwner({ organization_id: 'b' })).toEqual([]);
-  expect(idsOf(rows)).toEqual(['a', 'a']);
+  expect(organizationIdsOf(rows)).toEqual(['a', 'a']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAnybodyAtWork, readFollowed, readMark, readSynced } from '../../src/query/sync-progress.js';
+import { isAnyJobRunning, readFollowed, readMark, readSynced } from '../../src/query/sync-progress.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
 
@@ -34,11 +34,11 @@ test('requested jobs are followed, and the jobs they cause too unless one organi
 
 test('a worker counts as busy until its lease expires', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
-  expect(await isAnybodyAtWork(reader, clock.at)).toBe(false);
+  expect(await isAnyJobRunning(reader, clock.at)).toBe(false);
   await inbox.enqueue([job('1')]);
   await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
-  expect(await isAnybodyAtWork(reader, clock.at + MINUTE - 1)).toBe(true);
-  expect(await isAnybodyAtWork(reader, clock.at + MINUTE)).toBe(false);
+  expect(await isAnyJobRunning(reader, clock.at + MINUTE - 1)).toBe(true);
+  expect(await isAnyJobRunning(reader, clock.at + MINUTE)).toBe(false);
 });
 
 test('the results of a resource are summed since the mark, and unread resources are reported as such', async () => {

@@ -1,5 +1,5 @@
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
-import { readMemberNumbers, readMentions } from '../../query/people.js';
+import { readMemberChangeNumbers, countMentions } from '../../query/people.js';
 import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';
 import { eraseWithEvidence } from '../evidence/evidence-log.js';
@@ -27,13 +27,13 @@ export const FORGET = defineCommand({
       'forget',
       async () => ({
         kind: 'change',
-        numbers: await readMemberNumbers(reader, member => isRowOfPerson(member, address)),
+        numbers: await readMemberChangeNumbers(reader, member => isRowOfPerson(member, address)),
       }),
       () => mirror.forget(address),
     );
     const { texts, deliveries } = await eraseMatchingTexts(inbox, content => containsEmail(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
-    const mentions = await readMentions(reader, document => containsEmail(document, address));
+    const mentions = await countMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
       {

@@ -1,6 +1,6 @@
 import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
-import { sumStoodAt } from '../../query/sums.js';
+import { sumWarehousesAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { formatSumsByType } from '../../text/tonnes.js';
 import { renderDetailLink } from '../components/table-cell.js';
@@ -49,7 +49,7 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
   const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(coverage));
-  const rows = (await sumStoodAt(reader, at)).filter(
+  const rows = (await sumWarehousesAt(reader, at)).filter(
     row => row.project_id === projectId && knownOrganizations.has(row.organization_id ?? ''),
   );
   if (rows.length === 0)

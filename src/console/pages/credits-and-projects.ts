@@ -1,4 +1,4 @@
-import { sumStanding } from '../../query/available.js';
+import { readWarehouseCounts } from '../../query/available.js';
 import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
@@ -132,7 +132,7 @@ async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRe
 
 /** Renders the available credits of a project, and the number of warehouses that are up to date. */
 async function renderProjectAvailability(reader: Reader, projectId: string): Promise<Html> {
-  const { available: upToDate, known } = await sumStanding(reader, 0);
+  const { available: upToDate, known } = await readWarehouseCounts(reader, 0);
   return html`<p class="lead">Warehouses up to date: ${formatWithCommas(upToDate)} of ${formatKnownOrganizations(known)}.</p>
 ${await renderAvailability(reader, { projectId })}`;
 }

@@ -1,6 +1,6 @@
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
-import { sumStoodAt } from '../../query/sums.js';
+import { sumWarehousesAt } from '../../query/sums.js';
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatSumsByType } from '../../text/tonnes.js';
 import type { ConsoleRequest, PageContent } from '../page.js';
@@ -24,7 +24,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(coverage));
-  const sums = (await sumStoodAt(reader, at)).filter(row =>
+  const sums = (await sumWarehousesAt(reader, at)).filter(row =>
     knownOrganizations.has(row.organization_id ?? ''),
   );
   if (sums.length === 0 && coverage.some(({ unknown }) => unknown !== null))

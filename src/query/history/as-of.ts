@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
-import { UNREADABLE } from '../coverage.js';
+import { UNREADABLE_STATES } from '../coverage.js';
 import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
 interface AsOfRequest {
@@ -93,7 +93,7 @@ export async function readKnownAt(reader: Reader, asked: AsOfRequest): Promise<A
         ORDER BY u.last_finished_at LIMIT 1)
       LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
       LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = ${resource}
-        AND f.state IN ${UNREADABLE}
+        AND f.state IN ${UNREADABLE_STATES}
     WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
   const reads = await readUnderWay(reader, asked);
   const known = states.map(state => {

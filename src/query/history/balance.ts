@@ -72,10 +72,10 @@ export async function readBalance(
   }
   const isKnown = [...sums.values()].some(({ rows, opening_micro: at }) => rows > 0 || (at ?? 0) > 0);
   return {
-    organizations: await countSummed(reader, '<>'),
+    organizations: await countSummed(reader, 'installed'),
     known: await countKnown(reader),
     /** Whose rows are in the sums, too. */
-    uninstalled: await countSummed(reader, '='),
+    uninstalled: await countSummed(reader, 'uninstalled'),
     balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
     rowsWithoutAmount: await countWithoutAmount(reader, organizationId),
     sums: [...sums.values()],

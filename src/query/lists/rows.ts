@@ -5,7 +5,7 @@ import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
 import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import { readFirst, readOne, wasValidAt } from '../read.js';
-import { exact } from '../sums.js';
+import { toExactSum } from '../sums.js';
 import { type Condition, matches } from './condition.js';
 import { isOfKnownOrganization, isProjectOf } from './find.js';
 import type { ListSelection, List } from './list.js';
@@ -35,7 +35,7 @@ export interface ListPageRows {
   readonly count: number;
   readonly isCountedToTheEnd: boolean;
   /** The sum in millionths of a tonne. Null if there are too many rows, several credit types or no amounts. */
-  readonly sum: ReturnType<typeof exact<TotalRow>> | null;
+  readonly sum: ReturnType<typeof toExactSum<TotalRow>> | null;
   /** The query of the rows as a person can run it. */
   readonly sql: string;
 }
@@ -57,7 +57,7 @@ export async function readPage(reader: Reader, request: PageRequest): Promise<Li
     next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
     count: Math.min(total.rows, MAX_COUNTED),
     isCountedToTheEnd,
-    sum: isCountedToTheEnd && canBeSummed(request) ? exact(total) : null,
+    sum: isCountedToTheEnd && canBeSummed(request) ? toExactSum(total) : null,
     sql: reader.shown(selectAll(request, listReadColumns(list), limit)),
   };
 }
@@ -275,7 +275,7 @@ export async function readSumOf(
   organizationIds: readonly string[],
 ): Promise<bigint> {
   const where = [...request.where, { column: OWNER, among: organizationIds }];
-  return exact(await readTotal(reader, { ...request, where })).amount_micro;
+  return toExactSum(await readTotal(reader, { ...request, where })).amount_micro;
 }
 
 const AMOUNT = 'amount_micro';

@@ -2,7 +2,7 @@ import { createInstallationJob, type NewJob } from '../../../inbox/job.js';
 import {
   type FollowedRequest,
   type FollowedJob,
-  isAnybodyAtWork,
+  isAnyJobRunning,
   readFollowed,
   readMark,
 } from '../../../query/sync-progress.js';
@@ -78,7 +78,7 @@ export async function followJobs(
       if (openJobs.length === 0)
         return { jobs, by: ownWorker === null ? 'the running worker' : 'this process' };
       const isAnyDue = openJobs.some(job => isJobDue(job, io.now()));
-      const isUnclaimed = isAnyDue && !(await isAnybodyAtWork(reader, io.now()));
+      const isUnclaimed = isAnyDue && !(await isAnyJobRunning(reader, io.now()));
       unclaimedSince = isUnclaimed ? (unclaimedSince ?? io.now()) : null;
       if (unclaimedSince !== null && io.now() - unclaimedSince >= NO_WORKER_AFTER_MS) {
         throwIfDiskFull(context.requireMirror());
