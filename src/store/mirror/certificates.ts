@@ -8,7 +8,7 @@ import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
-import { type VersionEnd, createVersionStatements } from './versions.js';
+import { type VersionEnd, getVersionStatements } from './versions.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -209,7 +209,7 @@ export function createCertificates(
   { look, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
-  const versions = createVersionStatements(CERTIFICATES);
+  const versions = getVersionStatements(CERTIFICATES);
 
   /** Gives the next retirements their certificates and returns how many there were. */
   async function followRetirements(batch: Batch, at: string): Promise<number> {

@@ -15,7 +15,7 @@ import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { ensureStates } from './states.js';
 import { reserveVersions, toCauseColumns } from './syncs.js';
-import { createVersionStatements } from './versions.js';
+import { getVersionStatements } from './versions.js';
 
 type InstallationId = { readonly id: string };
 type Content = Pick<InstallationColumns, 'permissions' | 'document'> & { readonly state: string };
@@ -96,7 +96,7 @@ export function createInstallations({
   look,
   transact,
 }: Database): Pick<MirrorPort, 'listInstallations' | 'writeInstallation'> {
-  const versions = createVersionStatements(INSTALLATIONS);
+  const versions = getVersionStatements(INSTALLATIONS);
   return {
     listInstallations: async id => (await look(id === undefined ? LIST_ALL() : LIST_ONE({ id })))[0],
     writeInstallation: (id, fields, read) =>

@@ -21,15 +21,14 @@ import {
   endRefusedSync,
   listForgottenFor,
 } from './syncs.js';
-import { cachePerList } from './rows.js';
-import { type VersionEnd, createVersionStatements, toVersionTable } from './versions.js';
+import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } from './versions.js';
 
 const projectList = jsonRelation('given', { id: 'text' });
 const retirementList = jsonRelation('given', { version: 'int' });
 const retirement = named('mirror.retirements', 'retirement');
 const certificate = named('mirror.certificates', 'certificate');
-const certificateVersions = createVersionStatements(CERTIFICATES);
-const statementsOf = cachePerList(createListStatements);
+const certificateVersions = getVersionStatements(CERTIFICATES);
+const statementsOf = cachePerKey(createListStatements);
 
 type ListName = { readonly organizationId: string; readonly resource: string };
 
@@ -129,7 +128,7 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
 function createListStatements(resource: ListResource) {
   const entry = LISTS[resource];
   const listed = named(versionedTable(entry));
-  const listVersions = createVersionStatements(entry);
+  const listVersions = getVersionStatements(entry);
   const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 

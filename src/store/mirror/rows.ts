@@ -8,7 +8,7 @@ import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/c
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { kindsOf } from './versions.js';
+import { cachePerKey, kindsOf } from './versions.js';
 
 type Organization = { readonly organizationId: string };
 type Cells = Readonly<Record<string, RawBuilder<SqlValue>>>;
@@ -19,7 +19,7 @@ type Page = Organization & { readonly limit: number };
 /** The parts of a row's key. */
 type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
-const statementsOf = cachePerList(createRowStatements);
+const statementsOf = cachePerKey(createRowStatements);
 
 /** Reads the current rows of lists, many in one statement. */
 export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
@@ -97,14 +97,4 @@ function selectColumns(names: readonly string[]): Cells {
 function selectLargeAsText(fn: SqlFunctions, kinds: Kinds): Cells {
   const names = Object.keys(kinds).filter(name => kinds[name] === 'large');
   return Object.fromEntries(names.map(name => [name, fn.cast('text', sql.ref<SqlValue>(name))]));
-}
-
-/** Caches a value for each list, from the first use on. */
-export function cachePerList<T>(create: (resource: ListResource) => T): (resource: ListResource) => T {
-  const cache = new Map<ListResource, T>();
-  return resource => {
-    const value = cache.get(resource) ?? create(resource);
-    cache.set(resource, value);
-    return value;
-  };
 }

@@ -29,8 +29,20 @@ export function kindsOf(table: string, names: readonly string[]): Kinds {
   return Object.fromEntries(names.map(name => [name, columns[name]?.[0] ?? 'text']));
 }
 
-/** Creates the statements for the versions of one table. Only they write versions and move them to the past. */
-export function createVersionStatements(entry: ResourceEntry) {
+/** Caches a value for each key, from the first use on. */
+export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
+  const cache = new Map<Key, T>();
+  return key => {
+    const value = cache.get(key) ?? create(key);
+    cache.set(key, value);
+    return value;
+  };
+}
+
+/** Returns the statements for the versions of one table. Only they write versions and move them to the past. */
+export const getVersionStatements = cachePerKey(createVersionStatements);
+
+function createVersionStatements(entry: ResourceEntry) {
   const table = versionedTable(entry);
   const own = named(table);
   const current = named(table, 'v');

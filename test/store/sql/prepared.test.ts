@@ -6,7 +6,7 @@ import { POSTGRES, SQLITE } from '../../../src/store/dialect.js';
 import { insertFrom, jsonRelation, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { insertRows, type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { databaseOn } from '../../../src/store/sqlite/database.js';
-import { fixed } from '../../../src/store/statement.js';
+import { batchByName, fixed } from '../../../src/store/statement.js';
 import { temporaryInbox } from '../../support/inbox.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
@@ -94,6 +94,18 @@ test('statements of both languages run in one batch, and each returns its own ro
   const read = fixed<{ readonly last: number }>('SELECT last FROM mirror.version_counter');
   const rows = await transact(batch => batch(read, raise({ last: 7 }), null, read));
   expect(rows).toEqual([[{ last: 0 }], [{ last: 7 }], [], [{ last: 7 }]]);
+});
+
+test('the results of a batch are read by name, and a statement that is left out returns no rows', async () => {
+  const { transact } = databaseOn(temporaryMirror());
+  const raise = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
+    db.updateTable('mirror.version_counter').set({ last }),
+  );
+  const read = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
+  const results = await transact(batch =>
+    batchByName(batch, { before: read(), raise: raise({ last: 7 }), skipped: null, after: read() }),
+  );
+  expect(results).toEqual({ before: [{ last: 0 }], raise: [], skipped: [], after: [{ last: 7 }] });
 });
 
 test('rows that are passed as JSON are a relation with typed columns', async () => {

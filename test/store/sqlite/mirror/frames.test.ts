@@ -43,7 +43,7 @@ function watchPosts(): string[][] {
   if (typeof post !== 'function') throw new Error('a thread is given messages by a function');
   const spy = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, ...given) {
     const [message]: unknown[] = given;
-    const holdsRows = inspect(message, { depth: 5 }).includes('INSERT INTO warehouse_credits');
+    const holdsRows = inspect(message, { depth: 5 }).includes('INSERT INTO "warehouse_credits"');
     if (holdsRows)
       posts.push(framesIn(new Error('here').stack).filter(file => /^(?:store|thread)/.test(file)));
     Reflect.apply(post, this, given);
