@@ -1,0 +1,75 @@
+/** `restore` verifies a backup and puts it back. It never deletes the data that it replaces, but moves it aside. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StoredRecordCounts } from '../../../query/inbox/deliveries.js';
+import { defineCommand } from '../../define-command.js';
+import { createNotFoundError, createUsageError, throwIfInterrupted } from '../../command-error.js';
+import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
+import { makeRequired, defineText } from '../../options.js';
+import {
+  JSON_FORMAT,
+  requireFileBackupStore,
+  openFolder,
+  verifyCopiedMirror,
+  readContents,
+  describeContents,
+} from './copied-mirror.js';
+
+export const RESTORE = defineCommand({
+  summary: 'Replace the current data with a backup',
+  details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
+  args: { folder: makeRequired(defineText('folder', 'a folder written by "carbon-mirror backup"')) },
+  formats: JSON_FORMAT,
+  examples: ['carbon-mirror restore /backup/2026-01-31'],
+  run: async (context, { folder }) => {
+    const { io, findMirror } = context;
+    const { engine, env, folder: dataDir } = findMirror();
+    const keeping = requireFileBackupStore(findMirror());
+    const backup = openFolder(folder);
+    const missing = backup.findMissing();
+    if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
+    const keyFile = env['EVIDENCE_KEY_FILE'];
+    if (!keyFile && existsSync(join(folder, 'evidence.db')))
+      throw createUsageError(
+        'EVIDENCE_KEY_FILE is not set. It is needed to continue the evidence log of the backup under a new name.',
+      );
+    await keeping.demandAlone();
+    const stage = await keeping.openStage();
+    try {
+      await backup.keeping?.copyTo(stage.folder);
+      const staged = openFolder(stage.folder);
+      await staged.migrate(io.now());
+      await verifyCopiedMirror(context, staged);
+      // From here on the first signal does not end the process: it would leave only a part of the files replaced.
+      throwIfInterrupted(io.createInterruptSignal());
+      const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
+      await keeping.replaceBy(stage.folder, aside);
+      const contents = await readContents(engine);
+      /** Null if the replaced data can no longer be read. */
+      const lost = await readContents(openFolder(aside), contents).catch(() => null);
+      const evidence = keyFile ? await beginNewOrigin({ engine }, keyFile, io.now) : null;
+      await context.printResult(
+        { aside, ...contents, lost, evidence },
+        `Restored ${folder}: ${describeContents(contents)}.`,
+        ...describeReplacedData(aside, lost),
+        'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
+        ...(evidence === null ? [] : [describeRestoredLog(evidence)]),
+      );
+    } finally {
+      stage.close();
+    }
+  },
+});
+
+/** Returns a line that says where `restore` moved the old data, or no line if there was no old data. */
+function describeReplacedData(
+  previousDataFolder: string,
+  newerContents: StoredRecordCounts | null,
+): string[] {
+  if (!existsSync(previousDataFolder)) return [];
+  const contents =
+    newerContents === null
+      ? 'It cannot be read.'
+      : `Newer than the backup: ${describeContents(newerContents)}.`;
+  return [`The replaced data is in ${previousDataFolder}. ${contents}`];
+}
