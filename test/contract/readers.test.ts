@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { TABLES, type Value } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
-import { readAnswers } from '../../src/query/freshness/answers.js';
+import { readLatestAnswers } from '../../src/query/freshness/latest-answers.js';
 import { readAges, readStates, readStatesOfRows, sumFreshness } from '../../src/query/freshness/read.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import {
@@ -126,7 +126,7 @@ const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
 
 /** The calls of every exported query function that are compared. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
-  readAnswers: runOnce(readAnswers),
+  readLatestAnswers: runOnce(readLatestAnswers),
   readKnownAt: forEachItem(
     some(pairs(pairs(RESOURCES, MOMENTS), [null, ONE, 'organization_1', 'Organization-1', 'nobody'])),
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),

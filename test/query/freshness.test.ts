@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAnswers } from '../../src/query/freshness/answers.js';
+import { readLatestAnswers } from '../../src/query/freshness/latest-answers.js';
 import {
   freshnessOf,
   readAges,
@@ -89,7 +89,7 @@ test('organizations whose lists got the same answer share one line, which names 
   await db.change(
     "UPDATE resource_states SET last_answer_at = '2026-05-04T12:00:00.000Z', answer_status = 200, answer_form = 'list' WHERE resource = 'warehouse'",
   );
-  expect(await readAnswers(reader)).toEqual([
+  expect(await readLatestAnswers(reader)).toEqual([
     {
       resource: 'warehouse',
       status: 200,

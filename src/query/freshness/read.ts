@@ -1,49 +1,67 @@
-import type { Reader, Statement } from '../../store/contract/reader.js';
-import type { Row, Tables } from '../../store/contract/tables.js';
+/** Reads the states of lists from the view `freshness`. */
+import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { colourOf, FRESHNESS, rankOf, type FreshnessStanding, STANDINGS } from './words.js';
-import { columns, ofOne, plain, sql } from '../sql.js';
+import { belongsTo } from '../read.js';
+import { colourOf, FRESHNESS, type FreshnessStanding, rankOf, STANDINGS } from './words.js';
 
-type Fresh = Tables['freshness'];
-
-/** Resources that stand alike, as one. */
-export interface FreshnessSum extends Pick<Fresh, 'state' | 'reason' | 'failing_since' | 'rows' | 'as_of'> {
-  readonly resources: number;
-  readonly oldest_at: string | null;
-}
-
-const RANKS = STANDINGS.map(({ state, reason, ...each }) => {
-  const why = reason === null ? 'reason IS NULL' : `reason = '${reason}'`;
-  const fails = each.failing_since === null ? '' : ' AND failing_since IS NOT NULL';
-  return `WHEN state = '${state}' AND ${why}${fails} THEN ${rankOf({ state, reason, ...each })}`;
+const RANKS = STANDINGS.map(({ state, reason, failing_since: failingSince }) => {
+  const hasReason = reason === null ? sql`reason IS NULL` : sql`reason = ${sql.lit(reason)}`;
+  const hasFailed = failingSince === null ? sql`1 = 1` : sql`failing_since IS NOT NULL`;
+  const rank = rankOf({ state, reason, failing_since: failingSince });
+  return sql`WHEN state = ${sql.lit(state)} AND ${hasReason} AND ${hasFailed} THEN ${sql.lit(rank)}`;
 });
-/** How bad a row of the view is, as `rankOf` has it: the last of them is the first to be told apart. */
-export const RANK = plain(`CASE ${RANKS.toReversed().join(' ')} END`);
+/** The rank of a row of the view, as `rankOf` computes it. States with a failed read come first, because they match both. */
+export const RANK: RawBuilder<number> = sql`CASE ${sql.join(RANKS.toReversed(), sql` `)} END`;
 
-/** How many organizations stand so with a resource, and when theirs was last read completely. Of one, or of all that are known; the states in the order of their names. */
+/** Lists in the same state, counted over organizations. */
+export type FreshnessSum = Awaited<ReturnType<typeof sumFreshness>>[number];
+
+/** Counts the organizations by the state of their list. Null counts all known organizations. */
 export async function sumFreshness({ all }: Reader, resource: string, organizationId: string | null) {
-  return await all(sql<FreshnessSum>`SELECT state, reason, max(failing_since) AS failing_since,
-      count(*) AS resources, sum(rows) AS rows, min(as_of) AS oldest_at, max(as_of) AS as_of FROM mirror.freshness
-    WHERE resource IN (${resource}, '*') AND ${ofOne(organizationId)}
-    GROUP BY state, reason, failing_since IS NOT NULL ORDER BY state, reason NULLS FIRST, failing_since NULLS FIRST`);
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.freshness')
+      .select(eb => [
+        'state',
+        'reason',
+        eb.fn.max('failing_since').as('failing_since'),
+        eb.fn.countAll<number>().as('resources'),
+        eb.fn.sum<number>('rows').as('rows'),
+        /** When the oldest and the newest of the lists was last read completely. */
+        eb.fn.min('as_of').as('oldest_at'),
+        eb.fn.max('as_of').as('as_of'),
+      ])
+      .where('resource', 'in', [resource, '*'])
+      .where(belongsTo(organizationId))
+      .groupBy(['state', 'reason', sql`failing_since IS NOT NULL`])
+      .orderBy('state')
+      .orderBy('reason', order => order.asc().nullsFirst())
+      .orderBy('failing_since', order => order.asc().nullsFirst()),
+  );
 }
 
-interface Ages extends Pick<FreshnessStanding, 'state' | 'reason'> {
-  readonly resources: number;
-  readonly failing: number;
-  readonly age_seconds: number | null;
-}
-
-/** How many resources stand in each way that there is, how many of them fail, and how old the oldest complete read of them is; null where none was complete. */
-export async function readAges({ all }: Reader): Promise<Ages[]> {
-  const found =
-    await all(sql<Ages>`SELECT state, reason, count(*) AS resources, count(failing_since) AS failing,
-      max(age_seconds) AS age_seconds
-    FROM mirror.freshness GROUP BY state, reason`);
+/** Counts the lists in each state that exists, those that fail, and the seconds since the oldest complete read. */
+export async function readAges({ all }: Reader) {
+  const ages = await all(
+    queryBuilder
+      .selectFrom('mirror.freshness')
+      .select(eb => [
+        'state',
+        'reason',
+        eb.fn.countAll<number>().as('resources'),
+        eb.fn.count<number>('failing_since').as('failing'),
+        /** Null if none of the lists was read completely. */
+        eb.fn.max<number | null>('age_seconds').as('age_seconds'),
+      ])
+      .groupBy(['state', 'reason']),
+  );
   return FRESHNESS.map(({ state, reason }) => {
-    const ages = found.find(each => each.state === state && each.reason === reason);
-    return ages ?? { state, reason, resources: 0, failing: 0, age_seconds: null };
+    const age = ages.find(each => each.state === state && each.reason === reason);
+    return age ?? { state, reason, resources: 0, failing: 0, age_seconds: null };
   });
 }
 
@@ -52,11 +70,11 @@ export interface ListFreshness {
   readonly areAllFresh: boolean;
   /** The organizations whose list is fresh, whether its last read failed or not. */
   readonly fresh: readonly string[];
-  /** How the list stands that a row stands in; null where it is none that is known. */
+  /** Returns the state of the list that a row is in; null if the list is unknown. */
   readonly standingOf: (row: Readonly<Record<string, unknown>>) => FreshnessStanding | null;
 }
 
-/** What a program is told of it beside a row, and a person in one word or a few. */
+/** Columns that programs get beside those of a row. */
 export const FRESHNESS_COLUMNS = ['freshness', 'failing_since'] as const;
 
 export async function* withFreshness(
@@ -77,13 +95,13 @@ function findOwner(resource: string | null): string | null {
   return entry === undefined ? null : findOwnerColumn(entry);
 }
 
-/** Of one organization, or of all of them; null where rows stand in no list that is read. */
+/** Reads how fresh a list is for one organization, or for all. Returns null for lists that are not read from the registry. */
 export async function readStates(
   reader: Reader,
   resource: string | null,
   organizationId: string | null,
 ): Promise<ListFreshness | null> {
-  return await readStatesOf(reader, resource, ofOne(organizationId));
+  return await readStatesWhere(reader, resource, belongsTo(organizationId));
 }
 
 /** Reads how fresh the lists are in which these rows stand. The lists of other organizations are not read. */
@@ -95,19 +113,23 @@ export async function readStatesOfRows(
   const owner = findOwner(resource);
   if (owner === null) return null;
   const organizationIds = [...new Set(rows.map(row => String(row[owner])))];
-  return await readStatesOf(reader, resource, sql`organization_id IN ${organizationIds}`);
+  return await readStatesWhere(reader, resource, sql`organization_id IN ${organizationIds}`);
 }
 
-async function readStatesOf(
+async function readStatesWhere(
   { all }: Reader,
   resource: string | null,
-  where: Statement,
+  condition: Expression<SqlBool>,
 ): Promise<ListFreshness | null> {
   const owner = findOwner(resource);
   if (owner === null) return null;
-  const wanted = columns('freshness', ['organization_id', 'state', 'reason', 'failing_since']);
-  const rows = await all(sql`SELECT ${wanted} FROM mirror.freshness
-    WHERE resource = ${resource} AND ${where}`);
+  const rows = await all(
+    queryBuilder
+      .selectFrom('mirror.freshness')
+      .select(['organization_id', 'state', 'reason', 'failing_since'])
+      .where('resource', '=', resource)
+      .where(condition),
+  );
   const states = new Map<unknown, FreshnessStanding>(rows.map(row => [row.organization_id, row]));
   return {
     fresh: rows.flatMap(each => (each.state === 'fresh' ? (each.organization_id ?? []) : [])),

@@ -7,7 +7,7 @@ import { compareStandings, type FreshnessStanding, wordsOf } from '../../../quer
 import { readRejectionCauses } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
 import { findTroubles } from '../../../query/inbox/troubles.js';
-import { readAnswers } from '../../../query/freshness/answers.js';
+import { readLatestAnswers } from '../../../query/freshness/latest-answers.js';
 import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
@@ -190,7 +190,7 @@ export const MIRROR_CHECKS = {
 
   /** Reports the registry's last answer to each resource, and warns of errors and unusable answers. */
   answers: async ({ reader, now }) => {
-    const groups = await readAnswers(reader);
+    const groups = await readLatestAnswers(reader);
     return groups.map(
       ({ resource, status, form, organizations, last_answer_at: at, example, not_offered: notOffered }) => {
         const answer = `${status}, ${FORM_DESCRIPTIONS[form] ?? form}, ${formatAge(at, now)} ago`;

@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { named, select, sqlStatement } from '../../store/sql/columns.js';
+
+export type LatestAnswers = Awaited<ReturnType<typeof readLatestAnswers>>[number];
+
+/** Groups organizations by the status and form of the registry's latest answer for a list, with an example of each group. */
+export async function readLatestAnswers({ all }: Reader) {
+  const list = named('mirror.resource_states', 's');
+  const organization = named('mirror.organizations', 'o');
+  const { resource, answer_status: status, answer_form: form } = list;
+  return await all(sqlStatement`SELECT ${select({
+    resource,
+    // Both are set together with `last_answer_at`.
+    status: sql<number>`${status}`,
+    form: sql<string>`${form}`,
+    organizations: sql<number>`count(*)`,
+    last_answer_at: sql<string>`max(${list.last_answer_at})`,
+    example: sql<string>`min(coalesce(${organization.full_name}, ${list.organization_id}))`,
+    not_offered: sql<number>`count(${list.not_offered_at})`,
+  })} FROM ${list()} LEFT JOIN ${organization()} ON ${organization.id} = ${list.organization_id}
+    WHERE ${list.last_answer_at} IS NOT NULL GROUP BY ${resource}, ${status}, ${form}
+    ORDER BY ${resource}, ${status} NULLS FIRST, ${form} NULLS FIRST`);
+}
