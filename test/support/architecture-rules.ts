@@ -85,15 +85,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** In these areas, statements about data are built with Kysely. Only DDL, PRAGMA and commands of a session are text. */
 export const SQL_AREAS = ['store', 'inbox'];
-/** Files that may have SQL as text: compilers of Kysely, and files that are still to be converted. */
-export const SQL_TEXT_FILES = [
-  'store/sqlite/reader.ts',
-  'store/postgres/reader.ts',
-  'store/dialect.ts',
-  'store/evidence.ts',
-  'store/mirror/facts.ts',
-  'store/mirror/installations.ts',
-];
+/** Compilers of Kysely, which write SQL. */
+export const SQL_COMPILERS = ['store/sqlite/reader.ts', 'store/postgres/reader.ts'];
 
 export interface DependencyHome {
   readonly homes: readonly string[];

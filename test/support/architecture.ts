@@ -7,7 +7,7 @@ import {
   MAY_IMPORT,
   PAGE_FOLDER,
   SQL_AREAS,
-  SQL_TEXT_FILES,
+  SQL_COMPILERS,
 } from './architecture-rules.js';
 import { readSource, type Source } from './source.js';
 
@@ -209,7 +209,7 @@ function findShapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile)
 }
 
 function findSqlFaults({ file, sqlTexts, declaredRows }: SourceFile): ArchitectureFault[] {
-  if (!SQL_AREAS.some(area => isWithinHome(area, file)) || SQL_TEXT_FILES.includes(file)) return [];
+  if (!SQL_AREAS.some(area => isWithinHome(area, file)) || SQL_COMPILERS.includes(file)) return [];
   return [
     ...sqlTexts.map(line => ({
       file,

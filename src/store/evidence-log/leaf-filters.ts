@@ -3,8 +3,8 @@ import type { Leaf, LeafFilter, Numbered } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import { jsonRelation, named } from '../sql/columns.js';
-import { type Params, prepared, type PreparedStatement } from '../sql/prepared.js';
-import type { BoundStatement, Values } from '../statement.js';
+import { type Params, prepared, type PreparedStatement, type Values } from '../sql/prepared.js';
+import type { BoundStatement } from '../statement.js';
 
 const leaf = named('evidence.leaves');
 const numberList = jsonRelation('given', { number: 'int' });

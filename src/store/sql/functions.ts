@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import type { Columns as ColumnList, Kind } from '../../../migrations/schema.js';
 import type { CellTypes } from '../contract/tables.js';
-import { type Kinds, POSTGRES, SQLITE, WORK } from '../dialect.js';
+import { type Kinds, POSTGRES, SQLITE, WORK_CHANNEL } from '../dialect.js';
 
 /** The type of a row in a relation of JSON rows. */
 export type RelationRow<Columns extends Kinds> = {
@@ -122,7 +122,7 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   pastCell: (cells, column) => sql`(${cells} ->> ${sql.lit(column)})`,
   newestSync: sql`(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')`,
   mergePayloads: (left, right) => sql`inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
-  notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK)}, '')`,
+  notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK_CHANNEL)}, '')`,
   lockByName: name => sql`SELECT pg_advisory_xact_lock(hashtextextended(${sql.lit(name)}, 0))`,
   overwriteDeleted: sql`SELECT`,
   forUpdate: sql`FOR UPDATE`,

@@ -10,10 +10,11 @@ import {
   type UpdateResult,
 } from 'kysely';
 import type { Dialect, Kinds, Rows, Table, Value } from '../dialect.js';
-import { type BoundStatement, oncePerDialect, toCell, valueOf, type Values } from '../statement.js';
+import type { BoundStatement } from '../statement.js';
 import { builderFor, Parameter, type SqlBuilder } from './builder.js';
 import { selectJsonCells } from './functions.js';
 
+export type Values = Readonly<Record<string, Value | Table>>;
 type ParameterValue<T> = T extends Table ? string : T;
 /** The parameters of a statement as SQL. A table is passed as the text of a JSON array. */
 export type Params<Given> = { readonly [Name in keyof Given]-?: RawBuilder<ParameterValue<Given[Name]>> };
@@ -95,6 +96,29 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
     };
   }
   return Object.assign(bindTo, { compileFor });
+}
+
+/** Caches a value for each dialect, from the first use on. */
+function oncePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
+  const cache = new Map<Dialect, T>();
+  return dialect => {
+    const value = cache.get(dialect) ?? create(dialect);
+    cache.set(dialect, value);
+    return value;
+  };
+}
+
+/** Returns the value of a parameter. A missing value is an error, because a driver would bind it as NULL. */
+function valueOf<V>(values: Readonly<Record<string, V>>, name: string): V {
+  const value = values[name];
+  if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
+  return value;
+}
+
+/** Returns a value as a driver takes it: rows become JSON. */
+function toCell(dialect: Dialect, value: Value | Table): Value {
+  const isTable = typeof value === 'object' && value !== null && 'columns' in value;
+  return isTable ? dialect.toJson(value) : value;
 }
 
 /** Inserts many whole rows with one statement. */

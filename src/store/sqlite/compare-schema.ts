@@ -7,7 +7,7 @@ import { prepared } from '../sql/prepared.js';
 import { Database } from './driver.js';
 import { migrateNew } from './migrate.js';
 import { closing, openDatabase, type Sqlite } from './open.js';
-import { prepareOn } from './statement.js';
+import { prepareOn } from './database.js';
 
 const READER_BUSY_MS = 5_000;
 

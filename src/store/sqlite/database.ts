@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bound, SQLITE } from '../dialect.js';
-import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
+import type { PreparedStatement, Values } from '../sql/prepared.js';
+import type { BatchResults, BoundStatement, Batch, Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open.js';
 
@@ -158,4 +159,26 @@ export function databaseOn(db: Sqlite): Database {
     end: async isGood => works.end(isGood),
   };
   return databaseOf(calls, true);
+}
+
+/** A statement on one connection, which runs synchronously. */
+export interface SynchronousStatement<Given extends Values, Row> {
+  /** Returns the number of changed rows. */
+  run(values: Given): number;
+  get(values: Given): Row | undefined;
+  all(values: Given): Row[];
+}
+
+/** Prepares a statement on a connection. */
+export function prepareOn<Given extends Values, Row>(
+  db: Sqlite,
+  statement: PreparedStatement<Given, Row>,
+): SynchronousStatement<Given, Row> {
+  const { text, bind } = statement.compileFor(SQLITE);
+  const prepared = db.prepare<unknown[], Row>(text);
+  return {
+    run: values => prepared.run(bind(values)).changes,
+    get: values => prepared.get(bind(values)),
+    all: values => prepared.all(bind(values)),
+  };
 }

@@ -9,7 +9,7 @@ import {
 } from '../migrations.js';
 import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
 import { closing, openDatabase, type Sqlite, write } from './open.js';
-import { prepareOn } from './statement.js';
+import { prepareOn } from './database.js';
 
 /** As long as another process may take to migrate before this one gives up. */
 const MIGRATION_LOCK_MS = 60_000;

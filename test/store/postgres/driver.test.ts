@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
 import { databaseIn } from '../../../src/store/postgres/database.js';
-import { fixed } from '../../../src/store/statement.js';
+import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { openPostgres } from '../../../src/store/postgres/open.js';
 import { openForTest, createDatabase, getSharedDatabase } from '../../support/postgres.js';
 
@@ -114,20 +115,25 @@ test('a transaction with a failed statement leaves nothing behind, and its conne
   expect(await all()).toHaveLength(1);
 });
 
+const DIVIDE_BY_ZERO = prepared(() => sql`SELECT 1 / 0`);
+
 test('all statements of a message are answered before the first error is thrown, and all are rolled back', async () => {
   const postgres = openForTest(await createDatabase());
   const { transact } = databaseIn(postgres);
-  const put = (id: string) => fixed(`INSERT INTO mirror.awaited_installations VALUES ('${id}', NULL, now())`);
-  const broken = fixed('SELECT 1 / 0');
-  await expect(transact(batch => batch(put('a'), broken, put('b')))).rejects.toThrow('division by zero');
+  const put = prepared(
+    (_, { id }: Params<{ readonly id: string }>) =>
+      sql`INSERT INTO mirror.awaited_installations VALUES (${id}, NULL, now())`,
+  );
+  await expect(
+    transact(batch => batch(put({ id: 'a' }), DIVIDE_BY_ZERO(), put({ id: 'b' }))),
+  ).rejects.toThrow('division by zero');
   expect(await postgres.query('SELECT id FROM mirror.awaited_installations')).toEqual([]);
-  await transact(batch => batch(put('c'), null, put('d')));
+  await transact(batch => batch(put({ id: 'c' }), null, put({ id: 'd' })));
   expect(await postgres.query('SELECT id FROM mirror.awaited_installations')).toHaveLength(2);
 });
 
 test('a transaction whose code swallowed an error is rejected because nothing was committed', async () => {
   const { transact } = databaseIn(openForTest(await createDatabase()));
-  const broken = fixed('SELECT 1 / 0');
-  const hidden = transact(batch => batch(broken).catch(() => undefined));
+  const hidden = transact(batch => batch(DIVIDE_BY_ZERO()).catch(() => undefined));
   await expect(hidden).rejects.toThrow('expected COMMIT, and the server answered ROLLBACK');
 });

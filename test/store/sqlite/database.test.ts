@@ -2,11 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { createWorks, databaseOn, inParts } from '../../../src/store/sqlite/database.js';
-import { fixed, statement } from '../../../src/store/statement.js';
+import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
-const COUNTER = fixed<{ last: number }>('SELECT last FROM mirror.version_counter');
-const SET = statement<{ last: number }>('UPDATE mirror.version_counter SET last = @last');
+const COUNTER = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'))();
+const SET = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
+  db.updateTable('mirror.version_counter').set({ last }),
+);
 
 test('transactions of one connection run one after the other, and a reader sees none half done', async () => {
   const { look, transact } = databaseOn(temporaryMirror());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
-import { prepareOn } from '../../../src/store/sqlite/statement.js';
+import { prepareOn } from '../../../src/store/sqlite/database.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
 type Organization = { readonly organizationId: string };

@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../../inbox/port.js';
-import { WORK } from '../../dialect.js';
+import { WORK_CHANNEL } from '../../dialect.js';
 import { createInboxStore } from '../../inbox/inbox.js';
 import type { Postgres } from '../open.js';
 import type { InboxClock } from '../settings.js';
@@ -12,7 +12,7 @@ import { createWake } from './watch.js';
 /** Creates the inbox of a PostgreSQL database that was migrated. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const database = inboxDatabaseIn(postgres, clock);
-  const { watch, wake } = createWake(postgres, WORK);
+  const { watch, wake } = createWake(postgres, WORK_CHANNEL);
   const own = {
     ...createReceiverPort(postgres, clock, database),
     ...createEnqueue(postgres.query, clock),

@@ -9,7 +9,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open.js';
-import { prepareOn } from '../statement.js';
+import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
 import { createTexts, type Received } from './texts.js';
 

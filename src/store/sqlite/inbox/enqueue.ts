@@ -5,7 +5,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import { insertFrom, named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Sqlite } from '../open.js';
-import { prepareOn } from '../statement.js';
+import { prepareOn } from '../database.js';
 import { createPace } from './pace.js';
 
 type InsertParameters = {

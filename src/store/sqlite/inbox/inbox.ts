@@ -4,7 +4,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import { createInboxStore } from '../../inbox/inbox.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open.js';
-import { prepareOn } from '../statement.js';
+import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort, inboxDatabaseOn } from './receiver.js';

@@ -4,7 +4,7 @@ import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { choosePaceMs, RECENT_READS, computeStartTime } from '../../../inbox/pace.js';
 import { named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import { prepareOn } from '../statement.js';
+import { prepareOn } from '../database.js';
 
 /** A request for a job, as far as its start time depends on it. */
 export interface PaceRequest {

@@ -5,7 +5,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import type { Sqlite } from '../open.js';
 import { named, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import { prepareOn } from '../statement.js';
+import { prepareOn } from '../database.js';
 
 export interface Received extends NewDelivery {
   /** Epoch ms. */
