@@ -1,4 +1,4 @@
-import { type Expression, type RawBuilder, sql as kysely } from 'kysely';
+import { type RawBuilder, sql as kysely } from 'kysely';
 import type { Given, Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 
@@ -16,14 +16,8 @@ export function plain(text: string): RawBuilder<unknown> {
   return kysely.raw(text);
 }
 
-/** A part that the builder has built, in a statement of before. */
-export function built<R>(part: Expression<unknown>): Statement<R>;
-export function built(part: Expression<unknown>): RawBuilder<unknown> {
-  return kysely`${part}`;
-}
-
-export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;
-export function joined(parts: readonly RawBuilder<unknown>[], between: string): RawBuilder<unknown> {
+function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;
+function joined(parts: readonly RawBuilder<unknown>[], between: string): RawBuilder<unknown> {
   return kysely.join(parts, kysely.raw(between));
 }
 

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { named, select, sqlStatement } from '../../store/sql/columns.js';
 
-export type LatestAnswers = Awaited<ReturnType<typeof readLatestAnswers>>[number];
-
 /** Groups organizations by the status and form of the registry's latest answer for a list, with an example of each group. */
 export async function readLatestAnswers({ all }: Reader) {
   const list = named('mirror.resource_states', 's');
