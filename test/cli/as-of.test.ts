@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { renderAsOfCoverage } from '../../src/console/components/freshness.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
+import { readCoverageAt } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
 import { getPageText } from '../support/console.js';
 import { beginRead, MINUTE, type SqliteMirror, openMirror, TRAFFIC } from '../support/mirror/open.js';
@@ -83,34 +83,6 @@ test('a list as of an instant leaves out organizations without a complete read b
   expect(stdout).not.toContain('half-known');
 });
 
-test('the notice about several lists names the known list with the oldest read and ignores unknown lists', () => {
-  const at = '2026-05-04T14:00:00.000Z';
-  const known = {
-    organizationId: 'new',
-    name: null,
-    unknown: null,
-    lastRead: at,
-    unchanged: null,
-    reading: null,
-  };
-  const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
-  const after = (suffix: string, read: string) => [`Changes after ${read} had not been read yet${suffix}.`];
-  const neverRead = { ...old, unknown: 'never read completely' };
-  expect(sayOldest([known, old])).toEqual(after(' (the oldest of 2 reads: old)', old.lastRead));
-  expect(sayOldest([known, { ...old, name: 'Old One' }])).toEqual(
-    after(' (the oldest of 2 reads: Old One)', old.lastRead),
-  );
-  expect(sayOldest([known, neverRead])).toEqual(after('', at));
-  expect(sayOldest([known, { ...old, lastRead: null }])).toEqual([
-    'Reads from before then are no longer on record.',
-  ]);
-  const unchanged = { from: old.lastRead, to: at, reads: 24 };
-  expect(sayOldest([{ ...old, unchanged }])).toEqual([
-    `Read 24 times between ${old.lastRead} and ${at}, always unchanged.`,
-  ]);
-  expect(sayOldest([neverRead])).toEqual([]);
-});
-
 test('a list that became unreadable is known until its last complete read and unknown afterwards', async () => {
   const { ask, db, folder, clock, read } = await openAsOfScene();
   await read('retirements', [...retirements(3), retirement('second')], { claim: 3 });
@@ -128,11 +100,11 @@ test('a list that became unreadable is known until its last complete read and un
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   const gaps = async (at: string) =>
-    await readKnownAt(reader, { resource: 'retirements', at, organizationId: null });
-  expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
-  expect(
-    getPageText(html`${renderAsOfCoverage('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text),
-  ).toContain('retirements: not known after 4 May 2026, 14:00:00.000 UTC');
+    await readCoverageAt(reader, { resource: 'retirements', at, organizationId: null });
+  expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ gaps: [] }]);
+  expect(getPageText(html`${renderAsOfCoverage(await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
+    'retirements: not known after 4 May 2026, 14:00:00.000 UTC',
+  );
 });
 
 test('as-of fails for a list that was never read, even if no organization is known', async () => {

@@ -78,7 +78,7 @@ describe('certificates export', () => {
       'retirement_id,organization_id,beneficiary,amount,project,vintage,reason,retired_at,serialization,fetched_at,file,sha256,organization_name,valid_from',
     );
     const about = JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8'));
-    expect(about).toMatchObject({ certificates, damaged: [], not_known: null, made_at: about.as_of });
+    expect(about).toMatchObject({ certificates, damaged: [], gaps: [], made_at: about.as_of });
     expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
     for (const part of about.coverage)
       expect(part).toMatchObject({ state: 'fresh', rows: expect.any(Number) });
@@ -156,8 +156,8 @@ describe('certificates export', () => {
     const list = readFileSync(join(folder, 'certificates.csv'), 'utf8');
     expect(list).not.toContain(out);
     const about = JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8'));
-    expect(about.not_known).toEqual([
-      expect.stringMatching(new RegExp(`^${out}, certificates: not known before 9999`)),
+    expect(about.gaps).toMatchObject([
+      { organization_id: out, resource: 'certificates', code: 'before_first_read' },
     ]);
     for (const { last_read: read } of about.coverage) expect(read < about.as_of).toBe(true);
     expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);

@@ -110,7 +110,13 @@ test('show names an abandoned sync that may have missed changes', async () => {
   const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
   await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
   const result = await scene.showJson('r-1');
-  expect(result.not_known.join(' ')).toMatch(/started 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
+  expect(result.gaps).toContainEqual(
+    expect.objectContaining({
+      code: 'read_incomplete',
+      started_at: '2026-05-04T12:30:00.000Z',
+      error: 'no answer',
+    }),
+  );
 });
 
 test('show prints the hash of a certificate and whether its file has changed', async () => {

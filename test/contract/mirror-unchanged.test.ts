@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MirrorError } from '../../src/mirror/errors.js';
-import { readKnownOf } from '../../src/query/history/as-of.js';
+import { readOwnCoverageAt } from '../../src/query/history/as-of.js';
 import { ENGINES, MINUTE, type TestMirror, TRAFFIC, beginRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { openSealedMirror } from '../support/sealed-mirror.js';
@@ -137,16 +137,19 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read(RESOURCE, retirements(3));
     const starts = await readBySchedule(stage, 3);
     const [start = 0, second = 0, end = 0] = starts;
-    const knownAt = (at: number) => readKnownOf(reader, { ...LIST, at: iso(at) });
+    const knownAt = (at: number) => readOwnCoverageAt(reader, { ...LIST, at: iso(at) });
     const inside = { from: iso(start), to: iso(end), reads: 3 };
-    expect(await knownAt(first + MINUTE)).toMatchObject({ lastRead: iso(first), unchanged: null });
-    expect(await knownAt(second + MINUTE)).toMatchObject({ lastRead: iso(start), unchanged: inside });
-    expect(await knownAt(end + MINUTE)).toMatchObject({ lastRead: iso(end), unchanged: null });
+    expect(await knownAt(first + MINUTE)).toMatchObject({ lastReadAt: iso(first), unchangedReads: null });
+    expect(await knownAt(second + MINUTE)).toMatchObject({ lastReadAt: iso(start), unchangedReads: inside });
+    expect(await knownAt(end + MINUTE)).toMatchObject({ lastReadAt: iso(end), unchangedReads: null });
     stage.clock.at += DAY;
     await readBySchedule(stage, 2);
-    expect(await knownAt(second + MINUTE)).toMatchObject({ lastRead: iso(start), unchanged: inside });
-    expect(await knownAt(end + MINUTE)).toMatchObject({ lastRead: iso(end), unchanged: null });
-    expect(await knownAt(stage.clock.at)).toMatchObject({ lastRead: iso(stage.clock.at), unchanged: null });
+    expect(await knownAt(second + MINUTE)).toMatchObject({ lastReadAt: iso(start), unchangedReads: inside });
+    expect(await knownAt(end + MINUTE)).toMatchObject({ lastReadAt: iso(end), unchangedReads: null });
+    expect(await knownAt(stage.clock.at)).toMatchObject({
+      lastReadAt: iso(stage.clock.at),
+      unchangedReads: null,
+    });
   });
 
   test('a purge removes the spans of the organization', async () => {

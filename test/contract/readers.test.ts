@@ -127,14 +127,15 @@ const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
 /** The calls of every exported query function that are compared. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   readLatestAnswers: runOnce(readLatestAnswers),
-  readKnownAt: forEachItem(
+  readCoverageAt: forEachItem(
     some(pairs(pairs(RESOURCES, MOMENTS), [null, ONE, 'organization_1', 'Organization-1', 'nobody'])),
-    (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
+    (reader, [[resource, at], organizationId]) =>
+      asOf.readCoverageAt(reader, { resource, organizationId, at }),
   ),
-  readKnownOf: forEachItem(AT_MOMENTS, asOf.readKnownOf),
+  readOwnCoverageAt: forEachItem(AT_MOMENTS, asOf.readOwnCoverageAt),
   sumWarehousesAt: forEachItem(MOMENTS, sumWarehousesAt),
-  countAt: forEachItem(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
-    asOf.countAt(reader, entry, { organizationId: ONE, at }),
+  countRowsAt: forEachItem(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
+    asOf.countRowsAt(reader, entry, { organizationId: ONE, at }),
   ),
   readAvailability: forEachItem(
     [{}, { organizationId: ONE }, { projectId: 'project-1' }, { projectId: 'nothing' }],
@@ -393,14 +394,15 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  adviceFor allOf belongsTo built byChoice byDays byFlag byId byPart byState byWord byYear colourOf columns
-  compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap describeGapReason
-  describeUnchanged estimateFirstReads every findByName findFailing findTroubles first formatCaveatCell
-  freshnessOf gapsIn getFilterText groupByOwner isFrozen isOfKnownOrganization isProjectOf isUpperBound
-  isValidAt isWholeList joined knownIn largest limitRows listedIn matches missing newestInSql ofOne only
-  organizationIdsOf parseListRequest plain rankOf readFirst readFirstReads readOne readTexts reasonsOf
-  relation sayOldest selectColumns selectInstalled selectOwners sentenceOf shownOf sql startsWith stoodAt
-  table  toExactSum toReadableSums verdictOn wasValidAt withFreshness wordsOf worstOf
+  adviceFor allOf belongsTo built byChoice byDays byFlag byId byPart byState byWord byYear colourOf
+  columns compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap
+  describeGapOfList describeGapReason describeUnchanged estimateFirstReads every findByName findFailing
+  findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
+  groupByOwner isFrozen isOfKnownOrganization isProjectOf isUpperBound isValidAt isWholeList joined
+  largest limitRows listedIn matches missing newestInSql ofOne only organizationIdsOf parseListRequest
+  plain rankOf readFirst readFirstReads readOne readTexts reasonsOf relation selectColumns selectInstalled
+  selectKnownIds selectOwners sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData
+  toReadableSums verdictOn wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

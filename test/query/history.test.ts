@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { describeCaveat } from '../../src/query/answer/caveat.js';
+import { describeGap, type Gap, type GapReason } from '../../src/query/answer/gap.js';
 import {
-  countAt,
-  gapsIn,
-  knownIn,
-  readKnownAt,
-  readKnownOf,
-  sayOldest,
+  type CoverageAt,
+  countRowsAt,
+  findOldestReadCaveats,
+  findUnknownReason,
+  readCoverageAt,
+  readOwnCoverageAt,
+  selectKnownIds,
 } from '../../src/query/history/as-of.js';
 import { coverageOf, listedIn, readBalance, verdictOn } from '../../src/query/history/balance.js';
 import {
@@ -68,6 +71,21 @@ test('the newest changes come first, and older ones follow from a given number',
   expect(newestInSql(reader, ALL_CHANGES, last, 2)).toMatch(/number < \d+.* ORDER BY number DESC LIMIT 2$/);
 });
 
+const coverage = (values: Partial<CoverageAt>): CoverageAt => ({
+  organizationId: 'organization-1',
+  organizationName: null,
+  lastReadAt: null,
+  unchangedReads: null,
+  gaps: [],
+  ...values,
+});
+const gap = (values: Pick<Gap, 'reason'> & Partial<Gap>): Gap => ({
+  organizationId: 'organization-1',
+  organizationName: null,
+  resource: 'warehouse',
+  ...values,
+});
+
 test('a list is known from the end of its first complete read', async () => {
   const { reader, clock, read } = await openFilledMirror({ organizations: 2 });
   const first = instant(clock.at);
@@ -75,26 +93,110 @@ test('a list is known from the end of its first complete read', async () => {
   const second = instant(clock.at);
   await read('warehouse', [credit('c-1-0')]);
   const now = { organizationId: null, resource: 'warehouse', at: second };
-  const known = await readKnownAt(reader, now);
-  expect(knownIn(known)).toEqual(['organization-1', 'organization-2']);
-  expect(known.map(({ name, lastRead }) => [name, lastRead])).toEqual([
-    ['Organization 1', second],
-    ['Organization 2', first],
+  const lists = await readCoverageAt(reader, now);
+  expect(selectKnownIds(lists)).toEqual(['organization-1', 'organization-2']);
+  expect(lists).toEqual([
+    coverage({ organizationName: 'Organization 1', lastReadAt: second }),
+    coverage({ organizationId: 'organization-2', organizationName: 'Organization 2', lastReadAt: first }),
   ]);
-  expect(sayOldest(known)).toEqual([
-    `Changes after ${first} had not been read yet (the oldest of 2 reads: Organization 2).`,
+  const own = async (organizationId: string, at: string) =>
+    await readOwnCoverageAt(reader, { ...now, organizationId, at });
+  const before = await own('organization-1', '2020-01-01T00:00:00.000Z');
+  expect(before.gaps).toEqual([
+    {
+      organizationId: 'organization-1',
+      organizationName: 'Organization 1',
+      resource: 'warehouse',
+      reason: { code: 'before_first_read', firstReadEndedAt: first, earlierRetirements: 0 },
+    },
   ]);
-  const before = await readKnownOf(reader, {
-    ...now,
-    organizationId: 'organization-1',
-    at: '2020-01-01T00:00:00.000Z',
+  expect((await own('organization-1', first)).gaps).toEqual([]);
+  expect(await own('nobody', second)).toEqual(
+    coverage({
+      organizationId: 'nobody',
+      gaps: [gap({ organizationId: 'nobody', reason: { code: 'never_read' } })],
+    }),
+  );
+});
+
+test('retirements that the registry dates before the first read are counted in the gap', async () => {
+  const { reader, clock } = await openFilledMirror({ organizations: 1 });
+  const request = { organizationId: 'organization-1', resource: 'retirements' };
+  const dated = '2026-03-01T10:00:00.000Z';
+  const reasonAt = async (at: string) =>
+    findUnknownReason(await readOwnCoverageAt(reader, { ...request, at }));
+  const firstReadEndedAt = instant(clock.at);
+  const code = 'before_first_read';
+  expect(await reasonAt(dated)).toEqual({ code, firstReadEndedAt, earlierRetirements: 1 });
+  expect(await reasonAt('2026-03-01T09:59:59.999Z')).toEqual({
+    code,
+    firstReadEndedAt,
+    earlierRetirements: 0,
   });
-  expect(gapsIn(before)).toEqual([`not known before ${first}, the end of the first complete read`]);
-  const atItsEnd = await readKnownOf(reader, { ...now, organizationId: 'organization-1', at: first });
-  expect(gapsIn(atItsEnd)).toEqual([]);
-  const nobody = await readKnownOf(reader, { ...now, organizationId: 'nobody' });
-  expect(gapsIn(nobody)).toEqual(['never read completely']);
-  expect(sayOldest([nobody])).toEqual([]);
+});
+
+test('the oldest read of all known lists is a caveat, and lists that were not known are ignored', () => {
+  const at = '2026-05-04T14:00:00.000Z';
+  const recent = coverage({ organizationId: 'new', lastReadAt: at });
+  const old = coverage({ organizationId: 'old', lastReadAt: '2026-05-03T14:00:00.000Z' });
+  const unknown = { ...old, gaps: [gap({ reason: { code: 'never_read' } })] };
+  expect(findOldestReadCaveats([recent, old])).toEqual([
+    { code: 'changes_unread_after', lastReadAt: old.lastReadAt, organization: 'old', lists: 2 },
+  ]);
+  expect(findOldestReadCaveats([recent, { ...old, organizationName: 'Old One' }])).toMatchObject([
+    { organization: 'Old One' },
+  ]);
+  expect(findOldestReadCaveats([recent, unknown])).toEqual([
+    { code: 'changes_unread_after', lastReadAt: at, organization: 'new', lists: 1 },
+  ]);
+  expect(findOldestReadCaveats([recent, { ...old, lastReadAt: null }])).toEqual([
+    { code: 'reads_not_recorded' },
+  ]);
+  const unchangedReads = { from: String(old.lastReadAt), to: at, reads: 24 };
+  expect(findOldestReadCaveats([{ ...old, unchangedReads }])).toEqual([
+    { code: 'unchanged_between', ...unchangedReads, organization: 'old', lists: 1 },
+  ]);
+  expect(findOldestReadCaveats([unknown])).toEqual([]);
+});
+
+test('gaps and the oldest read are described in one sentence each', () => {
+  const at = '2026-05-04T14:00:00.000Z';
+  const describe = (reason: GapReason) => describeGap(gap({ reason }));
+  expect([
+    describe({ code: 'never_read' }),
+    describe({ code: 'before_first_read', firstReadEndedAt: at, earlierRetirements: 0 }),
+    describe({ code: 'before_first_read', firstReadEndedAt: at, earlierRetirements: 2 }),
+    describe({ code: 'no_longer_readable', lastReadAt: at }),
+    describe({ code: 'read_running', startedAt: at, endedAt: null }),
+    describe({ code: 'read_incomplete', startedAt: at, state: 'failed', error: 'no answer' }),
+    describe({ code: 'read_incomplete', startedAt: at, state: 'partial', error: null }),
+    describe({ code: 'later_changes_unread', lastReadAt: at }),
+    describeGap({ ...gap({ reason: { code: 'never_read' } }), organizationName: 'Acme' }),
+  ]).toEqual([
+    'organization-1, warehouse: never read completely.',
+    `organization-1, warehouse: not known before ${at}, the end of the first complete read.`,
+    `organization-1, warehouse: not known before ${at}, the end of the first complete read; 2 of the retirements listed today have an earlier date.`,
+    `organization-1, warehouse: not known after ${at}, because it can no longer be read.`,
+    `organization-1, warehouse: a read that started ${at} was still running; rows it had not reached are left out.`,
+    `organization-1, warehouse: the read that started ${at} was failed (no answer), so it may have missed changes.`,
+    `organization-1, warehouse: the read that started ${at} was partial, so it may have missed changes.`,
+    `organization-1, warehouse: changes at the registry after ${at} had not been read yet.`,
+    'Acme, warehouse: never read completely.',
+  ]);
+  const organization = 'Acme';
+  expect([
+    describeCaveat({ code: 'changes_unread_after', lastReadAt: at, organization, lists: 1 }),
+    describeCaveat({ code: 'changes_unread_after', lastReadAt: at, organization, lists: 2 }),
+    describeCaveat({ code: 'unchanged_between', from: at, to: at, reads: 1, organization, lists: 1 }),
+    describeCaveat({ code: 'unchanged_between', from: at, to: at, reads: 24, organization, lists: 2 }),
+    describeCaveat({ code: 'reads_not_recorded' }),
+  ]).toEqual([
+    `Changes after ${at} had not been read yet.`,
+    `Changes after ${at} had not been read yet (the oldest of 2 reads: Acme).`,
+    `Read once between ${at} and ${at}, always unchanged.`,
+    `Read 24 times between ${at} and ${at}, always unchanged (the oldest of 2 reads: Acme).`,
+    'Reads from before then are no longer on record.',
+  ]);
 });
 
 test('rows are counted as of an instant', async () => {
@@ -103,7 +205,7 @@ test('rows are counted as of an instant', async () => {
   clock.at += 1_000;
   await read('retirements', [retirement('r-1-0'), retirement('r-2')]);
   const at = async (then: string) =>
-    await countAt(reader, LISTS.retirements, { organizationId: 'organization-1', at: then });
+    await countRowsAt(reader, LISTS.retirements, { organizationId: 'organization-1', at: then });
   expect([await at(before), await at(instant(clock.at)), await at('2020-01-01T00:00:00.000Z')]).toEqual([
     1, 2, 0,
   ]);

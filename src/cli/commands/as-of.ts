@@ -1,4 +1,5 @@
-import { gapsIn, readKnownOf } from '../../query/history/as-of.js';
+import { describeGapOfList, type Gap, toGapData } from '../../query/answer/gap.js';
+import { readOwnCoverageAt } from '../../query/history/as-of.js';
 import type { ListSelection, List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
@@ -9,7 +10,7 @@ import type { CommandContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
 import { selectKnownLists, findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
-import { serializeJson, toJson } from '../output/output-formats.js';
+import { serializeJson, toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createRunningTotal, describeTotal } from '../output/totals.js';
 import { definePastDate, makeRequired, defineText } from '../options.js';
 
@@ -54,21 +55,28 @@ async function readListAsOf(reader: Reader, list: List, organizationId: string, 
     where: [{ column: 'organization_id', is: organizationId }],
     at,
   };
-  const known = await readKnownOf(reader, { organizationId, resource: list.name, at });
-  return { ...known, resource: list.name, columns, rows: streamRows(reader, request) };
+  const coverage = await readOwnCoverageAt(reader, { organizationId, resource: list.name, at });
+  return { ...coverage, resource: list.name, columns, rows: streamRows(reader, request) };
 }
 
 /** Serializes lists as one JSON object. Yields the text in pieces. */
 async function* serializeLists(header: object, lists: readonly ListAsOf[]): AsyncGenerator<string> {
   // The whole JSON may be too long for one string.
   yield toJson(header).slice(0, -1);
-  for (const { resource, lastRead, reading, rows } of lists) {
-    const reads = toJson({ last_read: lastRead, being_read: reading }).slice(0, -1);
-    yield `,\n${toJson(resource)}: ${reads}, "rows": `;
+  for (const { resource, lastReadAt, gaps, rows } of lists) {
+    const data = { last_read: lastReadAt, being_read: findRunningRead(gaps), gaps: gaps.map(toGapData) };
+    yield `,\n${toJson(resource)}: ${toJson(toSnakeKeys(data)).slice(0, -1)}, "rows": `;
     yield* serializeJson(rows);
     yield '}';
   }
   yield '}\n';
+}
+
+/** Returns the read that ran at the instant. Null if there was none. */
+function findRunningRead(gaps: readonly Gap[]) {
+  for (const { reason } of gaps)
+    if (reason.code === 'read_running') return { from: reason.startedAt, to: reason.endedAt };
+  return null;
 }
 
 /** Prints the rows of a list at a past instant with their total. First prints why rows may be missing. */
@@ -77,9 +85,9 @@ async function printListAsOf(
   list: ListAsOf,
   at: string,
 ): Promise<void> {
-  const { columns, rows, resource, lastRead } = list;
-  for (const gap of gapsIn(list)) printNotice(`${resource}: ${gap}.`);
-  await printLines(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
+  const { columns, rows, resource, lastReadAt, gaps } = list;
+  printNotice(...gaps.map(describeGapOfList));
+  await printLines(`${resource} as of ${at}${lastReadAt === null ? '' : `, last read ${lastReadAt}`}:`);
   const tally = createRunningTotal();
   await printRows(columns, tally.addEachRow(rows), {
     importantColumns: ['amount_exact'],

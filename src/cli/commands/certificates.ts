@@ -1,6 +1,7 @@
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
-import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
+import { type Gap, toGapData } from '../../query/answer/gap.js';
+import { readCoverageAt } from '../../query/history/as-of.js';
 import { formatCsvLine } from '../../text/csv.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
@@ -34,7 +35,7 @@ export const EXPORT = defineCommand({
       at === null
         ? {
             rows: certificateRows,
-            notKnown: null,
+            gaps: [],
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
@@ -72,18 +73,18 @@ async function dropUnknownOrganizations(
   request: { readonly organizationId: string | null; readonly at: string },
 ) {
   const reader = await context.openReader();
-  const notKnown: string[] = [];
+  const gaps: Gap[] = [];
   const coverage = [];
   let rows = certificateRows;
   for (const resource of ['retirements', 'certificates']) {
-    const lists = await readKnownAt(reader, { ...request, resource });
+    const lists = await readCoverageAt(reader, { ...request, resource });
     for (const list of lists) {
-      const { organizationId, lastRead } = list;
-      notKnown.push(...gapsIn(list).map(gap => `${organizationId}, ${resource}: ${gap}`));
-      coverage.push({ organizationId, resource, lastRead });
+      const { organizationId, lastReadAt } = list;
+      gaps.push(...list.gaps);
+      coverage.push({ organizationId, resource, lastRead: lastReadAt });
     }
     const knownIds = selectKnownOrganizationIds(context, lists, resource);
     rows = rows.filter(row => knownIds.includes(row.organization_id));
   }
-  return { rows, notKnown, coverage };
+  return { rows, gaps: gaps.map(toGapData), coverage };
 }

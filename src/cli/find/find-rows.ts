@@ -9,7 +9,8 @@ import { findInstallation, findOrganization, findProject } from '../../query/fin
 import { requireFoundId } from './name-error.js';
 import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
-import type { AsOfCoverage } from '../../query/history/as-of.js';
+import { describeGapReason } from '../../query/answer/gap.js';
+import { type CoverageAt, findUnknownReason } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
@@ -111,14 +112,16 @@ export async function findRowVersions(
 }
 
 /** Returns the lists whose past rows are known. Prints why others are unknown. Throws if none is known. */
-export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
+export function selectKnownLists<KnownList extends Pick<CoverageAt, 'gaps'>>(
   { printNotice }: CommandContext,
   lists: readonly KnownList[],
   formatName: (list: KnownList) => string,
 ): KnownList[] {
-  const knownLists = lists.filter(({ unknown }) => unknown === null);
-  const unknownLists = lists.filter(({ unknown }) => unknown !== null);
-  const reasons = unknownLists.map(list => `${formatName(list)}: ${list.unknown}`);
+  const knownLists = lists.filter(list => findUnknownReason(list) === null);
+  const reasons = lists.flatMap(list => {
+    const reason = findUnknownReason(list);
+    return reason === null ? [] : `${formatName(list)}: ${describeGapReason(reason)}`;
+  });
   if (knownLists.length === 0) {
     throw createCheckError(
       reasons.length > 0 ? reasons : 'This list has never been read for any organization.',
@@ -132,10 +135,10 @@ export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>
 /** Returns the ids of the organizations whose past rows are known. Prints the reasons for all others. */
 export function selectKnownOrganizationIds(
   context: CommandContext,
-  lists: readonly AsOfCoverage[],
+  lists: readonly CoverageAt[],
   resource: string,
 ): string[] {
-  const formatName = ({ organizationId: id, name }: AsOfCoverage) =>
+  const formatName = ({ organizationId: id, organizationName: name }: CoverageAt) =>
     `${truncateName(name ?? id)}, ${resource}`;
   return selectKnownLists(context, lists, formatName).map(list => list.organizationId);
 }

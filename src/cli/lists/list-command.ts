@@ -5,7 +5,7 @@ import { describeCaveat } from '../../query/answer/caveat.js';
 import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import type { ListSelection, List } from '../../query/lists/list.js';
 import { streamRows } from '../../query/lists/rows.js';
-import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
+import { findOldestReadCaveats, readCoverageAt } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
   type ListFreshness,
@@ -152,9 +152,9 @@ async function limitToKnownOrganizations(
   organizationId: string | null,
 ): Promise<ListSelection> {
   const resource = request.list.resource ?? '';
-  const all = await readKnownAt(await context.openReader(), { resource, at: instant, organizationId });
+  const all = await readCoverageAt(await context.openReader(), { resource, at: instant, organizationId });
   const knownIds = selectKnownOrganizationIds(context, all, resource);
-  context.printNotice(`As observed by ${instant}.`, ...sayOldest(all));
+  context.printNotice(`As observed by ${instant}.`, ...findOldestReadCaveats(all).map(describeCaveat));
   const column = request.list.filters['organization_id']?.column ?? '';
   return { ...request, where: [...request.where, { column, among: knownIds }] };
 }

@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
+import { describeGapOfList, toGapData } from '../../query/answer/gap.js';
 import { readRowsById } from '../../query/lists/find.js';
 import { readNumbered } from '../../query/lists/rows.js';
 import type { List } from '../../query/lists/list.js';
@@ -69,7 +70,8 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
       const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
       const request = { id, organizationId, instant: asOf?.until ?? null };
       const rows = await readRowsWithProvenance(context, list, entry, request);
-      if (context.format === 'json') await context.printJson(rows.length === 1 ? rows[0] : rows);
+      const data = rows.map(row => ({ ...row, gaps: row.gaps.map(toGapData) }));
+      if (context.format === 'json') await context.printJson(data.length === 1 ? data[0] : data);
       else for (const row of rows) await printRowWithProvenance(context, entry, row);
       assertAnyRowExisted(rows);
     },
@@ -142,14 +144,14 @@ async function printRowWithProvenance(
   entry: ResourceEntry,
   explained: RowWithProvenance,
 ): Promise<void> {
-  const { table, id, at, row, document, versions, certificate, not_known: gaps } = explained;
+  const { table, id, at, row, document, versions, certificate, gaps } = explained;
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
   await printLines(...reasonsOf(explained));
   if (certificate !== null)
     await printLines(
       `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${FILE_STATES[certificate.state] ?? certificate.state}.`,
     );
-  if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${gap}`));
+  if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${describeGapOfList(gap)}`));
   if (versions.length > 1) {
     await printLines('', 'Versions:');
     await printRows(chooseVersionColumns(entry, versions), versions);

@@ -1,6 +1,8 @@
 import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
-import { gapsIn, type AsOfCoverage, sayOldest } from '../../query/history/as-of.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { type CoverageAt, findOldestReadCaveats } from '../../query/history/as-of.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { renderBadge } from './state-badge.js';
@@ -26,12 +28,9 @@ function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
 }
 
 /** Renders how complete a list was at a past instant: when its oldest data was read, then the known gaps. */
-export function renderAsOfCoverage(resource: string, coverage: readonly AsOfCoverage[]): Html {
-  const lines = coverage.flatMap(known => {
-    const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
-    return gapsIn(known).map(gap => `${list}: ${gap}.`);
-  });
-  const oldest = html`<p class="lead">${sayOldest(coverage).map(renderInstantsIn)}</p>`;
+export function renderAsOfCoverage(lists: readonly CoverageAt[]): Html {
+  const lines = lists.flatMap(({ gaps }) => gaps.map(describeGap));
+  const oldest = html`<p class="lead">${findOldestReadCaveats(lists).map(caveat => renderInstantsIn(describeCaveat(caveat)))}</p>`;
   if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
   return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;

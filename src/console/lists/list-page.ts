@@ -7,7 +7,7 @@ import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import { type ListPageRows, readPage, readSumOf, streamRows } from '../../query/lists/rows.js';
-import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { readCoverageAt, selectKnownIds } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
   readStates,
@@ -62,7 +62,7 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
   if ('fault' in parsedRequest) return parsedRequest;
   const states = at === null ? await readStates(reader, list.resource, null) : null;
   const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
-  if (coverage.length > 0 && knownIn(coverage).length === 0)
+  if (coverage.length > 0 && selectKnownIds(coverage).length === 0)
     return { fault: 'Nothing is known about this list at that time.' };
   const rows = streamRows(reader, listRequest);
   const { columns } = parsedRequest.list;
@@ -88,9 +88,12 @@ async function restrictToKnownOrganizations(
   const column = entry && findOwnerColumn(entry);
   if (at === null || resource === null || column === null) return { listRequest, coverage: [] };
   const organizationId = getFilterText(listRequest, 'organization_id');
-  const coverage = await readKnownAt(reader, { resource, at, organizationId });
+  const coverage = await readCoverageAt(reader, { resource, at, organizationId });
   return {
-    listRequest: { ...listRequest, where: [...listRequest.where, { column, among: knownIn(coverage) }] },
+    listRequest: {
+      ...listRequest,
+      where: [...listRequest.where, { column, among: selectKnownIds(coverage) }],
+    },
     coverage,
   };
 }
@@ -122,7 +125,7 @@ async function renderRows(
 <section id="rows" data-live>${renderTable(caption, columns, page.rows, { empty: await explainEmptyList(reader, listRequest), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
 ${renderPageLinks(`/${name}`, query, page)}
 </section>
-${coverage.length > 0 && renderAsOfCoverage(resource ?? '', coverage)}
+${coverage.length > 0 && renderAsOfCoverage(coverage)}
 <details><summary>SQL of this page</summary><pre>${page.sql}</pre></details>`;
 }
 

@@ -1,5 +1,5 @@
 import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
-import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { readCoverageAt, selectKnownIds } from '../../query/history/as-of.js';
 import { sumWarehousesAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { formatSumsByType } from '../../text/tonnes.js';
@@ -47,12 +47,12 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
 
 /** Renders the warehouse credits of a project at an instant, and how complete the lists were. */
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
-  const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
-  const knownOrganizations = new Set(knownIn(coverage));
+  const coverage = await readCoverageAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const knownOrganizations = new Set(selectKnownIds(coverage));
   const rows = (await sumWarehousesAt(reader, at)).filter(
     row => row.project_id === projectId && knownOrganizations.has(row.organization_id ?? ''),
   );
   if (rows.length === 0)
-    return html`<p class="card">Not in any warehouse at that time.</p>${renderAsOfCoverage('warehouse', coverage)}`;
-  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderAsOfCoverage('warehouse', coverage)}`;
+    return html`<p class="card">Not in any warehouse at that time.</p>${renderAsOfCoverage(coverage)}`;
+  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderAsOfCoverage(coverage)}`;
 }

@@ -2,7 +2,7 @@ import { readWarehouseCounts } from '../../query/available.js';
 import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
-import { readKnownOf } from '../../query/history/as-of.js';
+import { readOwnCoverageAt } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -91,8 +91,8 @@ async function renderCoverageOfOwners(
   { reader }: ConsoleRequest,
 ): Promise<Html> {
   const owners = rows.flatMap(row => getText(row, 'organization_id') ?? []);
-  const coverage = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
-  return renderAsOfCoverage(resource, await Promise.all(coverage));
+  const coverage = owners.map(organizationId => readOwnCoverageAt(reader, { organizationId, resource, at }));
+  return renderAsOfCoverage(await Promise.all(coverage));
 }
 
 /** Returns the newest version of a row for each organization and inventory in the history. */

@@ -1,4 +1,5 @@
-import { countAt, readKnownOf } from '../../query/history/as-of.js';
+import { describeGapReason } from '../../query/answer/gap.js';
+import { countRowsAt, findUnknownReason, readOwnCoverageAt } from '../../query/history/as-of.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
@@ -121,8 +122,8 @@ async function renderResourcesAt(
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;
-    const known = await readKnownOf(reader, { organizationId, resource, at });
-    const rows = await countAt(reader, entry, { organizationId, at });
+    const known = await readOwnCoverageAt(reader, { organizationId, resource, at });
+    const rows = await countRowsAt(reader, entry, { organizationId, at });
     knownResources.push({ ...known, resource, rows });
   }
   return renderTable(
@@ -130,8 +131,17 @@ async function renderResourcesAt(
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       ROW_COUNT_COLUMN,
-      { name: 'Last complete read', cell: ({ lastRead }) => renderInstantsIn(lastRead ?? 'not recorded') },
-      { name: 'Known gap', cell: ({ unknown }) => unknown && renderInstantsIn(unknown) },
+      {
+        name: 'Last complete read',
+        cell: ({ lastReadAt }) => renderInstantsIn(lastReadAt ?? 'not recorded'),
+      },
+      {
+        name: 'Known gap',
+        cell: list => {
+          const reason = findUnknownReason(list);
+          return reason && renderInstantsIn(describeGapReason(reason));
+        },
+      },
     ],
     knownResources,
   );

@@ -16,7 +16,8 @@ export type GapReason =
       readonly earlierRetirements: number;
     }
   | { readonly code: 'no_longer_readable'; readonly lastReadAt: string }
-  | { readonly code: 'read_running'; readonly startedAt: string }
+  /** `endedAt` is null if the read still runs now. */
+  | { readonly code: 'read_running'; readonly startedAt: string; readonly endedAt: string | null }
   | {
       readonly code: 'read_incomplete';
       readonly startedAt: string;
@@ -54,9 +55,18 @@ export function describeGapReason(reason: GapReason): string {
 }
 
 /** Describes a gap in one sentence, such as "Acme, retirements: never read completely." */
-export function describeGap({ organizationId, organizationName, resource, reason }: Gap): string {
-  const list = `${organizationName ?? organizationId}, ${resource.replaceAll('_', ' ')}`;
-  return `${list}: ${describeGapReason(reason)}.`;
+export function describeGap(gap: Gap): string {
+  return `${gap.organizationName ?? gap.organizationId}, ${describeGapOfList(gap)}`;
+}
+
+/** Describes a gap without the organization, such as "retirements: never read completely." */
+export function describeGapOfList({ resource, reason }: Pick<Gap, 'resource' | 'reason'>): string {
+  return `${resource.replaceAll('_', ' ')}: ${describeGapReason(reason)}.`;
+}
+
+/** Returns a gap as one flat object, for JSON. */
+export function toGapData({ reason, ...list }: Gap) {
+  return { ...list, ...reason };
 }
 
 /** Whether the whole list was unknown, so that none of its rows are in the answer. */

@@ -1,14 +1,18 @@
+/** What was known of the lists of organizations at a past instant. */
+import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import type { Caveat } from '../answer/caveat.js';
+import { type Gap, type GapReason, isWholeList } from '../answer/gap.js';
 import { UNREADABLE_STATES } from '../coverage.js';
-import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
+import { relation } from '../lists/relation.js';
+import { belongsTo, countRows, wasValidAt } from '../read.js';
 
 interface AsOfRequest {
-  /** Null for all of them. */
+  /** Null for all organizations. */
   readonly organizationId: string | null;
   readonly resource: string;
-  /** An instant in the form of the mirror's own. */
   readonly at: string;
 }
 
@@ -16,194 +20,272 @@ export interface OrganizationAsOfRequest extends AsOfRequest {
   readonly organizationId: string;
 }
 
-/** How far a list was known at an instant. */
-export interface AsOfCoverage {
-  /** Its installation's, where only a webhook has named that and nobody has looked yet. */
+/** What was known at an instant about a list of one organization. */
+export interface CoverageAt {
+  /** The id of the installation if no organization is known for it yet. */
   readonly organizationId: string;
-  readonly name: string | null;
-  /** Why it was not known then, in words; null where it was. */
-  readonly unknown: string | null;
-  /** The start of its last complete read that had ended by then, as far back as syncs are kept. */
-  readonly lastRead: string | null;
-  /** The instant lies within a span of scheduled reads that found nothing new, of which only the ends are on record. */
-  readonly unchanged: UnchangedReads | null;
-  /** The read that was under way then and changed something, and its end: what it had not shown by then is left out. */
-  readonly reading: { readonly from: string; readonly to: string | null } | null;
+  readonly organizationName: string | null;
+  /** When the last complete read that had ended by the instant started. Null if none is on record. */
+  readonly lastReadAt: string | null;
+  /** The scheduled reads around the instant that all found the list unchanged. Null if there are none. */
+  readonly unchangedReads: UnchangedReads | null;
+  /** What was not known. Empty if the whole list was known. */
+  readonly gaps: readonly Gap[];
 }
 
-/** Several scheduled reads in a row that found nothing new. */
+/** Several scheduled reads in a row that found a list unchanged. Only the first and the last are on record. */
 export interface UnchangedReads {
-  /** When the first of them began. */
+  /** When the first of them started. */
   readonly from: string;
   /** When the last of them ended. */
   readonly to: string;
   readonly reads: number;
 }
 
-interface Dated extends Pick<AsOfCoverage, 'name'> {
-  readonly organization_id: string;
-  /** The end of the first complete read. */
-  readonly since: string | null;
-  /** The start of the last one of what nobody can read any more. */
-  readonly ended: string | null;
-  /** How many retirements the registry dates before the instant, where it lies before the first complete read. */
-  readonly earlier: number;
-  readonly last_sync: string | null;
-  /** The start of the last read in the newest span that had ended by the instant. */
-  readonly last_span: string | null;
-  /** The first span that ended after the instant. */
-  readonly next_from: string | null;
-  readonly next_first_end: string | null;
-  readonly next_to: string | null;
-  readonly next_reads: number | null;
-  /** The span that has not ended. */
-  readonly open_reads: number;
-  readonly open_from: string | null;
-  readonly open_first_end: string | null;
-  readonly open_to: string | null;
-  readonly as_of: string | null;
+/** Returns the reason why no row of the list was known. Null if the list was known. */
+export function findUnknownReason({ gaps }: Pick<CoverageAt, 'gaps'>): GapReason | null {
+  return gaps.find(({ reason }) => isWholeList(reason))?.reason ?? null;
 }
 
-/** Whose list was known then. */
-export function knownIn(all: readonly AsOfCoverage[]): string[] {
-  return all.flatMap(each => (each.unknown === null ? each.organizationId : []));
+/** Returns the organizations whose list was known. */
+export function selectKnownIds(lists: readonly CoverageAt[]): string[] {
+  return lists.filter(list => findUnknownReason(list) === null).map(({ organizationId }) => organizationId);
 }
 
-/** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
-export async function readKnownAt(reader: Reader, asked: AsOfRequest): Promise<AsOfCoverage[]> {
-  const { organizationId, resource, at } = asked;
-  const states = await reader.all(sql<Dated>`SELECT s.organization_id, o.full_name AS name,
-      s.first_complete_at AS since, f.as_of AS ended,
-      CASE WHEN s.resource = 'retirements' AND s.first_complete_at > ${at} THEN (
-        SELECT count(*) FROM mirror.retirements AS r
-        WHERE r.organization_id = s.organization_id AND r.created_at <= ${at}) ELSE 0 END AS earlier,
-      (SELECT started_at FROM mirror.syncs AS l
-        WHERE l.organization_id = s.organization_id AND l.resource = ${resource} AND l.state = 'complete'
-          AND l.finished_at <= ${at} ORDER BY l.finished_at DESC, l.id DESC LIMIT 1) AS last_sync,
-      (SELECT last_started_at FROM mirror.unchanged_spans AS u
-        WHERE u.organization_id = s.organization_id AND u.resource = ${resource}
-          AND u.last_finished_at <= ${at} ORDER BY u.last_finished_at DESC LIMIT 1) AS last_span,
-      next.first_started_at AS next_from, next.first_finished_at AS next_first_end, next.last_finished_at AS next_to,
-      next.reads AS next_reads, s.unchanged_reads AS open_reads, s.unchanged_first_started_at AS open_from,
-      s.unchanged_first_finished_at AS open_first_end, s.unchanged_last_finished_at AS open_to, s.as_of
-    FROM mirror.resource_states AS s
-      LEFT JOIN mirror.unchanged_spans AS next ON next.id = (
-        SELECT u.id FROM mirror.unchanged_spans AS u
-        WHERE u.organization_id = s.organization_id AND u.resource = ${resource} AND u.last_finished_at > ${at}
-        ORDER BY u.last_finished_at LIMIT 1)
-      LEFT JOIN mirror.organizations AS o ON o.id = s.organization_id
-      LEFT JOIN mirror.freshness AS f ON f.organization_id = s.organization_id AND f.resource = ${resource}
-        AND f.state IN ${UNREADABLE_STATES}
-    WHERE s.resource = ${resource} AND ${ofOne(organizationId, 's')} ORDER BY s.organization_id`);
-  const reads = await readUnderWay(reader, asked);
-  const known = states.map(state => {
-    const { organization_id: id, name } = state;
-    const read = reads.find(each => each.organization_id === id);
-    const reading = read === undefined ? null : { from: read.started_at, to: read.finished_at };
-    return { organizationId: id, name, unknown: whyUnknown(state, at), ...findLastRead(state, at), reading };
-  });
-  if (organizationId === null) return [...known, ...(await readUnread(reader))];
-  return known.length > 0 ? known : [nothingOf(organizationId)];
-}
-
-/** Reads what was known at an instant of one list of one organization. */
-export async function readKnownOf(reader: Reader, asked: OrganizationAsOfRequest): Promise<AsOfCoverage> {
-  const [known = nothingOf(asked.organizationId)] = await readKnownAt(reader, asked);
-  return known;
-}
-
-/** Until when the list that was read longest ago was known then, in words; none where no list was. */
-export function sayOldest(all: readonly AsOfCoverage[]): string[] {
-  const known = all.filter(({ unknown }) => unknown === null);
-  const [oldest] = known.toSorted((a, b) => (a.lastRead ?? '').localeCompare(b.lastRead ?? ''));
+/** Returns the caveat about the known list that was read longest ago. Returns none if no list was known. */
+export function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
+  const known = lists.filter(list => findUnknownReason(list) === null);
+  const [oldest] = known.toSorted((a, b) => (a.lastReadAt ?? '').localeCompare(b.lastReadAt ?? ''));
   if (oldest === undefined) return [];
-  const { lastRead, name, organizationId, unchanged } = oldest;
-  if (lastRead === null) return ['Reads from before then are no longer on record.'];
-  const whose = known.length === 1 ? '' : ` (the oldest of ${known.length} reads: ${name ?? organizationId})`;
-  if (unchanged !== null) return [`${describeUnchanged(unchanged)}${whose}.`];
-  return [`Changes after ${lastRead} had not been read yet${whose}.`];
+  const { lastReadAt, unchangedReads, organizationName, organizationId } = oldest;
+  if (lastReadAt === null) return [{ code: 'reads_not_recorded' }];
+  const read = { organization: organizationName ?? organizationId, lists: known.length };
+  if (unchangedReads !== null) return [{ code: 'unchanged_between', ...unchangedReads, ...read }];
+  return [{ code: 'changes_unread_after', lastReadAt, ...read }];
 }
 
-/** Returns a sentence without its full stop, for example "Read 24 times between A and B, always unchanged". */
-export function describeUnchanged({ from, to, reads }: UnchangedReads): string {
-  const times = reads === 1 ? 'once' : `${reads} times`;
-  return `Read ${times} between ${from} and ${to}, always unchanged`;
+/**
+ * Reads what was known of a list: of one organization, or of all known organizations. Organizations that were never read come
+ * last.
+ */
+export async function readCoverageAt(reader: Reader, request: AsOfRequest): Promise<CoverageAt[]> {
+  const { organizationId, resource, at } = request;
+  const states = await reader.all(selectListStates(request));
+  const runningReads = await readRunningReads(reader, request);
+  const lists = states.map((state): CoverageAt => {
+    const { organization_id: id, organization_name: organizationName } = state;
+    const running = runningReads.find(read => read.organization_id === id);
+    const reasons: (GapReason | null)[] = [
+      explainUnknown(state, at),
+      running === undefined
+        ? null
+        : { code: 'read_running', startedAt: running.started_at, endedAt: running.finished_at },
+    ];
+    const gaps = reasons
+      .filter(reason => reason !== null)
+      .map(reason => ({ organizationId: id, organizationName, resource, reason }));
+    return { organizationId: id, organizationName, ...findLastRead(state, at), gaps };
+  });
+  if (organizationId === null) return [...lists, ...(await readUnreadOrganizations(reader, resource))];
+  return lists.length > 0 ? lists : [createUnread(organizationId, null, resource)];
 }
 
-/** Finds the last complete read that had ended by the instant: a sync, or the reads counted in a span of unchanged reads. */
-function findLastRead(state: Dated, at: string): Pick<AsOfCoverage, 'lastRead' | 'unchanged'> {
-  const { last_sync: lastSync, last_span: lastSpan, as_of: asOf } = state;
-  const next = {
-    reads: state.next_reads ?? 0,
-    from: state.next_from,
-    firstEnd: state.next_first_end,
-    to: state.next_to,
-  };
-  const open = {
-    reads: state.open_reads,
-    from: state.open_from,
-    firstEnd: state.open_first_end,
-    to: state.open_to,
-  };
-  for (const { reads, from, firstEnd, to } of [next, open]) {
-    if (reads === 0 || from === null || firstEnd === null || to === null || firstEnd > at) continue;
-    if (to > at) return { lastRead: from, unchanged: { from, to, reads } };
-    return { lastRead: asOf, unchanged: null };
+/** Reads what was known of a list of one organization. */
+export async function readOwnCoverageAt(
+  reader: Reader,
+  request: OrganizationAsOfRequest,
+): Promise<CoverageAt> {
+  const [coverage = createUnread(request.organizationId, null, request.resource)] = await readCoverageAt(
+    reader,
+    request,
+  );
+  return coverage;
+}
+
+/** Selects the reads of a list before and after the instant, by organization. */
+function selectListStates({ organizationId, resource, at }: AsOfRequest) {
+  return queryBuilder
+    .selectFrom('mirror.resource_states as list')
+    .leftJoin('mirror.unchanged_spans as next', join =>
+      join.on(eb =>
+        eb(
+          'next.id',
+          '=',
+          eb
+            .selectFrom('mirror.unchanged_spans as span')
+            .select('span.id')
+            .whereRef('span.organization_id', '=', 'list.organization_id')
+            .where('span.resource', '=', resource)
+            .where('span.last_finished_at', '>', at)
+            .orderBy('span.last_finished_at')
+            .limit(1),
+        ),
+      ),
+    )
+    .leftJoin('mirror.organizations as organization', 'organization.id', 'list.organization_id')
+    .leftJoin('mirror.freshness as unreadable', join =>
+      join
+        .onRef('unreadable.organization_id', '=', 'list.organization_id')
+        .on('unreadable.resource', '=', resource)
+        .on('unreadable.state', 'in', UNREADABLE_STATES),
+    )
+    .select(eb => {
+      const earlierRetirements = eb
+        .selectFrom('mirror.retirements as retirement')
+        .select(sql<number>`count(*)`.as('count'))
+        .whereRef('retirement.organization_id', '=', 'list.organization_id')
+        .where('retirement.created_at', '<=', at);
+      return [
+        'list.organization_id',
+        'organization.full_name as organization_name',
+        /** When the first complete read ended. */
+        'list.first_complete_at',
+        /** When the last complete read of a list started that can no longer be read. */
+        'unreadable.as_of as last_readable_at',
+        /** Retirements that the registry dates before the instant, if the first complete read was later. */
+        resource === 'retirements'
+          ? sql<number>`CASE WHEN list.first_complete_at > ${at} THEN ${earlierRetirements} ELSE 0 END`.as(
+              'earlier_retirements',
+            )
+          : sql<number>`0`.as('earlier_retirements'),
+        eb
+          .selectFrom('mirror.syncs as sync')
+          .select('sync.started_at')
+          .whereRef('sync.organization_id', '=', 'list.organization_id')
+          .where('sync.resource', '=', resource)
+          .where('sync.state', '=', 'complete')
+          .where('sync.finished_at', '<=', at)
+          .orderBy('sync.finished_at', 'desc')
+          .orderBy('sync.id', 'desc')
+          .limit(1)
+          .as('last_sync_started_at'),
+        /** When the last read of the newest span started that had ended by the instant. */
+        eb
+          .selectFrom('mirror.unchanged_spans as span')
+          .select('span.last_started_at')
+          .whereRef('span.organization_id', '=', 'list.organization_id')
+          .where('span.resource', '=', resource)
+          .where('span.last_finished_at', '<=', at)
+          .orderBy('span.last_finished_at', 'desc')
+          .limit(1)
+          .as('last_span_started_at'),
+        'next.reads as next_reads',
+        'next.first_started_at as next_from',
+        'next.first_finished_at as next_first_end',
+        'next.last_finished_at as next_to',
+        'list.unchanged_reads as open_reads',
+        'list.unchanged_first_started_at as open_from',
+        'list.unchanged_first_finished_at as open_first_end',
+        'list.unchanged_last_finished_at as open_to',
+        'list.as_of',
+      ];
+    })
+    .where('list.resource', '=', resource)
+    .where(belongsTo(organizationId, 'list.organization_id'))
+    .orderBy('list.organization_id');
+}
+
+interface ReadSpan {
+  readonly reads: number | null;
+  readonly from: string | null;
+  /** When the first read of the span ended. */
+  readonly firstEnd: string | null;
+  readonly to: string | null;
+}
+
+type ListState =
+  ReturnType<typeof selectListStates> extends { execute: () => Promise<(infer Row)[]> } ? Row : never;
+
+/** Finds the last complete read that had ended by the instant: a sync, or a read of a span of unchanged reads. */
+function findLastRead(state: ListState, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
+  const spans: readonly ReadSpan[] = [
+    {
+      reads: state.next_reads,
+      from: state.next_from,
+      firstEnd: state.next_first_end,
+      to: state.next_to,
+    },
+    {
+      reads: state.open_reads,
+      from: state.open_from,
+      firstEnd: state.open_first_end,
+      to: state.open_to,
+    },
+  ];
+  for (const { reads, from, firstEnd, to } of spans) {
+    if (!reads || from === null || firstEnd === null || to === null || firstEnd > at) continue;
+    return to > at
+      ? { lastReadAt: from, unchangedReads: { from, to, reads } }
+      : { lastReadAt: state.as_of, unchangedReads: null };
   }
-  const lastRead = (lastSpan ?? '') > (lastSync ?? '') ? lastSpan : lastSync;
-  return { lastRead, unchanged: null };
+  const { last_sync_started_at: lastSync, last_span_started_at: lastSpan } = state;
+  return { lastReadAt: (lastSpan ?? '') > (lastSync ?? '') ? lastSpan : lastSync, unchangedReads: null };
 }
 
-const NEVER_READ = 'never read completely';
-
-function nothingOf(organizationId: string, name: string | null = null): AsOfCoverage {
-  return { organizationId, name, unknown: NEVER_READ, lastRead: null, unchanged: null, reading: null };
+/** A list that can no longer be read is known until its last complete read started, or its only one ended. */
+function explainUnknown(state: ListState, at: string): GapReason | null {
+  const { first_complete_at: firstReadEndedAt, last_readable_at: lastReadableAt } = state;
+  if (firstReadEndedAt === null) return { code: 'never_read' };
+  if (firstReadEndedAt > at)
+    return { code: 'before_first_read', firstReadEndedAt, earlierRetirements: state.earlier_retirements };
+  if (lastReadableAt === null) return null;
+  const lastReadAt = lastReadableAt < firstReadEndedAt ? firstReadEndedAt : lastReadableAt;
+  return lastReadAt < at ? { code: 'no_longer_readable', lastReadAt } : null;
 }
 
-/** What nobody can read any more is known until its last complete read began, or its only one had ended. */
-function whyUnknown({ since, ended, earlier }: Dated, at: string): string | null {
-  if (since === null) return NEVER_READ;
-  if (since > at) {
-    const dated = earlier === 0 ? '' : `; ${earlier} of the retirements listed today have an earlier date`;
-    return `not known before ${since}, the end of the first complete read${dated}`;
-  }
-  const until = ended !== null && ended < since ? since : ended;
-  return until !== null && until < at ? `not known after ${until}, because it can no longer be read` : null;
+function createUnread(organizationId: string, organizationName: string | null, resource: string): CoverageAt {
+  const gap: Gap = { organizationId, organizationName, resource, reason: { code: 'never_read' } };
+  return { organizationId, organizationName, lastReadAt: null, unchangedReads: null, gaps: [gap] };
 }
 
-/** What of it cannot be known, in words. */
-export function gapsIn({ unknown, reading }: Pick<AsOfCoverage, 'unknown' | 'reading'>): string[] {
-  const read =
-    reading === null
-      ? []
-      : [`a read that started ${reading.from} was still running; rows it had not reached are left out`];
-  return unknown === null ? read : [unknown, ...read];
+/** Reads the known organizations of which no list was ever read. */
+async function readUnreadOrganizations(reader: Reader, resource: string): Promise<CoverageAt[]> {
+  const organizations = await reader.all(
+    queryBuilder
+      .selectFrom('mirror.coverage')
+      .select(['organization_id', 'installation_id', 'organization_name'])
+      .where('state', '=', 'never_read')
+      .orderBy('installation_id'),
+  );
+  return organizations.map(
+    ({ organization_id: id, installation_id: installationId, organization_name: name }) =>
+      createUnread(id ?? installationId, name, resource),
+  );
 }
 
-/** Those that are known, and that nobody has looked at yet. */
-async function readUnread({ all }: Reader): Promise<AsOfCoverage[]> {
-  const rows = await all(sql<Tables['coverage']>`SELECT * FROM mirror.coverage
-    WHERE state = 'never_read' ORDER BY installation_id`);
-  return rows.map(row => nothingOf(row.organization_id ?? row.installation_id, row.organization_name));
+/** Reads the syncs that ran at the instant and found a change, newest first. */
+async function readRunningReads(reader: Reader, { organizationId, resource, at }: AsOfRequest) {
+  return await reader.all(
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(['organization_id', 'started_at', 'finished_at'])
+      .where('resource', '=', resource)
+      .where(belongsTo(organizationId))
+      .where('started_at', '<=', at)
+      .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))
+      .where(eb =>
+        eb.or([
+          eb('state', '=', 'running'),
+          eb('rows_added', '>', 0),
+          eb('rows_changed', '>', 0),
+          eb('rows_removed', '>', 0),
+        ]),
+      )
+      .orderBy('id', 'desc'),
+  );
 }
 
-/** What ran at the instant and changed something, the newest first. */
-async function readUnderWay({ all }: Reader, { organizationId, resource, at }: AsOfRequest) {
-  const wanted = columns('syncs', ['organization_id', 'started_at', 'finished_at']);
-  return await all(sql`SELECT ${wanted} FROM mirror.syncs
-    WHERE resource = ${resource} AND ${ofOne(organizationId)}
-      AND started_at <= ${at} AND (finished_at IS NULL OR finished_at > ${at})
-      AND (state = 'running' OR rows_added > 0 OR rows_changed > 0 OR rows_removed > 0)
-    ORDER BY id DESC`);
-}
-
-/** How many rows of an organization a table held at an instant. Any key is '' or more: by its index they are met side by side. */
-export async function countAt(
+/** Counts the rows of an organization in a table at an instant. */
+export async function countRowsAt(
   reader: Reader,
   entry: ResourceEntry,
   { organizationId, at }: Omit<OrganizationAsOfRequest, 'resource'>,
-) {
-  const [owner, key] = [plain(findOwnerColumn(entry) ?? 'id'), plain(getIdColumn(entry))];
-  const rows = sql`${table(`${entry.table}_history`)} WHERE ${owner} = ${organizationId} AND ${key} >= ''`;
-  return await count(reader, sql`${rows} AND ${stoodAt(at)}`);
+): Promise<number> {
+  const isOwned = belongsTo(organizationId, findOwnerColumn(entry) ?? 'id');
+  // Holds for every key. With it, the index by key is used, in which the versions of a row are side by side.
+  const hasKey = sql`${sql.ref(getIdColumn(entry))} >= ''`;
+  return await countRows(
+    reader,
+    sql`SELECT 1 FROM ${relation(`${entry.table}_history`)} WHERE ${isOwned} AND ${hasKey} AND ${wasValidAt(at)}`,
+  );
 }

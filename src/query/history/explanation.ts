@@ -2,8 +2,12 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
+import { readFirst } from '../read.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
-import { describeUnchanged, gapsIn, type OrganizationAsOfRequest, readKnownOf } from './as-of.js';
+import { describeUnchanged } from '../answer/caveat.js';
+import type { Gap, GapReason } from '../answer/gap.js';
+import { type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
 
 /** Why a row stood as it did at an instant, and what of that nobody can know. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
@@ -40,7 +44,11 @@ export async function explainRow(ground: Ground, entry: ResourceEntry, versions:
   const organizationId = text(any[findOwnerColumn(entry) ?? '']);
   const id = String(any[getIdColumn(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
-  const { lastRead, unchanged, gaps } = await readNotKnown(ground, entry, organizationId);
+  const {
+    lastReadAt: lastRead,
+    unchangedReads: unchanged,
+    gaps,
+  } = await readCoverage(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
   const isSeen =
     version !== null && contradicted.length === 0 && (lastRead ?? '') >= instant(version, 'valid_from');
@@ -69,7 +77,8 @@ export async function explainRow(ground: Ground, entry: ResourceEntry, versions:
     /** When the registry says that it was made; null where it says nothing. */
     dated_at: text(oldest['created_at']),
     certificate: version === null ? null : await certificateOf(ground, entry, organizationId, id),
-    not_known: gaps,
+    /** What was not known at the instant, so that the row may have been different. */
+    gaps,
   };
 }
 
@@ -117,33 +126,45 @@ async function certificateOf(
   return { ...stored, state: found === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
 }
 
-/** What no read can have shown by then, in words. */
-async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, organizationId: string | null) {
+/** Reads what was known of the list of the row, with the gaps that concern a single row. */
+async function readCoverage({ reader, at }: Ground, { table }: ResourceEntry, organizationId: string | null) {
   const resource = Object.entries(ENTRY_BY_RESOURCE).find(([, known]) => known.table === table)?.[0];
-  if (organizationId === null || resource === undefined) return { lastRead: null, unchanged: null, gaps: [] };
-  const place = { organizationId, resource, at };
-  const known = await readKnownOf(reader, place);
-  const { lastRead, unchanged } = known;
-  const after =
-    lastRead === null || unchanged !== null
-      ? null
-      : `changes at the registry after ${lastRead} had not been read yet`;
-  const gaps = [...gapsIn(known), await readBroken(reader, place), after];
-  return { lastRead, unchanged, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
+  if (organizationId === null || resource === undefined)
+    return { lastReadAt: null, unchangedReads: null, gaps: [] };
+  const request = { organizationId, resource, at };
+  const coverage = await readOwnCoverageAt(reader, request);
+  const { organizationName, lastReadAt, unchangedReads } = coverage;
+  const toGap = (reason: GapReason): Gap => ({ organizationId, organizationName, resource, reason });
+  const incomplete = await findIncompleteRead(reader, request);
+  const gaps = [
+    ...coverage.gaps,
+    ...(incomplete === null ? [] : [toGap(incomplete)]),
+    ...(lastReadAt === null || unchangedReads !== null
+      ? []
+      : [toGap({ code: 'later_changes_unread', lastReadAt })]),
+  ];
+  return { lastReadAt, unchangedReads, gaps };
 }
 
-/** Of the newest read that had ended by the instant, where it was not complete. */
-async function readBroken(
+/** Returns the newest read that had ended by the instant, if it was not complete. */
+async function findIncompleteRead(
   reader: Reader,
   { organizationId, resource, at }: OrganizationAsOfRequest,
-): Promise<string | null> {
-  const asked = sql`SELECT ${columns('syncs', ['state', 'started_at', 'error'])} FROM mirror.syncs
-    WHERE organization_id = ${organizationId} AND resource = ${resource} AND finished_at <= ${at}
-    ORDER BY id DESC LIMIT 1`;
-  const newest = await first(reader, asked);
+): Promise<GapReason | null> {
+  const newest = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(['state', 'started_at', 'error'])
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', resource)
+      .where('finished_at', '<=', at)
+      .orderBy('id', 'desc')
+      .limit(1),
+  );
   if (newest === null || newest.state === 'complete') return null;
-  const why = newest.error === null ? '' : ` (${newest.error})`;
-  return `the read that started ${newest.started_at} was ${newest.state}${why}, so it may have missed changes`;
+  const { started_at: startedAt, state, error } = newest;
+  return { code: 'read_incomplete', startedAt, state, error };
 }
 
 function instant(row: Row, name: string): string {
