@@ -16,8 +16,8 @@ export function plain(text: string): RawBuilder<unknown> {
   return kysely.raw(text);
 }
 
-function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;
-function joined(parts: readonly RawBuilder<unknown>[], between: string): RawBuilder<unknown> {
+export function joined<R>(parts: readonly Statement<R>[], between: string): Statement<R>;
+export function joined(parts: readonly RawBuilder<unknown>[], between: string): RawBuilder<unknown> {
   return kysely.join(parts, kysely.raw(between));
 }
 

@@ -1,8 +1,9 @@
 import { type Change, parseChange } from '../../text/describe-change.js';
 import type { Reader, Statement } from '../../store/contract/reader.js';
 import { TABLES, type Tables } from '../../store/contract/tables.js';
-import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import { columns, every, first, largest, only, plain, sql } from '../sql.js';
+import { findOwnerColumn } from '../../resources/entry.js';
+import { ENTRIES, ENTRY_BY_RESOURCE, findResourceOfTable } from '../../resources/resources.js';
+import { columns, every, first, joined, largest, only, plain, sql, table } from '../sql.js';
 
 /** What is shown of a change, in this order. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
@@ -73,9 +74,68 @@ export async function readNewest(
   const newest = await readNumberBy(reader, asked.until);
   const last = before === null ? newest : Math.min(newest, before - 1);
   const found: Change[] = [];
-  for await (const row of readBetween(reader, asked, from, last, 'number DESC'))
+  for await (const row of readNewestBetween(reader, asked, from, last))
     if (found.push(parseChange(row)) >= limit) break;
   return found;
+}
+
+/** How many of the newest numbers are searched for changes of one organization before its own numbers are listed. */
+const SEARCHED_NUMBERS = 2_000;
+/** How many numbers of an organization are listed at once. */
+const LISTED_NUMBERS = 100;
+
+/**
+ * Reads changes from the last number back. Changes of one organization may be far apart: beyond the newest numbers, its own numbers are
+ * listed first, so that a busy fleet is not searched for them.
+ */
+async function* readNewestBetween(
+  reader: Reader,
+  request: ChangeRangeRequest,
+  after: number,
+  last: number,
+): AsyncGenerator<ChangeRow> {
+  const { organizationId } = request;
+  const searched = organizationId === null ? after : Math.max(after, last - SEARCHED_NUMBERS);
+  yield* readBetween(reader, request, searched, last, 'number DESC');
+  if (organizationId === null) return;
+  for (let to = searched; to > after; ) {
+    const numbers = await listNumbers(reader, organizationId, request.resource, after, to);
+    if (numbers.length > 0)
+      yield* await reader.all(changesOf(request, [sql`number IN ${numbers}`], 'number DESC'));
+    to = numbers.length < LISTED_NUMBERS ? after : Math.min(...numbers) - 1;
+  }
+}
+
+/** Lists the numbers of the newest changes of an organization, and of the projects that its rows refer to. */
+async function listNumbers(
+  { all }: Reader,
+  organizationId: string,
+  resource: string | null,
+  after: number,
+  to: number,
+): Promise<number[]> {
+  const projects = projectsOf(organizationId);
+  const parts = ENTRIES.flatMap(entry => {
+    const name = findResourceOfTable(entry);
+    if (resource !== null && name !== resource) return [];
+    const owner = findOwnerColumn(entry);
+    const current = owner === null ? sql`id IN (${projects})` : sql`${plain(owner)} = ${organizationId}`;
+    const closed =
+      owner === null
+        ? sql`organization_id IS NULL AND key IN (${projects})`
+        : sql`organization_id = ${organizationId}`;
+    const past = sql`mirror.past WHERE resource = ${name} AND ${closed}`;
+    return [
+      sql`SELECT version AS number FROM ${table(entry.table)} WHERE ${current}`,
+      sql`SELECT version AS number FROM ${past}`,
+      sql`SELECT closed_version AS number FROM ${past} AND is_removed = 1`,
+    ];
+  });
+  const rows = await all(
+    sql<{ number: number }>`SELECT number FROM (${joined(parts, ' UNION ALL ')}) AS listed
+      WHERE number > ${after} AND number <= ${to} ORDER BY number DESC LIMIT ${LISTED_NUMBERS}`,
+  );
+  return rows.map(({ number }) => number);
 }
 
 /** The same as a person may ask it. */
@@ -123,7 +183,8 @@ function projectsOf(organizationId: string): Statement {
 
 /** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
 async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
-  if (instant === null) return await readLastNumber(reader);
+  const isLater = sql`SELECT id FROM mirror.syncs WHERE finished_at > ${instant} LIMIT 1`;
+  if (instant === null || (await first(reader, isLater)) === null) return await readLastNumber(reader);
   const found = sql`mirror.syncs
     WHERE started_at <= ${instant} OR finished_at <= ${instant} OR finished_at IS NULL`;
   return (await largest<number>(reader, 'changes_up_to', found)) ?? 0;
