@@ -162,12 +162,16 @@ type Announced = Pick<Tables['inbox.jobs'], 'installation_id' | 'created_at' | '
 
 /** The oldest delivery that no read of some resource has answered, as a job would tell of it. */
 async function readAnnounced(reader: Reader): Promise<Announced | null> {
+  const facts = await reader.all(
+    sql`SELECT DISTINCT ${columns('freshness_facts', ['organization_id'])} FROM mirror.freshness_facts`,
+  );
+  if (facts.length === 0) return null;
   return await first(
     reader,
     sql<Announced>`SELECT f.oldest_unread_at AS created_at, i.id AS installation_id, f.error AS last_error
       FROM mirror.freshness AS f JOIN mirror.installations AS i ON i.organization_id = f.organization_id
       WHERE i.state = 'active' AND f.oldest_unread_at IS NOT NULL
-        AND f.organization_id IN (SELECT organization_id FROM mirror.freshness_facts)
+        AND f.organization_id IN ${facts.map(({ organization_id: id }) => id)}
       ORDER BY f.oldest_unread_at, f.error DESC NULLS LAST, i.id LIMIT 1`,
   );
 }
