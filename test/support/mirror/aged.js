@@ -69,10 +69,12 @@ export async function fillAgedMirror(
   const rounds = Math.max(2, Math.ceil(pastVersions / (orgs * CREDITS)) + 1);
   const step = Math.floor((days * DAY_SECONDS - orgs) / rounds);
   const organization = (o = 'o.i') => `'organization-' || ${o}`;
-  const firstCredit = 2 * orgs;
+  /** Numbers and syncs rise with time: organizations, installations, retirements, reservations, then each round of credits. */
+  const firstReservation = (2 + RETIREMENTS) * orgs;
+  const firstCredit = firstReservation + RESERVED * orgs;
   /** Round r of organization o: when it read, its sync, and the number of its version of credit c. */
   const readAt = (round = 'r.i') => `${start} + (${round} - 1) * ${step} + o.i`;
-  const syncId = (round = 'r.i') => `2 * ${orgs} + (${round} - 1) * ${orgs} + o.i`;
+  const syncId = (round = 'r.i') => `4 * ${orgs} + (${round} - 1) * ${orgs} + o.i`;
   const version = (round = 'r.i') =>
     `${firstCredit} + ((${round} - 1) * ${orgs} + o.i - 1) * ${CREDITS} + c.i`;
   const lastVersion = firstCredit + rounds * orgs * CREDITS;
@@ -138,32 +140,31 @@ export async function fillAgedMirror(
        ${tonnes} * 1000000, '' || ${tonnes}, ${instant(`${readAt()} + 1`)}, ${syncId()}, ${document}
      FROM ${everyRound} ${everyCredit} WHERE r.i = ${rounds} ORDER BY o.i, c.i`,
   );
-  const retirementSync = syncId(`${rounds + 1}`);
+  const retirementSync = `2 * ${orgs} + o.i`;
   const everyRetirement = `${everyOrganization} CROSS JOIN ${series(RETIREMENTS)} AS c`;
   await tables.change(
     `${sync(', rows_added, changes_up_to')} SELECT ${retirementSync}, ${organization()}, 'retirements', 'delivery', 1, ${times(`${start} + 200`)},
-       ${RETIREMENTS}, ${lastVersion} + o.i * ${RETIREMENTS} FROM ${everyOrganization}`,
+       ${RETIREMENTS}, 2 * ${orgs} + o.i * ${RETIREMENTS} FROM ${everyOrganization}`,
   );
   await tables.change(
     `INSERT INTO retirements (version, organization_id, id, project_id, project_name, serialization, vintage, beneficiary, amount,
        amount_micro, amount_exact, is_claimed, created_at, valid_from, sync_id, document)
-     SELECT ${lastVersion} + (o.i - 1) * ${RETIREMENTS} + c.i, ${organization()}, 'retirement-' || o.i || '-' || c.i, ${project},
+     SELECT 2 * ${orgs} + (o.i - 1) * ${RETIREMENTS} + c.i, ${organization()}, 'retirement-' || o.i || '-' || c.i, ${project},
        ${projectName}, ${serialization}, '2021', 'Beneficiary ' || c.i, 5, 5000000, '5', 1, ${instant(`${start} + 3600 + c.i`)},
        ${instant(`${start} + 201`)}, ${retirementSync},
        '{"id":"retirement-' || o.i || '-' || c.i || '","vintage":"2021","beneficiaryName":"Beneficiary ' || c.i || '","amount":5,"isClaimed":true,"createdAt":"' || ${text(`${start} + 3600 + c.i`)} || '",${sameInDocuments}}'
      FROM ${everyRetirement} ORDER BY o.i, c.i`,
   );
-  const lastRetirement = lastVersion + orgs * RETIREMENTS;
-  const reservationSync = syncId(`${rounds + 2}`);
+  const reservationSync = `3 * ${orgs} + o.i`;
   const everyReservation = `${everyOrganization} CROSS JOIN ${series(RESERVED)} AS c`;
   await tables.change(
     `${sync(', rows_added, changes_up_to')} SELECT ${reservationSync}, ${organization()}, 'reservations', 'delivery', 1, ${times(`${start} + 4000`)},
-       ${RESERVED}, ${lastRetirement} + o.i * ${RESERVED} FROM ${everyOrganization}`,
+       ${RESERVED}, ${firstReservation} + o.i * ${RESERVED} FROM ${everyOrganization}`,
   );
   await tables.change(
     `INSERT INTO reservations (version, organization_id, id, credit_id, project_id, project_name, serialization, type, amount, amount_micro,
        amount_exact, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, sync_id, document)
-     SELECT ${lastRetirement} + (o.i - 1) * ${RESERVED} + c.i, ${organization()}, 'reservation-' || o.i || '-' || c.i, ${credit}, ${project},
+     SELECT ${firstReservation} + (o.i - 1) * ${RESERVED} + c.i, ${organization()}, 'reservation-' || o.i || '-' || c.i, ${credit}, ${project},
        ${projectName}, ${serialization}, 'exPost', 5, 5000000, '5', 'finished', 1, ${instant(`${start} + 4200`)}, ${instant(`${start} + 3600`)},
        ${instant(`${start} + 3700`)}, ${instant(`${start} + 4001`)}, ${reservationSync},
        '{"id":"reservation-' || o.i || '-' || c.i || '","creditId":"' || ${credit} || '","type":"exPost","amount":5,"state":"finished","isComplete":true,"reservedToDate":"' || ${text(`${start} + 4200`)} || '","createdAt":"' || ${text(`${start} + 3600`)} || '","updatedAt":"' || ${text(`${start} + 3700`)} || '",${sameInDocuments}}'
@@ -173,14 +174,14 @@ export async function fillAgedMirror(
     `INSERT INTO project_references (organization_id, project_id)
      SELECT ${organization()}, ${project} FROM ${everyRetirement}`,
   );
-  await tables.change(`UPDATE version_counter SET last = ${lastRetirement + orgs * RESERVED}`);
+  await tables.change(`UPDATE version_counter SET last = ${lastVersion}`);
   await fillScheduledReads(tables, engine, {
     orgs,
     days,
     readsPerDay,
     start,
     end,
-    firstId: syncId(`${rounds + 3}`).replace('o.i', '0'),
+    firstId: syncId(`${rounds + 1}`).replace('o.i', '0'),
     rows: readRows,
   });
   await tables.change(
