@@ -11,7 +11,7 @@ import {
   BY_PROJECT,
   groupByOwner,
   organizationIdsOf,
-  selectOwners,
+  selectOwnersExcept,
   sumWarehouses,
 } from './sums.js';
 
@@ -72,10 +72,8 @@ export async function readAvailability(
 ) {
   const condition: Expression<SqlBool> = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
   return await reader.inSnapshot(async snapshot => {
-    const staleOwners = selectOwners('not fresh', organizationId);
-    const sums = await sumWarehouses(snapshot, staleOwners, BY_OWNER, condition);
-    const findSums = groupByOwner(sums);
-    const warehouses = await snapshot.all(
+    // Freshness is computed once: of all organizations it takes longer than the sums.
+    const others = await snapshot.all(
       queryBuilder
         .selectFrom('mirror.freshness as list')
         .leftJoin('mirror.organizations as owner', 'owner.id', 'list.organization_id')
@@ -87,14 +85,25 @@ export async function readAvailability(
           'list.failing_since',
         ])
         .where('list.resource', '=', 'warehouse')
-        .where('list.organization_id', 'in', [...new Set(organizationIdsOf(sums))])
+        .where('list.state', '<>', 'fresh')
+        .where(belongsTo(organizationId, 'list.organization_id'))
         .orderBy(RANK, 'desc')
         .orderBy('organization_name', order => order.asc().nullsFirst())
         .orderBy('list.organization_id'),
     );
+    const otherIds = organizationIdsOf(others);
+    const findSums = groupByOwner(
+      otherIds.length === 0 ? [] : await sumWarehouses(snapshot, otherIds, BY_OWNER, condition),
+    );
+    const unavailable = others.map(warehouse => ({ ...warehouse, sums: findSums(warehouse) }));
     return {
-      rows: await sumWarehouses(snapshot, selectOwners('fresh', organizationId), BY_PROJECT, condition),
-      unavailable: warehouses.map(warehouse => ({ ...warehouse, sums: findSums(warehouse) })),
+      rows: await sumWarehouses(
+        snapshot,
+        selectOwnersExcept(otherIds, organizationId),
+        BY_PROJECT,
+        condition,
+      ),
+      unavailable: unavailable.filter(({ sums }) => sums.length > 0),
     };
   });
 }
@@ -188,7 +197,8 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
     unavailable: {
       count: leftOut,
       readCount,
-      worst: leftOut === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
+      worst:
+        leftOut === 0 || limit === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
     },
   };
 }

@@ -48,7 +48,17 @@ export function selectOwners(are: 'fresh' | 'not fresh', organizationId: string 
     .where(belongsTo(organizationId));
 }
 
-type Owners = readonly string[] | ReturnType<typeof selectOwners>;
+/** Selects the organizations whose warehouse was requested, without those in a list. */
+export function selectOwnersExcept(excluded: readonly string[], organizationId: string | null = null) {
+  const owners = queryBuilder
+    .selectFrom('mirror.resource_states')
+    .select('organization_id')
+    .where('resource', '=', 'warehouse')
+    .where(belongsTo(organizationId));
+  return excluded.length === 0 ? owners : owners.where('organization_id', 'not in', excluded);
+}
+
+type Owners = readonly string[] | ReturnType<typeof selectOwners> | ReturnType<typeof selectOwnersExcept>;
 
 /** Adds up the warehouses of some organizations by some columns. `where` restricts the credits. */
 export async function sumWarehouses(

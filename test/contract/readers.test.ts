@@ -401,7 +401,7 @@ const PARTS = `
   groupByOwner isFrozen isOfKnownOrganization isProjectOf isUpperBound isValidAt isWholeList joined
   largest limitRows listedIn matches missing newestInSql ofOne only organizationIdsOf parseListRequest
   plain rankOf readFirst readFirstReads readOne readTexts reasonsOf relation selectColumns selectInstalled
-  selectKnownIds selectOwners sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData
+  selectKnownIds selectOwners selectOwnersExcept sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData
   toReadableSums verdictOn wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
