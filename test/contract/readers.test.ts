@@ -50,7 +50,7 @@ import { findNumbered, search } from '../../src/query/search.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { type Change, parseChange } from '../../src/text/describe-change.js';
 import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
-import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
+import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
 import * as status from '../../src/query/status.js';
@@ -237,13 +237,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
     (reader, [entry, text]) => find.findIdsByStart(reader, entry, text),
   ),
-  withEnds: runOnce(async reader => {
+  addEnds: runOnce(async reader => {
     const rows = await readAll(reader, JOBS, [], null);
     const inPart = { state: 'done', outcome: 'read in part: retirements failed (503)' };
-    return await withEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
+    return await addEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
   }),
-  withJobs: runOnce(reader =>
-    withJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
+  addJobs: runOnce(reader =>
+    addJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
   ),
   readVersionsById: forEachItem(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
     find.readVersionsById(reader, entry, name),
@@ -258,7 +258,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   countKnown: runOnce(countKnown),
   countSummed: forEachItem(['installed', 'uninstalled'] as const, countSummed),
   countKnownAt: forEachItem(MOMENTS, countKnownAt),
-  readKept: runOnce(reader => inbox.readKept(reader)),
+  countStoredRecords: runOnce(reader => inbox.countStoredRecords(reader)),
   readMirrored: runOnce(readMirrored),
   sumFreshness: forEachItem(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),
@@ -298,7 +298,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       return await explainRow(ground, entry, versions);
     },
   ),
-  readSyncsOf: forEachItem([1, 2, 3], (reader, jobId) => inbox.readSyncsOf(reader, ONE, jobId)),
+  readSyncsOfJob: forEachItem([1, 2, 3], (reader, jobId) => inbox.readSyncsOfJob(reader, ONE, jobId)),
   readPulse: forEachItem([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
@@ -394,15 +394,16 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  adviceFor allOf belongsTo built byChoice byDays byFlag byId byPart byState byWord byYear colourOf
-  columns compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap
-  describeGapOfList describeGapReason describeUnchanged estimateFirstReads every findByName findFailing
+  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear colourOf columns
+  compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap
+  describeGapOfList describeGapReason describeUnchanged estimateFirstReads every findByName
   findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
-  groupByOwner isFrozen isOfKnownOrganization isProjectOf isUpperBound isValidAt isWholeList joined
-  largest limitRows listedIn matches missing newestInSql ofOne only organizationIdsOf parseListRequest
-  plain rankOf readFirst readFirstReads readOne readTexts reasonsOf relation selectColumns selectInstalled
-  selectKnownIds selectOwners selectOwnersExcept sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData
-  toReadableSums verdictOn wasValidAt withFreshness wordsOf worstOf
+  getRejectionAdvice groupByOwner instantBefore isFrozen isOfKnownOrganization isProjectOf isUpperBound
+  isValidAt isWholeList joined largest limitRows listedIn matches missing newestInSql ofOne only
+  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
+  reasonsOf relation reportFailingLists selectColumns selectInstalled selectKnownIds selectOwners
+  selectOwnersExcept sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData toReadableSums
+  verdictOn wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

@@ -3,14 +3,18 @@ import { createInstallationJob } from '../../src/inbox/job.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
 import {
   findMostDuplicated,
-  readKept,
+  countStoredRecords,
   readSignedText,
   readSignedTexts,
-  readSyncsOf,
+  readSyncsOfJob,
 } from '../../src/query/inbox/deliveries.js';
-import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
-import { adviceFor, readRejectionCauses, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
-import { findFailing, findTroubles } from '../../src/query/inbox/troubles.js';
+import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
+import {
+  getRejectionAdvice,
+  readRejectionCauses,
+  sumRejected,
+} from '../../src/query/inbox/rejected-webhooks.js';
+import { reportFailingLists, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import type { ArrivedDelivery } from '../support/inbox.js';
 import { acceptedDelivery } from '../support/inbox.js';
@@ -135,7 +139,7 @@ test('rejected webhooks are summed over minutes, most frequent first, and are a 
 });
 
 test('each rejection reason has its own advice', () => {
-  const advice = (reason: string, prefix: string) => adviceFor({ reason, header_prefix: prefix });
+  const advice = (reason: string, prefix: string) => getRejectionAdvice({ reason, header_prefix: prefix });
   expect(advice('signature_not_valid', '')).toBe(
     'Check that WEBHOOK_SECRETS matches the secret at the registry.',
   );
@@ -160,8 +164,10 @@ test('failed jobs are a fault, and failed lists link to their organizations', as
     found: '1 job has failed',
     href: '/jobs?state=failed',
   });
-  expect(findFailing(0)).toEqual([]);
-  expect(findFailing(2)).toMatchObject([{ found: 'The last read of 2 lists failed or looked implausible' }]);
+  expect(reportFailingLists(0)).toEqual([]);
+  expect(reportFailingLists(2)).toMatchObject([
+    { found: 'The last read of 2 lists failed or looked implausible' },
+  ]);
 });
 
 test('a delivery is shown with the job that answers it and a description of its result', async () => {
@@ -177,19 +183,19 @@ test('a delivery is shown with the job that answers it and a description of its 
   await read('warehouse', [credit('c-1-0'), credit('c-9')], { claim: job.claim });
   clock.at += 1_500;
   await inbox.settle([{ claim: job, end: { act: 'done', outcome: 'read' } }]);
-  const [delivery] = await withEnds(reader, await withJobs(reader, await rowsIn(filled, 'inbox.deliveries')));
+  const [delivery] = await addEnds(reader, await addJobs(reader, await rowsIn(filled, 'inbox.deliveries')));
   expect(delivery).toMatchObject({
     job_id: jobId,
     job_state: 'done',
     organization_id: 'organization-1',
     end: 'read in 1.5 s: 1 added and 1 changed in warehouse',
   });
-  expect(await withJobs(reader, [{ job_id: null }])).toMatchObject([{ job_id: null, job_state: null }]);
+  expect(await addJobs(reader, [{ job_id: null }])).toMatchObject([{ job_id: null, job_state: null }]);
   await filled.db.change('UPDATE syncs SET job_id = ? WHERE claim = ?', job.id, job.claim);
-  expect(await readSyncsOf(reader, 'organization-1', job.id)).toMatchObject([
+  expect(await readSyncsOfJob(reader, 'organization-1', job.id)).toMatchObject([
     { resource: 'warehouse', rows_added: 1 },
   ]);
-  expect(await readSyncsOf(reader, 'organization-1', 999)).toEqual([]);
+  expect(await readSyncsOfJob(reader, 'organization-1', 999)).toEqual([]);
 });
 
 test('a signed text is returned as it was sent, with a count of its duplicates', async () => {
@@ -207,11 +213,11 @@ test('a signed text is returned as it was sent, with a count of its duplicates',
   expect(texts).toEqual(['e30=', 'e31=']);
   expect(await findMostDuplicated(reader, since)).toEqual({ newest_id: id, times: 2 });
   expect(await findMostDuplicated(reader, instant(clock.at))).toBe(null);
-  const kept = await readKept(reader);
+  const kept = await countStoredRecords(reader);
   expect(kept.deliveries).toMatchObject({
     count: Number(await tables.value('SELECT count(*) FROM inbox.deliveries')),
   });
-  const more = await readKept(reader, kept);
+  const more = await countStoredRecords(reader, kept);
   expect([more.deliveries.count, more.deliveries.id, more.deliveries.at]).toEqual([
     0,
     kept.deliveries.id,

@@ -1,4 +1,4 @@
-import { readSignedText } from '../../query/inbox/deliveries.js';
+import { readSignedText, SIGNED_TEXT_REMOVED } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 import { maskCredentials } from '../../text/mask.js';
@@ -6,12 +6,10 @@ import { createListCommand } from '../lists/list-command.js';
 import { createNumberedShowCommand } from '../lists/show-command.js';
 import { toJson } from '../output/output-formats.js';
 
-const TEXT_REMOVED =
-  'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';
-
 const show = createNumberedShowCommand(DELIVERY_LIST, async (delivery, reader) => {
   const signed_data = await readSignedText(reader, delivery);
-  if (signed_data === null) return { jsonFields: { signed_data, content: null }, notices: [TEXT_REMOVED] };
+  if (signed_data === null)
+    return { jsonFields: { signed_data, content: null }, notices: [SIGNED_TEXT_REMOVED] };
   const content = decodeSignedText(signed_data);
   const text = typeof content === 'string' ? content : toJson(content, 2);
   return { jsonFields: { signed_data, content }, lines: maskCredentials(text).split('\n') };

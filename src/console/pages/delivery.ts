@@ -1,5 +1,5 @@
 import type { Row } from '../../store/contract/tables.js';
-import { readSignedText, readSyncsOf } from '../../query/inbox/deliveries.js';
+import { readSignedText, readSyncsOfJob, SIGNED_TEXT_REMOVED } from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/rows.js';
 import { renderButton } from '../actions/button.js';
@@ -32,7 +32,7 @@ async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleReq
   /** Empty if the delivery caused no job, or its organization is not known yet. */
   const syncs =
     typeof jobId === 'number' && typeof organizationId === 'string'
-      ? await readSyncsOf(reader, organizationId, jobId)
+      ? await readSyncsOfJob(reader, organizationId, jobId)
       : [];
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${organizationName === null ? '' : ` of ${String(organizationName)}`}`;
@@ -44,7 +44,7 @@ async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleReq
 ${typeof organizationId === 'string' && renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
 <div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, TECHNICAL_COLUMNS)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(delivery, { now })}</details>
-${signedData === null ? html`<p>The signed text was deleted after its retention period.</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;
+${signedData === null ? html`<p>${SIGNED_TEXT_REMOVED}</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;
   return { title: `Delivery ${String(id)}`, body };
 }
 

@@ -1,6 +1,6 @@
 import type { WarehouseCounts, Warehouse } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { findFailing, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
+import { reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
@@ -67,7 +67,7 @@ function renderOverview(overview: Overview, request: ConsoleRequest): PageConten
   const { now, canAct, webhookUrl, query } = request;
   const { activity, warehouseCounts, availableByProject, changes } = overview;
   const isEmpty = countOrganizations(warehouseCounts) === 0;
-  const issues = [...findTroubles(activity, now), ...findFailing(overview.failing)];
+  const issues = [...findTroubles(activity, now), ...reportFailingLists(overview.failing)];
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, issues, now)}</div></div>
 <section id="attention" class="notices" data-live>${renderNotices(issues, canAct)}</section></div>

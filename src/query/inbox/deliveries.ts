@@ -1,83 +1,131 @@
+import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
-import { columns, first, only, plain, sql } from '../sql.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import { readFirst, readOne } from '../read.js';
 
-/** The signed text of a delivery as it was sent; null once it is older than the retention, or was removed for a person's sake. */
+/** Shown in place of a signed text that is no longer stored. */
+export const SIGNED_TEXT_REMOVED =
+  'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';
+
+/** Reads the signed text of a delivery as it was sent. Returns null if it was removed. */
 export async function readSignedText(
   reader: Reader,
   { stored_text_id: id, signed_text_sha256: sha256 }: Row,
 ): Promise<string | null> {
-  const asked = sql`SELECT ${columns('inbox.signed_texts', ['signed_data'])} FROM inbox.signed_texts
-    WHERE id = ${Number(id)} AND sha256 = ${String(sha256)}`;
-  return (await first(reader, asked))?.signed_data || null;
+  const text = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.signed_texts')
+      .select('signed_data')
+      .where('id', '=', Number(id))
+      .where('sha256', '=', String(sha256)),
+  );
+  return text?.signed_data || null;
 }
 
-/** The text that came most often since an instant; null where none came more than once. */
+/** Finds the signed text that arrived most often since an instant. Returns null if none arrived twice. */
 export async function findMostDuplicated(reader: Reader, since: string) {
-  const most = sql<{ newest_id: number; times: number }>`SELECT max(id) AS newest_id,
-      count(*) + sum(duplicates) AS times
-    FROM inbox.deliveries WHERE received_at >= ${since} GROUP BY signed_text_sha256
-    HAVING count(*) + sum(duplicates) > 1 ORDER BY times DESC, newest_id DESC LIMIT 1`;
-  return await first(reader, most);
+  const arrivals = sql<number>`count(*) + sum(duplicates)`;
+  return await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.deliveries')
+      .select(eb => [eb.fn.max('id').as('newest_id'), arrivals.as('times')])
+      .where('received_at', '>=', since)
+      .groupBy('signed_text_sha256')
+      .having(arrivals, '>', 1)
+      .orderBy('times', 'desc')
+      .orderBy('newest_id', 'desc')
+      .limit(1),
+  );
 }
 
-/** Every signed text that is still there. */
+/** Reads every signed text that is still stored. */
 export function readSignedTexts({ stream }: Reader) {
-  const wanted = columns('inbox.signed_texts', ['id', 'sha256', 'signed_data']);
-  return stream(sql`SELECT ${wanted} FROM inbox.signed_texts WHERE signed_data <> '' ORDER BY id`);
+  return stream(
+    queryBuilder
+      .selectFrom('inbox.signed_texts')
+      .select(['id', 'sha256', 'signed_data'])
+      .where('signed_data', '<>', '')
+      .orderBy('id'),
+  );
 }
 
-const READS = 200;
+const MAX_SYNCS = 200;
 
-/** What the job that answers a delivery read, in its order: each list as it was read last, with all that changed. And the walk over certificates that came next for the same organization. */
-export async function readSyncsOf({ all }: Reader, organizationId: string, jobId: number) {
-  const syncs = sql<Tables['syncs']>`SELECT * FROM mirror.syncs WHERE organization_id = ${organizationId}`;
-  const reads = await all(sql`${syncs} AND job_id = ${jobId} ORDER BY id LIMIT ${READS}`);
-  const last = reads.at(-1);
+/**
+ * Reads the syncs of a job in their order: the last sync of each list, with the changes of all its syncs. Adds the next sync of
+ * certificates of the same organization, which belongs to another job.
+ */
+export async function readSyncsOfJob({ all }: Reader, organizationId: string, jobId: number) {
+  const syncs = queryBuilder
+    .selectFrom('mirror.syncs')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id');
+  const ownSyncs = await all(syncs.where('job_id', '=', jobId).limit(MAX_SYNCS));
+  const last = ownSyncs.at(-1);
   if (last === undefined) return [];
-  const next = sql`${syncs} AND resource = 'certificates' AND id > ${last.id} ORDER BY id LIMIT 1`;
-  const known = new Map<string, (typeof reads)[number]>();
-  for (const read of reads) {
-    const {
-      rows_added: added = 0,
-      rows_changed: altered = 0,
-      rows_removed: removed = 0,
-    } = known.get(read.resource) ?? {};
-    known.set(read.resource, {
-      ...read,
-      rows_added: read.rows_added + added,
-      rows_changed: read.rows_changed + altered,
-      rows_removed: read.rows_removed + removed,
-    });
-  }
-  return [...known.values(), ...(await all(next))];
+  const byResource = new Map<string, Tables['syncs']>();
+  for (const sync of ownSyncs) byResource.set(sync.resource, addChanges(sync, byResource.get(sync.resource)));
+  const certificates = syncs.where('resource', '=', 'certificates').where('id', '>', last.id).limit(1);
+  return [...byResource.values(), ...(await all(certificates))];
 }
 
-/** Of what no later read brings back: how many there are, and the newest. */
-interface RetainedRange {
+/** Adds the changes of an earlier sync of the same list. */
+function addChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
+  if (earlier === undefined) return sync;
+  return {
+    ...sync,
+    rows_added: sync.rows_added + earlier.rows_added,
+    rows_changed: sync.rows_changed + earlier.rows_changed,
+    rows_removed: sync.rows_removed + earlier.rows_removed,
+  };
+}
+
+/** The number of records in a table that only grows, and the newest of them. */
+interface RecordCount {
   readonly count: number;
   readonly id: number;
   readonly at: string | null;
 }
 
+/** Counts of records that no later read of the registry would bring back. */
 export interface StoredRecordCounts {
-  readonly deliveries: RetainedRange;
-  readonly syncs: RetainedRange;
+  readonly deliveries: RecordCount;
+  readonly syncs: RecordCount;
 }
 
-/** What is there, or only what came after that. */
-export async function readKept(
+/** Counts the stored deliveries and syncs. With `after`, counts only newer ones. */
+export async function countStoredRecords(
   reader: Reader,
   after: StoredRecordCounts | null = null,
 ): Promise<StoredRecordCounts> {
+  const afterDelivery = after?.deliveries.id ?? 0;
+  const afterSync = after?.syncs.id ?? 0;
   return {
-    deliveries: await readAfter(reader, 'inbox.deliveries', 'received_at', after?.deliveries.id ?? 0),
-    syncs: await readAfter(reader, 'mirror.syncs', 'started_at', after?.syncs.id ?? 0),
+    deliveries: await readOne(
+      reader,
+      queryBuilder
+        .selectFrom('inbox.deliveries')
+        .select(eb => [
+          eb.fn.countAll<number>().as('count'),
+          sql<number>`coalesce(max(id), ${afterDelivery})`.as('id'),
+          eb.fn.max<string | null>('received_at').as('at'),
+        ])
+        .where('id', '>', afterDelivery),
+    ),
+    syncs: await readOne(
+      reader,
+      queryBuilder
+        .selectFrom('mirror.syncs')
+        .select(eb => [
+          eb.fn.countAll<number>().as('count'),
+          sql<number>`coalesce(max(id), ${afterSync})`.as('id'),
+          eb.fn.max<string | null>('started_at').as('at'),
+        ])
+        .where('id', '>', afterSync),
+    ),
   };
-}
-
-async function readAfter(reader: Reader, from: string, came: string, after: number): Promise<RetainedRange> {
-  const asked = sql<RetainedRange>`SELECT count(*) AS count, coalesce(max(id), ${after}) AS id, max(${plain(came)}) AS at
-    FROM ${plain(from)} WHERE id > ${after}`;
-  return await only(reader, asked);
 }

@@ -1,114 +1,140 @@
-import type { Reader } from '../../store/contract/reader.js';
-import type { Row } from '../../store/contract/tables.js';
 import { PARTIAL_READ } from '../../inbox/job.js';
 import { splitWords } from '../../resources/entry.js';
-import { columns, sql } from '../sql.js';
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row } from '../../store/contract/tables.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 
-/** Beside a delivery the job that was sure to start after it, or that took over from that one. */
-const OF_JOB = splitWords('job_state outcome merged_into organization_id claim started_at finished_at');
+/** The columns of a job that `addJobs` adds to a delivery. */
+const JOB_COLUMNS = splitWords('job_state outcome merged_into organization_id claim started_at finished_at');
+const NO_JOB: Row = Object.fromEntries(JOB_COLUMNS.map(name => [name, null]));
 
-export async function withJobs({ all }: Reader, rows: readonly Row[]): Promise<Row[]> {
-  const ids = rows.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
-  const jobs = await all(sql<Row>`SELECT j.id AS job_id, coalesce(m.state, j.state) AS job_state,
-      coalesce(m.outcome, m.last_error, j.outcome, j.last_error) AS outcome, j.merged_into,
-      coalesce(m.organization_id, j.organization_id) AS organization_id, coalesce(m.claim, j.claim) AS claim,
-      coalesce(m.started_at, j.started_at) AS started_at, coalesce(m.finished_at, j.finished_at) AS finished_at
-    FROM inbox.jobs AS j LEFT JOIN inbox.jobs AS m ON m.id = j.merged_into WHERE j.id IN ${ids}`);
-  const known = new Map(jobs.map(job => [job['job_id'], job]));
-  const unknown = Object.fromEntries(OF_JOB.map(name => [name, null]));
-  return rows.map(row => ({ ...row, ...(known.get(row['job_id'] ?? null) ?? unknown) }));
+/** Adds to each delivery the job that reads after it. If that job was merged into another one, adds the other one. */
+export async function addJobs({ all }: Reader, deliveries: readonly Row[]): Promise<Row[]> {
+  const ids = deliveries.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
+  const jobs = await all(
+    queryBuilder
+      .selectFrom('inbox.jobs as job')
+      .leftJoin('inbox.jobs as target', 'target.id', 'job.merged_into')
+      .select(({ fn }) => [
+        'job.id as job_id',
+        fn.coalesce('target.state', 'job.state').as('job_state'),
+        fn.coalesce('target.outcome', 'target.last_error', 'job.outcome', 'job.last_error').as('outcome'),
+        'job.merged_into',
+        fn.coalesce('target.organization_id', 'job.organization_id').as('organization_id'),
+        fn.coalesce('target.claim', 'job.claim').as('claim'),
+        fn.coalesce('target.started_at', 'job.started_at').as('started_at'),
+        fn.coalesce('target.finished_at', 'job.finished_at').as('finished_at'),
+      ])
+      .where('job.id', 'in', ids),
+  );
+  const byId = new Map<unknown, Row>(jobs.map(job => [job.job_id, job]));
+  return deliveries.map(delivery => ({ ...delivery, ...(byId.get(delivery['job_id']) ?? NO_JOB) }));
 }
 
-/** Rows of jobs, or of deliveries with their jobs, and beside each the end of it in words: `end`. */
-export async function withEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
-  const ends = await readEnds(reader, rows);
-  const retries = await readRetries(reader, rows.filter(isInPart));
-  const known = await readKnown(reader, rows.filter(isGone));
+/** Adds to each job, or to each delivery with its job, a description of its result: `end`. */
+export async function addEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
+  const syncs = await readSyncs(reader, rows);
+  const retries = await readRetries(reader, rows.filter(isPartial));
+  const known = await readKnownInstallations(reader, rows.filter(isUninstalled));
   return rows.map(row => {
-    const own = ends.filter(end => isOf(row, end));
-    if (isGone(row) && !known.has(String(row['installation_id']))) return { ...row, end: UNKNOWN };
-    return { ...row, end: describeEnd(row, own, againAt(row, retries)) };
+    if (isUninstalled(row) && !known.has(String(row['installation_id'])))
+      return { ...row, end: UNKNOWN_INSTALLATION };
+    const ownSyncs = syncs.filter(sync => isSyncOf(row, sync));
+    return { ...row, end: describeEnd(row, ownSyncs, findRetryTime(row, retries)) };
   });
 }
 
-const UNKNOWN = 'the registry knows no such installation';
+const UNKNOWN_INSTALLATION = 'the registry knows no such installation';
 
-function isGone({ outcome }: Row): boolean {
+function isUninstalled({ outcome }: Row): boolean {
   return outcome === 'uninstalled';
 }
 
-/** The installations of these rows that were there once. */
-async function readKnown({ all }: Reader, rows: readonly Row[]): Promise<ReadonlySet<string>> {
+/** Returns those installations of these rows that the mirror knows. */
+async function readKnownInstallations({ all }: Reader, rows: readonly Row[]): Promise<ReadonlySet<string>> {
   const ids = [...new Set(rows.map(row => String(row['installation_id'])))];
   const known = await all(
-    sql`SELECT ${columns('installations', ['id'])} FROM mirror.installations WHERE id IN ${ids}`,
+    queryBuilder.selectFrom('mirror.installations').select('id').where('id', 'in', ids),
   );
   return new Set(known.map(({ id }) => id));
 }
 
-function isOf({ organization_id: id, claim }: Row, end: Ended): boolean {
-  return id !== null && end.organization_id === id && end.claim === claim;
+function isSyncOf({ organization_id: id, claim }: Row, sync: SyncResult): boolean {
+  return id !== null && sync.organization_id === id && sync.claim === claim;
 }
 
-type Ended = Awaited<ReturnType<typeof readEnds>>[number];
+type SyncResult = Awaited<ReturnType<typeof readSyncs>>[number];
 
-const COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
+const CHANGE_COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
 
-/** What the reads of these claims changed, in their order. */
-async function readEnds({ all }: Reader, rows: readonly Row[]) {
+/** Reads the syncs of the claims of these rows, in their order. */
+async function readSyncs({ all }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
-  const wanted = columns('syncs', ['organization_id', 'claim', 'resource', 'state', ...COUNTS]);
-  return await all(sql`SELECT ${wanted} FROM mirror.syncs WHERE claim IN ${[...claims]} ORDER BY id`);
+  return await all(
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(['organization_id', 'claim', 'resource', 'state', ...CHANGE_COUNTS])
+      .where('claim', 'in', [...claims])
+      .orderBy('id'),
+  );
 }
 
-type Retry = Awaited<ReturnType<typeof readRetries>>[number];
+type RetryJob = Awaited<ReturnType<typeof readRetries>>[number];
 
-/** What was asked for once more of the installations of these rows. */
+/** Reads the jobs that retry the lists that these rows could not read. */
 async function readRetries({ all }: Reader, rows: readonly Row[]) {
-  const wanted = columns('inbox.jobs', ['dedupe_key', 'run_at', 'started_at', 'finished_at']);
-  const keys = [...new Set(rows.map(retryKeyOf))];
-  return await all(sql`SELECT ${wanted} FROM inbox.jobs WHERE dedupe_key IN ${keys} ORDER BY id`);
+  return await all(
+    queryBuilder
+      .selectFrom('inbox.jobs')
+      .select(['dedupe_key', 'run_at', 'started_at', 'finished_at'])
+      .where('dedupe_key', 'in', [...new Set(rows.map(getRetryKey))])
+      .orderBy('id'),
+  );
 }
 
-function retryKeyOf({ installation_id: installationId }: Row): string {
+function getRetryKey({ installation_id: installationId }: Row): string {
   return `retry:${String(installationId)}`;
 }
 
-/** The first try that ended later, or that waits. Certificates come when they are due. */
-function againAt(row: Row, retries: readonly Retry[]): string | null {
-  if (!isInPart(row) || row['kind'] === 'certificates') return null;
-  const again = retries.find(
+/** Returns when the unread lists of a job are or were retried. Certificates are retried each at its own time. */
+function findRetryTime(row: Row, retries: readonly RetryJob[]): string | null {
+  if (!isPartial(row) || row['kind'] === 'certificates') return null;
+  const retry = retries.find(
     ({ dedupe_key: key, finished_at: at }) =>
-      key === retryKeyOf(row) && (at === null || at > String(row['finished_at'])),
+      key === getRetryKey(row) && (at === null || at > String(row['finished_at'])),
   );
-  const { run_at: planned = null, started_at: began = null } = again ?? {};
-  return began !== null && began > String(planned) ? began : planned;
+  const { run_at: plannedAt = null, started_at: startedAt = null } = retry ?? {};
+  return startedAt !== null && startedAt > String(plannedAt) ? startedAt : plannedAt;
 }
 
-function isInPart({ outcome }: Row): boolean {
+function isPartial({ outcome }: Row): boolean {
   return typeof outcome === 'string' && outcome.startsWith(PARTIAL_READ);
 }
 
-function describeEnd(row: Row, ends: readonly Ended[], again: string | null): string | null {
-  const { started_at: from, finished_at: to, state, job_state: ended = state, outcome } = row;
-  if (ended !== 'done' || typeof to !== 'string' || typeof from !== 'string') {
-    const why = outcome ?? row['last_error'] ?? null;
-    return why === null ? null : String(why);
+/** Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse". */
+function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
+  const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;
+  if (jobState !== 'done' || typeof finishedAt !== 'string' || typeof startedAt !== 'string') {
+    const reason = outcome ?? row['last_error'] ?? null;
+    return reason === null ? null : String(reason);
   }
-  const seconds = ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1);
-  const changes = ends.map(changesOf).filter(text => text !== '');
-  if (isInPart(row)) {
-    const when = again === null ? '' : `, tried again ${again.slice(11, 16)}`;
-    return [`${String(outcome)}${when}`, ...changes].join('; ');
+  const changes = syncs.map(describeChanges).filter(text => text !== '');
+  if (isPartial(row)) {
+    const retry = retriedAt === null ? '' : `, tried again ${retriedAt.slice(11, 16)}`;
+    return [`${String(outcome)}${retry}`, ...changes].join('; ');
   }
-  /** Where a read was refused or cut off, nobody knows that nothing is new. */
-  const isWhole = ends.length > 0 && ends.every(end => end.state === 'complete');
-  if (isWhole && changes.length === 0) return `read in ${seconds} s: nothing new`;
-  const what = `${isWhole ? 'read' : String(outcome ?? 'done')} in ${seconds} s`;
-  return changes.length === 0 ? what : `${what}: ${changes.join(', ')}`;
+  const duration = `${((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000).toFixed(1)} s`;
+  // A list that was not read completely may have changed.
+  const isComplete = syncs.length > 0 && syncs.every(sync => sync.state === 'complete');
+  if (isComplete && changes.length === 0) return `read in ${duration}: nothing new`;
+  const result = `${isComplete ? 'read' : String(outcome ?? 'done')} in ${duration}`;
+  return changes.length === 0 ? result : `${result}: ${changes.join(', ')}`;
 }
 
-function changesOf({ resource, ...rows }: Ended): string {
-  const counts = COUNTS.flatMap(name => (rows[name] > 0 ? [`${rows[name]} ${name.slice(5)}`] : []));
+/** Describes the changes of a sync, such as "1 added and 2 removed in warehouse". Returns an empty text without changes. */
+function describeChanges({ resource, ...rows }: SyncResult): string {
+  const counts = CHANGE_COUNTS.flatMap(name =>
+    rows[name] > 0 ? [`${rows[name]} ${name.replace('rows_', '')}`] : [],
+  );
   return counts.length === 0 ? '' : `${counts.join(' and ')} in ${resource.replaceAll('_', ' ')}`;
 }

@@ -1,52 +1,70 @@
+import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
-import type { Row, Tables } from '../../store/contract/tables.js';
+import type { Row } from '../../store/contract/tables.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { formatCount } from '../../text/numbers.js';
-import { largest, plain, sql } from '../sql.js';
+import { readOne } from '../read.js';
 
-type Rejected = Pick<Tables['inbox.rejected_webhooks'], 'reason' | 'status' | 'header_prefix' | 'newest_at'>;
-type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
+export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
 
-interface Summed extends Rejected {
-  readonly rejected: number | bigint;
-  /** The minute of the first of them. */
-  readonly since: string;
-}
-
-/** What was turned away since an instant, added up over the minutes, what came most first. */
+/** Adds up the webhooks that were rejected since an instant, by reason. The most frequent come first. */
 export async function sumRejected({ all }: Reader, since: string) {
-  const sums =
-    await all(sql<Summed>`SELECT reason, status, header_prefix, sum(rejected) AS rejected, min(minute) AS since,
-      max(newest_at) AS newest_at
-    FROM inbox.rejected_webhooks WHERE minute >= ${since.slice(0, 'YYYY-MM-DDTHH:MM'.length)}
-    GROUP BY reason, status, header_prefix
-    ORDER BY sum(rejected) DESC, reason, header_prefix, status`);
+  const rejected = sql<number | bigint>`sum(rejected)`;
+  const sums = await all(
+    queryBuilder
+      .selectFrom('inbox.rejected_webhooks')
+      .select(eb => [
+        'reason',
+        'status',
+        'header_prefix',
+        rejected.as('rejected'),
+        /** The minute of the first of them. */
+        eb.fn.min('minute').as('since'),
+        eb.fn.max('newest_at').as('newest_at'),
+      ])
+      .where('minute', '>=', since.slice(0, 'YYYY-MM-DDTHH:MM'.length))
+      .groupBy(['reason', 'status', 'header_prefix'])
+      .orderBy(rejected, 'desc')
+      .orderBy('reason')
+      .orderBy('header_prefix')
+      .orderBy('status'),
+  );
   return sums.map(sum => ({ ...sum, rejected: Number(sum.rejected) }));
 }
 
 const DAY_MS = 86_400_000;
-const MOST_SUMS = 5;
+const MAX_CAUSES = 5;
 
-/** What the receiver has turned away since yesterday; it is a fault of ours where nothing genuine came since that began. */
+/**
+ * Describes the webhooks that were rejected in the last 24 hours. Signed ones are a fault of this installation if no webhook was
+ * accepted since the first of them.
+ */
 export async function readRejectionCauses(reader: Reader, now: number) {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
-  const accepted = plain(`inbox.deliveries WHERE verdict = 'accepted'`);
-  const acceptedAt = (await largest(reader, 'received_at', accepted)) ?? '';
-  return sums.slice(0, MOST_SUMS).map(sum => ({
+  const { acceptedAt } = await readOne(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.deliveries')
+      .select(eb => eb.fn.max<string | null>('received_at').as('acceptedAt'))
+      .where('verdict', '=', 'accepted'),
+  );
+  return sums.slice(0, MAX_CAUSES).map(sum => ({
     check: 'rejected_webhooks' as const,
-    isFault: isSigned(sum) && acceptedAt < sum.since,
-    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}: ${describeReason(sum)}`,
-    todo: `${adviceFor(sum)} See "carbon-mirror deliveries rejected".`,
+    isFault: isSigned(sum) && (acceptedAt ?? '') < sum.since,
+    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${formatMinute(sum.since, now)}: ${describeReason(sum)}`,
+    todo: `${getRejectionAdvice(sum)} See "carbon-mirror deliveries rejected".`,
   }));
 }
 
-/** Somebody who signs is no passer-by. */
+/** Whether the sender tried to sign its webhooks, so that it may be the registry. */
 function isSigned({ status, header_prefix: prefix }: RejectedSum): boolean {
   return status === 401 && prefix !== '';
 }
 
-function describeMinute(minute: string, now: number): string {
-  const [day, time] = minute.split('T');
-  return `${new Date(now).toISOString().startsWith(day ?? '') ? '' : `${day} `}${time} UTC`;
+/** Formats a minute, with its day unless that is today. */
+function formatMinute(minute: string, now: number): string {
+  const [day = '', time] = minute.split('T');
+  return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
 }
 
 function describeReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
@@ -54,8 +72,8 @@ function describeReason({ reason, status, header_prefix: prefix }: RejectedSum):
   return `${reason.replaceAll('_', ' ')} (${status})`;
 }
 
-/** What to ask oneself about a reason. */
-export function adviceFor({ reason, header_prefix: prefix }: Row | RejectedSum): string {
+/** Returns what to check if webhooks are rejected for a reason. */
+export function getRejectionAdvice({ reason, header_prefix: prefix }: Row | RejectedSum): string {
   if (reason === 'signature_not_valid')
     return 'Check that WEBHOOK_SECRETS matches the secret at the registry.';
   if (reason === 'not_stored') return "The receiver's log says why: disk space, a lock, or too many at once.";

@@ -1,16 +1,16 @@
-import { formatCount } from '../../text/numbers.js';
 import { formatAge } from '../../text/duration.js';
+import { formatCount } from '../../text/numbers.js';
 import type { Activity, Cause } from './activity.js';
 
-/** What does not go on by itself, in the words of doctor, status and the pages alike. */
+/** A problem that somebody has to look at. The commands doctor and status and the page Now show the same text. */
 export interface Trouble {
   readonly check: Cause['check'] | 'worker' | 'receiver' | 'backlog' | 'jobs' | 'lists';
   readonly isFault: boolean;
   readonly found: string;
   readonly todo: string;
-  /** The page that shows it. */
+  /** The page with the details. */
   readonly href: string;
-  /** The command that does; null where `todo` says it. */
+  /** The command with the details. Null if `todo` names it. */
   readonly command: string | null;
 }
 
@@ -18,77 +18,92 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
   const { jobs, delayed, causes } = activity;
   const isRefused = causes.some(({ check }) => check === 'registry');
   return [
-    ...causes.map(cause => ({ ...cause, isFault: true, href: PAGES[cause.check], command: null })),
-    ...lifeless(activity, 'worker', 'work', now),
-    ...lifeless(activity, 'receiver', 'receive', now),
-    ...delayed.map(({ what, since: from, deliveryId, jobId, error }) => ({
+    ...causes.map(cause => ({ ...cause, isFault: true, href: CAUSE_PAGES[cause.check], command: null })),
+    ...reportMissingProcess(activity, 'worker', now),
+    ...reportMissingProcess(activity, 'receiver', now),
+    ...delayed.map(({ what, since, deliveryId, jobId, error }) => ({
       check: 'backlog' as const,
       isFault: true,
-      found: `${what} for ${formatAge(from, now)}${error === null ? '' : `: ${error}`}`,
+      found: `${what} for ${formatAge(since, now)}${error === null ? '' : `: ${error}`}`,
       todo:
         error === null ? 'It has not failed: it is waiting for its turn.' : 'It is retried automatically.',
-      ...(deliveryId === null ? one('jobs', jobId) : one('deliveries', deliveryId)),
+      ...(deliveryId === null ? linkToItem('jobs', jobId) : linkToItem('deliveries', deliveryId)),
     })),
-    ...someJobs(jobs.tried_first, ['that failed is waiting', 'that failed are waiting'], {
+    ...reportJobs(jobs.tried_first, ['that failed is waiting', 'that failed are waiting'], {
       todo: 'The registry answers again: failed jobs are retried first.',
-      ...inState('waiting'),
+      ...linkToJobs('waiting'),
     }),
-    ...someJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
-      reason: `: ${jobs.retrying_error}`,
+    ...reportJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
+      error: jobs.retrying_error,
       todo: 'It is retried automatically, at growing intervals.',
-      ...one('jobs', jobs.retrying_job),
+      ...linkToItem('jobs', jobs.retrying_job),
     }),
-    ...someJobs(jobs.failed, ['has failed', 'have failed'], {
+    ...reportJobs(jobs.failed, ['has failed', 'have failed'], {
       todo: 'The next scheduled read retries it. To retry now, run "carbon-mirror jobs retry --all".',
-      ...inState('failed'),
+      ...linkToJobs('failed'),
     }),
-    ...someJobs(isRefused ? 0 : jobs.paused, ['is paused', 'are paused'], {
+    // The cause of a refusal is reported already.
+    ...reportJobs(isRefused ? 0 : jobs.paused, ['is paused', 'are paused'], {
       todo: 'Each waits for the cause named in its error, and is retried automatically.',
-      ...inState('paused'),
+      ...linkToJobs('paused'),
     }),
   ];
 }
 
-export function findFailing(lists: number): Trouble[] {
-  if (lists === 0) return [];
-  const found = `The last read of ${formatCount(lists, 'list')} failed or looked implausible`;
+/** Reports lists whose last read failed or looked implausible. */
+export function reportFailingLists(count: number): Trouble[] {
+  if (count === 0) return [];
+  const found = `The last read of ${formatCount(count, 'list')} failed or looked implausible`;
   const todo = 'Each is read again automatically. The page of its organization shows the error.';
-  return [{ check: 'lists', isFault: false, found, todo, href: '/organizations', command: STATUS }];
+  return [
+    { check: 'lists', isFault: false, found, todo, href: '/organizations', command: 'carbon-mirror status' },
+  ];
 }
 
-const STATUS = 'carbon-mirror status';
-
-const PAGES: Readonly<Record<Cause['check'], string>> = {
+const CAUSE_PAGES: Readonly<Record<Cause['check'], string>> = {
   registry: '/jobs?state=paused',
   rejected_webhooks: '/rejected-webhooks',
 };
 
-function lifeless(activity: Activity, check: 'worker' | 'receiver', command: string, now: number): Trouble[] {
+const PROCESSES = {
+  worker: { command: 'work', href: '/jobs' },
+  receiver: { command: 'receive', href: '/deliveries' },
+} as const;
+
+/** Reports a worker or receiver that does not run. */
+function reportMissingProcess(activity: Activity, check: keyof typeof PROCESSES, now: number): Trouble[] {
   const { state, seenAt } = activity[check];
   if (state === 'alive') return [];
   const found =
     seenAt === null
       ? `No ${check} has ever run`
       : `No ${check} is running: its last heartbeat was ${formatAge(seenAt, now)} ago`;
-  const href = check === 'worker' ? '/jobs' : '/deliveries';
+  const { command, href } = PROCESSES[check];
   return [
     { check, isFault: true, found, todo: `Start "carbon-mirror ${command}" (or "up").`, href, command: null },
   ];
 }
 
-type Told = Pick<Trouble, 'todo' | 'href' | 'command'> & { readonly reason?: string };
+type JobAdvice = Pick<Trouble, 'todo' | 'href' | 'command'> & { readonly error?: string | null };
 
-function someJobs(count: number, [is, are]: readonly [string, string], told: Told): Trouble[] {
+/** Reports jobs in a state, such as "2 jobs have failed". */
+function reportJobs(
+  count: number,
+  [singular, plural]: readonly [string, string],
+  { error, ...advice }: JobAdvice,
+): Trouble[] {
   if (count === 0) return [];
-  const found = `${formatCount(count, 'job')} ${count === 1 ? is : are}${told.reason ?? ''}`;
-  return [{ check: 'jobs', isFault: told.href.endsWith('failed'), found, ...told }];
+  const found = `${formatCount(count, 'job')} ${count === 1 ? singular : plural}${error === undefined ? '' : `: ${error}`}`;
+  return [{ check: 'jobs', isFault: advice.href.endsWith('failed'), found, ...advice }];
 }
 
-function one(list: 'jobs' | 'deliveries', id: number | null) {
+/** Links to one job or delivery, or to the list if its id is unknown. */
+function linkToItem(list: 'jobs' | 'deliveries', id: number | null) {
   if (id === null) return { href: `/${list}`, command: `carbon-mirror ${list} list` };
   return { href: `/${list}/${id}`, command: `carbon-mirror ${list} show ${id}` };
 }
 
-function inState(state: string) {
+/** Links to the jobs in a state. */
+function linkToJobs(state: 'waiting' | 'failed' | 'paused') {
   return { href: `/jobs?state=${state}`, command: `carbon-mirror jobs list --state ${state}` };
 }

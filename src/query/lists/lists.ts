@@ -13,8 +13,8 @@ import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
 import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
-import { withEnds, withJobs } from '../inbox/outcomes.js';
-import { adviceFor } from '../inbox/rejected-webhooks.js';
+import { addEnds, addJobs } from '../inbox/outcomes.js';
+import { getRejectionAdvice } from '../inbox/rejected-webhooks.js';
 import {
   BY_CREDIT_TYPE,
   BY_PROJECT,
@@ -154,7 +154,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   columns: splitWords(
     'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
-  refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
+  refine: async (reader, rows) => addEnds(reader, await addJobs(reader, rows)),
   hasDetailPages: true,
   filters: {
     event: byWord('event', { known: WEBHOOK_EVENTS }),
@@ -177,7 +177,7 @@ export const JOBS = own('inbox.jobs', {
   columns: splitWords(
     'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
-  refine: withEnds,
+  refine: addEnds,
   hasDetailPages: true,
   filters: {
     state: byState(JOB_STATES),
@@ -219,7 +219,7 @@ export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   plural: 'rejected webhooks',
   empty: 'No webhooks have been rejected.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
-  refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
+  refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: getRejectionAdvice(row) }))),
   order: parseSortOrder('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
   filters: byDays('newest_at'),
 });

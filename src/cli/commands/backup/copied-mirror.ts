@@ -1,5 +1,5 @@
 /** Opens, checks and counts a copy of a mirror in files, for `backup` and `restore`: every copy is verified before it counts. */
-import { type StoredRecordCounts, readKept } from '../../../query/inbox/deliveries.js';
+import { type StoredRecordCounts, countStoredRecords } from '../../../query/inbox/deliveries.js';
 import type { BackupStore } from '../../../store/engine.js';
 import { openEngine } from '../../../store/open.js';
 import { verifyCertificateFiles } from '../../certificate-files.js';
@@ -65,7 +65,7 @@ export async function readContents(
   engine: FileEngine,
   since?: StoredRecordCounts,
 ): Promise<StoredRecordCounts> {
-  return await useAndClose(engine.openReader(), reader => readKept(reader, since));
+  return await useAndClose(engine.openReader(), reader => countStoredRecords(reader, since));
 }
 
 /** Formats counts as a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */

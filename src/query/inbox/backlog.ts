@@ -1,0 +1,172 @@
+/** Finds work that has waited too long: unread deliveries, overdue scheduled jobs, and a queue that does not move. */
+import { type Expression, type NotNull, sql, type SqlBool } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import { readFirst } from '../read.js';
+import { instantBefore, MINUTE_MS } from './instant-before.js';
+
+/** A delivery or a job that waits. */
+interface WaitingItem {
+  /** The instant from which it waits. */
+  readonly since: string;
+  readonly deliveryId: number | null;
+  readonly jobId: number | null;
+  /** The last error. Null if nothing has failed. */
+  readonly error: string | null;
+}
+
+/** Reads the oldest unread delivery, and the items that have waited longer than they may. */
+export async function readBacklog(reader: Reader, now: number) {
+  const unread = await findOldestUnread(reader, now);
+  const lateDelivery = unread !== null && unread.since < instantBefore(now, MINUTE_MS) ? unread : null;
+  const items = [
+    ['A delivery is unread, and has waited', lateDelivery],
+    ['Scheduled work is older than its interval, and has waited', await findOverdueScheduledJob(reader, now)],
+    ['The jobs in the queue do not move: the oldest has waited', await findStalledJob(reader, now)],
+  ] as const;
+  return { unread, delayed: items.flatMap(([what, item]) => (item === null ? [] : [{ what, ...item }])) };
+}
+
+/** How many of the oldest due jobs are searched for the oldest delivery. */
+const SEARCHED_JOBS = 20;
+
+/** Finds the oldest delivery that no read has followed: in the view of freshness, or among due jobs that no worker has reported yet. */
+async function findOldestUnread(reader: Reader, now: number): Promise<WaitingItem | null> {
+  const items = [...(await readReportedDelivery(reader)), ...(await readDueDeliveries(reader, now))];
+  const [oldest] = items.toSorted((one, other) => (one.since < other.since ? -1 : 1));
+  if (oldest === undefined) return null;
+  return { ...oldest, error: items.find(({ error }) => error !== null)?.error ?? null };
+}
+
+/** Reads the due jobs of deliveries. A job that existed before waits since its first delivery. */
+async function readDueDeliveries(reader: Reader, now: number): Promise<WaitingItem[]> {
+  const jobs = await reader.all(
+    queryBuilder
+      .selectFrom('inbox.jobs')
+      .select(['id', 'created_at', 'last_error'])
+      .where('trigger', '=', 'delivery')
+      .where('state', '=', 'waiting')
+      .where('run_at', '<=', instantBefore(now, 0))
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(SEARCHED_JOBS),
+  );
+  const items: WaitingItem[] = [];
+  for (const { id, created_at: createdAt, last_error: error } of jobs) {
+    const delivery = await readFirst(
+      reader,
+      queryBuilder
+        .selectFrom('inbox.deliveries')
+        .select(['id', 'received_at'])
+        .where('job_id', '=', id)
+        .where('received_at', '>=', instantBefore(Date.parse(createdAt), MINUTE_MS))
+        .orderBy('received_at')
+        .limit(1),
+    );
+    const since = delivery?.received_at ?? createdAt;
+    items.push({ since, deliveryId: delivery?.id ?? null, jobId: id, error });
+  }
+  return items;
+}
+
+/** Reads the oldest unread delivery in the view of freshness, if there is one. */
+async function readReportedDelivery(reader: Reader): Promise<WaitingItem[]> {
+  // PostgreSQL reads the view by its indexes for a list of ids, but reads all of it for a subquery.
+  const facts = await reader.all(
+    queryBuilder.selectFrom('mirror.freshness_facts').select('organization_id').distinct(),
+  );
+  if (facts.length === 0) return [];
+  const report = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.freshness as list')
+      .innerJoin(
+        'mirror.installations as installation',
+        'installation.organization_id',
+        'list.organization_id',
+      )
+      .select(['list.oldest_unread_at', 'list.error', 'installation.id as installation_id'])
+      .where('installation.state', '=', 'active')
+      .where('list.oldest_unread_at', 'is not', null)
+      .where(
+        'list.organization_id',
+        'in',
+        facts.map(({ organization_id: id }) => id),
+      )
+      .orderBy('list.oldest_unread_at')
+      .orderBy('list.error', order => order.desc().nullsLast())
+      .orderBy('installation.id')
+      .limit(1)
+      .$narrowType<{ oldest_unread_at: NotNull }>(),
+  );
+  if (report === null) return [];
+  const { oldest_unread_at: unreadAt, installation_id: installationId, error } = report;
+  const delivery = await readNewestDelivery(reader, installationId, unreadAt);
+  const since = delivery?.received_at ?? unreadAt;
+  return [{ since, deliveryId: delivery?.id ?? null, jobId: delivery?.job_id ?? null, error }];
+}
+
+/** Reads the newest delivery of an installation that had arrived by an instant, at most a minute earlier. */
+async function readNewestDelivery(reader: Reader, installationId: string, at: string) {
+  return await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.deliveries')
+      .select(['id', 'received_at', 'job_id'])
+      .where('installation_id', '=', installationId)
+      .where('received_at', '>=', instantBefore(Date.parse(at), MINUTE_MS))
+      .where('received_at', '<=', at)
+      .orderBy('received_at', 'desc')
+      .limit(1),
+  );
+}
+
+/** Finds a scheduled job that has not started for a whole interval, or has failed for two intervals. */
+async function findOverdueScheduledJob(reader: Reader, now: number): Promise<WaitingItem | null> {
+  const origin = await readFirst(reader, queryBuilder.selectFrom('mirror.origin').select('schedule_seconds'));
+  if (origin === null) return null;
+  const intervalMs = origin.schedule_seconds * 1000;
+  const isScheduled = sql`trigger = 'schedule' AND state = 'waiting'`;
+  const isDue = sql<boolean>`${isScheduled} AND run_at <= ${instantBefore(now, intervalMs)}`;
+  const hasFailed = sql<boolean>`${isScheduled} AND attempts > 0 AND created_at <= ${instantBefore(now, 2 * intervalMs)}`;
+  const job =
+    (await readFirstJob(reader, isDue, 'run_at')) ?? (await readFirstJob(reader, hasFailed, 'created_at'));
+  return job && toWaitingItem(job);
+}
+
+/** A job is stalled if it has been due for this long, and no job that was due this long before it has started since. */
+const STALLED_AFTER_MS = 10 * MINUTE_MS;
+
+async function findStalledJob(reader: Reader, now: number): Promise<WaitingItem | null> {
+  const then = instantBefore(now, STALLED_AFTER_MS);
+  const oldest = await readFirstJob(reader, sql`state = 'waiting' AND run_at <= ${then}`, 'run_at');
+  if (oldest === null) return null;
+  const wasDueEarlier = sql`run_at <= ${instantBefore(Date.parse(oldest.run_at), STALLED_AFTER_MS)}`;
+  const hasStarted = sql`started_at > ${then} AND (state = 'running' OR finished_at > ${then})`;
+  const started = await readFirstJob(reader, sql`${wasDueEarlier} AND ${hasStarted}`, 'id');
+  return started === null ? toWaitingItem(oldest) : null;
+}
+
+type JobSummary = NonNullable<Awaited<ReturnType<typeof readFirstJob>>>;
+
+function toWaitingItem({ id, run_at: since, last_error: error }: JobSummary): WaitingItem {
+  return { since, deliveryId: null, jobId: id, error };
+}
+
+/** Reads the first job that meets a condition. */
+async function readFirstJob(
+  reader: Reader,
+  condition: Expression<SqlBool>,
+  order: 'run_at' | 'created_at' | 'id',
+) {
+  return await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.jobs')
+      .select(['id', 'run_at', 'last_error'])
+      .where(condition)
+      .orderBy(order)
+      .orderBy('id')
+      .limit(1),
+  );
+}
