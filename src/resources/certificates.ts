@@ -1,4 +1,4 @@
-import { parseSortOrder, type ResourceEntry, createNamedColumns, splitWords } from './entry.js';
+import { type ResourceEntry, createNamedColumns } from './entry.js';
 
 /** Certificates of retirements: one PDF for each retirement. They have no JSON document. */
 export const CERTIFICATES: ResourceEntry = {
@@ -20,11 +20,5 @@ export const CERTIFICATES: ResourceEntry = {
   ),
   hasDocument: false,
   permission: 'organization_info',
-  display: {
-    source: 'certificates',
-    columns: splitWords(
-      'state organization_name retirement_id size fetched_at due_at error organization_id file',
-    ),
-    order: parseSortOrder('fetched_at desc', 'organization_id asc', 'retirement_id asc'),
-  },
+  source: 'certificates',
 };

@@ -9,23 +9,9 @@ export interface NamedColumn {
 /** The columns that rows are sorted by, the most significant first. */
 export type SortOrder = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
-/** Parses a sort order: `created_at desc` → `['created_at', 'desc']`. */
-export function parseSortOrder(...columns: readonly `${string} ${'asc' | 'desc'}`[]): SortOrder {
-  return columns.map(text => [text.replace(/ \w+$/, ''), text.endsWith(' desc') ? 'desc' : 'asc']);
-}
-
 /** Splits a text at its spaces. */
 export function splitWords(text: string): readonly string[] {
   return text.split(' ');
-}
-
-/** How the rows of a resource are listed to people. */
-interface ListDisplay {
-  /** The table or view whose rows are listed. */
-  readonly source: string;
-  /** In display order, the least important last, because a narrow terminal hides the last columns. */
-  readonly columns: readonly string[];
-  readonly order: SortOrder;
 }
 
 /** The pseudo-column for the name of the organization that owns a row; only the table `organizations` stores names. */
@@ -47,7 +33,8 @@ export interface ResourceEntry {
   readonly readInterval: 'round' | 'day';
   /** The permission that an installation must grant, at VIEW or above, or null if none is needed. */
   readonly permission: PermissionName | null;
-  readonly display: ListDisplay;
+  /** The table or view with the current rows as people see them. */
+  readonly source: string;
 }
 
 /** A resource whose columns are read from objects of the registry. */

@@ -1,6 +1,6 @@
 import type { Installation } from '../registry/object-models.js';
 import { toReadableText } from './sql-values.js';
-import { parseSortOrder, type ResourceEntry, createNamedColumns } from './entry.js';
+import { type ResourceEntry, createNamedColumns } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;
 
@@ -12,11 +12,7 @@ export const INSTALLATIONS: ResourceEntry = {
   columns: createNamedColumns(...COLUMNS),
   hasDocument: true,
   permission: null,
-  display: {
-    source: 'installations',
-    columns: ['organization_name', 'state', 'id', 'organization_id', 'valid_from', 'permissions'],
-    order: parseSortOrder('organization_id asc', 'id asc'),
-  },
+  source: 'installations',
 };
 
 /** The columns of an installation that are read from the registry's object. `state` is not one: the mirror decides it. */

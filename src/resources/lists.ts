@@ -15,7 +15,7 @@ import {
   createTextColumns,
   getVintage,
 } from './mirror-columns.js';
-import { parseSortOrder, type ListEntry, splitWords } from './entry.js';
+import { type ListEntry } from './entry.js';
 
 /** Returns the entry unchanged. The call makes the compiler check the entry's type. */
 function defineList<Item>(entry: ListEntry<Item>): ListEntry<Item> {
@@ -42,13 +42,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_warehouse',
     rowsExpire: true,
-    display: {
-      source: 'reservations_now',
-      columns: splitWords(
-        'state_now seconds_left amount_exact project_name organization_name reserver_name id credit_id created_at organization_id',
-      ),
-      order: parseSortOrder('created_at desc', 'id asc'),
-    },
+    source: 'reservations_now',
     getProject: item => item.project,
   }),
   inventory: defineCreditList('inventory_credits', 'organization_inventory'),
@@ -69,13 +63,7 @@ const ENTRIES = {
     hasDocument: true,
     permission: 'organization_inventory',
     rowsExpire: true,
-    display: {
-      source: 'inventory_requests',
-      columns: splitWords(
-        'state action amount_exact project_name organization_name created_at id credit_id organization_id',
-      ),
-      order: parseSortOrder('created_at desc', 'id asc'),
-    },
+    source: 'inventory_requests',
     getProject: item => item.project,
   }),
   organization: defineList<Organization>({
@@ -90,11 +78,7 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_info',
-    display: {
-      source: 'organizations',
-      columns: ['full_name', 'type', 'country_code', 'id', 'website', 'valid_from'],
-      order: parseSortOrder('full_name asc', 'id asc'),
-    },
+    source: 'organizations',
     getProject: () => null,
   }),
   addresses: defineList<Address>({
@@ -108,11 +92,7 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_info',
-    display: {
-      source: 'addresses',
-      columns: ['name', 'organization_name', 'address', 'is_default', 'id', 'organization_id'],
-      order: parseSortOrder('name asc'),
-    },
+    source: 'addresses',
     getProject: () => null,
   }),
   members: defineList<Member>({
@@ -123,11 +103,7 @@ const ENTRIES = {
     columns: createTextColumns<Member>('fullName', 'email'),
     hasDocument: true,
     permission: 'organization_members',
-    display: {
-      source: 'members',
-      columns: ['full_name', 'email', 'organization_name', 'id', 'organization_id'],
-      order: parseSortOrder('full_name asc'),
-    },
+    source: 'members',
     getProject: () => null,
   }),
   retirements: defineList<Retirement>({
@@ -146,13 +122,7 @@ const ENTRIES = {
     ],
     hasDocument: true,
     permission: 'organization_info',
-    display: {
-      source: 'retirements',
-      columns: splitWords(
-        'created_at amount_exact beneficiary project_name vintage organization_name id organization_id',
-      ),
-      order: parseSortOrder('created_at desc'),
-    },
+    source: 'retirements',
     getProject: item => item.project,
   }),
 };
@@ -198,13 +168,7 @@ function defineCreditList(
     ],
     hasDocument: true,
     permission,
-    display: {
-      source: table,
-      columns: splitWords(
-        'project_name vintage type amount_exact organization_name serialization credit_id organization_id',
-      ),
-      order: parseSortOrder('amount_micro desc'),
-    },
+    source: table,
     getProject: item => item.project,
   };
 }

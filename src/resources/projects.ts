@@ -1,6 +1,6 @@
 import type { Project } from '../registry/object-models.js';
 import { createColumn, createTextColumns } from './mirror-columns.js';
-import { parseSortOrder, type ItemEntry } from './entry.js';
+import { type ItemEntry } from './entry.js';
 
 /** Projects belong to no organization: all organizations share the rows, and the app reads them with its own token. */
 export const PROJECTS: ItemEntry<Project> = {
@@ -24,9 +24,5 @@ export const PROJECTS: ItemEntry<Project> = {
   ],
   hasDocument: true,
   permission: null,
-  display: {
-    source: 'projects',
-    columns: ['full_name', 'num', 'status', 'country_code', 'sector', 'type', 'id'],
-    order: parseSortOrder('num asc', 'id asc'),
-  },
+  source: 'projects',
 };

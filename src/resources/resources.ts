@@ -23,10 +23,6 @@ export function isResource(name: string): name is Resource {
 /** The entries of all tables with versions: the resources and the installations. */
 export const ENTRIES: readonly ResourceEntry[] = [INSTALLATIONS, ...Object.values(ENTRY_BY_RESOURCE)];
 
-export function hasColumn({ key, columns }: ResourceEntry, column: string): boolean {
-  return [...key, ...columns].some(({ name }) => name === column);
-}
-
 /** Returns the name of the resource that a table stores, such as `retirements`. */
 export function findResourceOfTable({ table }: Pick<ResourceEntry, 'table'>): string {
   return Object.entries(ENTRY_BY_RESOURCE).find(([, entry]) => entry.table === table)?.[0] ?? 'installation';

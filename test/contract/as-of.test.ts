@@ -221,7 +221,7 @@ function listFromContents(photo: TableContents, isCertified: boolean) {
     lists: Object.fromEntries(
       DATED.map(({ path, from, columns }) => {
         const rows = rowsOf(from.replace('_history', ''));
-        const named = columns.includes('organization_name') ? owner : null;
+        const named = columns.some(({ name }) => name === 'organization_name') ? owner : null;
         const shown = rows.map(row => datedAndOwned({ ...row, organization_name: named })).toSorted();
         return [path, { rows: shown, onPage: rows.length }];
       }),

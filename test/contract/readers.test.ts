@@ -394,15 +394,16 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear colourOf columns
-  compareStandings count countRows coverageOf describeCaveat describeFirstReads describeGap
-  describeGapOfList describeGapReason describeUnchanged estimateFirstReads every findByName
-  findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
-  getRejectionAdvice groupByOwner instantBefore isFrozen isOfKnownOrganization isProjectOf isUpperBound
-  isValidAt isWholeList joined largest limitRows listedIn matches missing newestInSql ofOne only
-  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
-  reasonsOf relation reportFailingLists selectColumns selectInstalled selectKnownIds selectOwners
-  selectOwnersExcept sentenceOf shownOf sql startsWith stoodAt table toExactSum toGapData toReadableSums
+  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile colourOf columns
+  compareStandings count countRows coverageOf creditType day defineMirroredList defineOwnList
+  describeCaveat describeFirstReads describeGap describeGapOfList describeGapReason describeUnchanged
+  estimateFirstReads every findByName findList findOldestReadCaveats findTroubles findUnknownReason first
+  formatCaveatCell freshnessOf getFilterText getRejectionAdvice groupByOwner id idOf instant instantBefore
+  isFrozen isOfKnownOrganization isProjectOf isUpperBound isValidAt isWholeList jobKind joined labelOf
+  largest limitRows listedIn matches missing newestInSql ofOne only organizationIdsOf parseListRequest
+  plain rankOf readBacklog readFirst readFirstReads readOne readTexts reasonsOf relation reportFailingLists
+  resourceName seconds selectColumns selectInstalled selectKnownIds selectOwners selectOwnersExcept
+  sentenceOf shownOf sql startsWith state stoodAt table text toExactSum toGapData toReadableSums tonnes
   verdictOn wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 

@@ -1,11 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  listTableColumns,
-  listKeyColumns,
-  OWNER_NAME_COLUMN,
-  getIdColumn,
-  findOwnerColumn,
-} from '../../src/resources/entry.js';
+import { listTableColumns, listKeyColumns } from '../../src/resources/entry.js';
 import { ENTRIES, findEntry } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror/open.js';
 
@@ -39,20 +33,6 @@ test('the key of an entry is a unique index of its table', () => {
     )
     .pluck();
   for (const entry of ENTRIES) expect(unique.all(entry.table)).toContain(listKeyColumns(entry).join(','));
-});
-
-test('the displayed columns of an entry exist in its table or view', () => {
-  const db = temporaryMirror();
-  for (const entry of ENTRIES) {
-    const { source: from, columns, order } = entry.display;
-    const wanted = [
-      getIdColumn(entry),
-      findOwnerColumn(entry) ?? 'id',
-      ...columns,
-      ...order.map(([column]) => column),
-    ].map(name => (name === OWNER_NAME_COLUMN ? 'organization_id' : name));
-    expect(() => db.prepare(`SELECT ${wanted.join(', ')} FROM ${from}`)).not.toThrow();
-  }
 });
 
 test('findEntry finds an entry by its table', () => {

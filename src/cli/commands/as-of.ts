@@ -56,7 +56,12 @@ async function readListAsOf(reader: Reader, list: List, organizationId: string, 
     at,
   };
   const coverage = await readOwnCoverageAt(reader, { organizationId, resource: list.name, at });
-  return { ...coverage, resource: list.name, columns, rows: streamRows(reader, request) };
+  return {
+    ...coverage,
+    resource: list.name,
+    columns: columns.map(({ name }) => name),
+    rows: streamRows(reader, request),
+  };
 }
 
 /** Serializes lists as one JSON object. Yields the text in pieces. */

@@ -25,8 +25,6 @@ import { toListRequest, createFilterOptions } from './filter-options.js';
 const DEFAULT_LIMIT = 100;
 /** More rows are printed as they arrive. */
 const MAX_COLLECTED_ROWS = 1_000;
-/** Columns that a narrow terminal keeps, besides the name of the row. */
-const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
 /** Creates a subcommand such as `retirements list` with the filters of the list. */
 export function createListCommand(list: List): Command {
@@ -87,14 +85,19 @@ async function printList(
   );
   const states = instant === null ? await readStatesForRows(reader, list, rows, organizationId) : null;
   const hidesFreshness = states === null || (context.format === 'table' && states.areAllFresh);
-  const columns = hidesFreshness ? request.list.columns : [...request.list.columns, ...FRESHNESS_COLUMNS];
+  const listColumns = request.list.columns;
+  const columnNames = listColumns.map(({ name }) => name);
+  const columns = hidesFreshness ? columnNames : [...columnNames, ...FRESHNESS_COLUMNS];
   const isUnfiltered = instant === null && request.filters.length === 0;
   const printedCount = await context.printRows(
     columns,
     states === null ? rows : withFreshness(rows, states),
     {
-      importantColumns: [...columns.slice(0, 1), list.idColumn, ...IMPORTANT_COLUMNS],
-      tonneColumns: ['amount_exact'],
+      importantColumns: [
+        ...listColumns.filter(({ isImportant }) => isImportant).map(({ name }) => name),
+        ...FRESHNESS_COLUMNS,
+      ],
+      tonneColumns: listColumns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
       emptyMessage:
         isUnfiltered || unread.isUnreadEverywhere ? list.empty : `No ${list.plural} match these filters.`,
     },

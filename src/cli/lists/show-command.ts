@@ -72,7 +72,7 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
       const rows = await readRowsWithProvenance(context, list, entry, request);
       const data = rows.map(row => ({ ...row, gaps: row.gaps.map(toGapData) }));
       if (context.format === 'json') await context.printJson(data.length === 1 ? data[0] : data);
-      else for (const row of rows) await printRowWithProvenance(context, entry, row);
+      else for (const row of rows) await printRowWithProvenance(context, list, row);
       assertAnyRowExisted(rows);
     },
   });
@@ -141,7 +141,7 @@ async function readCurrentRow(
 /** Prints a row with its provenance, certificate, past versions and JSON. */
 async function printRowWithProvenance(
   { printLines, printRows }: CommandContext,
-  entry: ResourceEntry,
+  list: List,
   explained: RowWithProvenance,
 ): Promise<void> {
   const { table, id, at, row, document, versions, certificate, gaps } = explained;
@@ -154,7 +154,7 @@ async function printRowWithProvenance(
   if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${describeGapOfList(gap)}`));
   if (versions.length > 1) {
     await printLines('', 'Versions:');
-    await printRows(chooseVersionColumns(entry, versions), versions);
+    await printRows(chooseVersionColumns(list, versions), versions);
   }
   if (document !== null) await printLines('', "The registry's JSON:", ...document.split('\n'));
   await printLines('');
@@ -179,10 +179,12 @@ const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', '
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
 /** Returns the columns for a table of row versions: dates, changed columns, a few others. */
-function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
+function chooseVersionColumns(list: List, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];
   const comparable = Object.keys(versions[0] ?? {}).filter(name => !omitted.includes(name));
   const changed = comparable.filter(name => new Set(versions.map(version => version[name])).size > 1);
-  const unchanged = display.columns.filter(name => comparable.includes(name) && !changed.includes(name));
+  const unchanged = list.columns
+    .map(({ name }) => name)
+    .filter(name => comparable.includes(name) && !changed.includes(name));
   return [...DATE_COLUMNS, ...changed, ...unchanged.slice(0, 5)];
 }

@@ -1,4 +1,5 @@
 import type { Value } from '../../store/contract/tables.js';
+import type { ColumnKind } from '../../query/lists/column.js';
 import { withAsOf } from './as-of.js';
 import { html, type Html } from './html.js';
 import { JOB_KIND_MEANINGS } from './glossary.js';
@@ -10,11 +11,33 @@ import { toDisplayValue } from './display-value.js';
 import { renderBadge } from './state-badge.js';
 import { renderAge, renderDay } from './instants.js';
 
-const STATE_COLUMNS = ['state', 'state_now', 'job_state', 'verdict'];
+/** The kinds of columns by their names, for rows that are from no list. */
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  state: 'state',
+  state_now: 'state',
+  job_state: 'state',
+  verdict: 'state',
+  created_at: 'day',
+  updated_at: 'day',
+  amount: 'tonnes',
+  amount_exact: 'tonnes',
+  file: 'certificate file',
+  type: 'credit type',
+  resource: 'resource',
+  kind: 'job kind',
+  seconds_left: 'seconds',
+};
 const COUNT_COLUMN = /^(rows|duplicates|attempts|drift|seconds$|size|rejected|requests)/;
-/** Dates of the registry, shown as days. All others are times of our reads, shown as ages. */
-const REGISTRY_DATES = ['created_at', 'updated_at'];
-const AMOUNT_COLUMNS = ['amount', 'amount_exact'];
+
+/** Returns the kind of a column, judged by its name. */
+function findKind(column: string): ColumnKind {
+  if (Object.hasOwn(KINDS, column)) return KINDS[column] ?? 'text';
+  if (isInstantColumn(column)) return 'instant';
+  if (ID_COLUMN.test(column)) return 'id';
+  return COUNT_COLUMN.test(column) ? 'count' : 'text';
+}
+
+const ID_COLUMN = /(^|_)id$/;
 const SHORT_ID_LENGTH = 8;
 /** Longer ids are shortened. */
 const MAX_ID_LENGTH = 20;
@@ -45,9 +68,9 @@ export function getText(row: { readonly [column: string]: Value }, column: strin
   return typeof value === 'string' ? value : null;
 }
 
-/** Returns whether a column contains counts or amounts, judged by the column name. */
-export function isNumericColumn(column: string): boolean {
-  return COUNT_COLUMN.test(column) || AMOUNT_COLUMNS.includes(column);
+/** Returns whether values of a kind are aligned as numbers. */
+export function isNumericKind(kind: ColumnKind): boolean {
+  return kind === 'count' || kind === 'tonnes';
 }
 
 const NO_VALUE = html`<span class="none">–</span>`;
@@ -59,21 +82,52 @@ export function isEmptyCell(markup: string): boolean {
 
 /** Renders a database value for a table cell, in a format chosen by the column name. */
 export function renderCell(column: string, value: Value | undefined, now: number): Html {
+  return renderValue(findKind(column), value, now);
+}
+
+/** Renders a database value for a table cell, in the format of its kind. */
+export function renderValue(kind: ColumnKind, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return NO_VALUE;
-  if (typeof value === 'string' && REGISTRY_DATES.includes(column)) return renderDay(value);
-  if (typeof value === 'string' && isInstantColumn(column)) return renderAge(value, now);
-  if (typeof value === 'string' && STATE_COLUMNS.includes(column)) return renderBadge(value);
-  if (typeof value === 'string' && isLongId(column, value)) return renderShortId(value);
-  if (typeof value === 'string' && column === 'file')
-    return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
-  if (typeof value === 'string' && column === 'type') return html`${formatCreditType(value)}`;
-  if (typeof value === 'string' && column === 'resource') return html`${value.replaceAll('_', ' ')}`;
-  if (typeof value === 'string' && column === 'kind') return renderJobKind(value);
-  if (column === 'seconds_left') return html`${formatDuration(Number(value))}`;
-  if (typeof value === 'number' && COUNT_COLUMN.test(column)) return html`${formatWithCommas(value)}`;
-  if (AMOUNT_COLUMNS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
-    return renderTonnes(formatWithCommas(String(value)));
+  if (typeof value === 'string') return renderText(kind, value, now);
+  if (kind === 'seconds') return html`${formatDuration(Number(value))}`;
+  if (kind === 'count' && typeof value === 'number') return html`${formatWithCommas(value)}`;
+  if (kind === 'tonnes') return renderAmount(String(value));
   return html`${toDisplayValue(value)}`;
+}
+
+function renderText(kind: ColumnKind, value: string, now: number): Html {
+  switch (kind) {
+    case 'day':
+      return renderDay(value);
+    case 'instant':
+      return renderAge(value, now);
+    case 'state':
+      return renderBadge(value);
+    case 'id':
+      return value.length > MAX_ID_LENGTH ? renderShortId(value) : html`${value}`;
+    case 'certificate file':
+      return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
+    case 'credit type':
+      return html`${formatCreditType(value)}`;
+    case 'resource':
+      return html`${value.replaceAll('_', ' ')}`;
+    case 'job kind':
+      return renderJobKind(value);
+    case 'tonnes':
+      return renderAmount(value);
+    case 'seconds':
+      return html`${formatDuration(Number(value))}`;
+    case 'count':
+    case 'text':
+      return html`${value}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Renders an amount. Shows any other text unchanged. */
+function renderAmount(value: string): Html {
+  return /^-?\d+(\.\d+)?$/.test(value) ? renderTonnes(formatWithCommas(value)) : html`${value}`;
 }
 
 /** Returns whether a column contains instants, judged by the column name. */
@@ -83,7 +137,7 @@ export function isInstantColumn(column: string): boolean {
 
 /** Returns whether a value is an id of more than 20 characters, which lists shorten. */
 export function isLongId(column: string, value: string): boolean {
-  return /(^|_)id$/.test(column) && value.length > MAX_ID_LENGTH;
+  return ID_COLUMN.test(column) && value.length > MAX_ID_LENGTH;
 }
 
 /** Renders the first characters of an id. The tooltip shows the whole id. */

@@ -3,7 +3,7 @@ import { renderCell } from './table-cell.js';
 import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
 import { toDisplayValue } from './display-value.js';
-import { toLabel } from './column-labels.js';
+import { labelOf } from '../../query/lists/column.js';
 
 /** Returns the row versions that the mirror had stored by the instant `at`, or all versions if it is null. */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
@@ -35,6 +35,6 @@ function renderDifferences(before: Row, after: Row, now: number): Html {
   if (columns.length === 0) return html`reappeared, or changed only in fields without a column`;
   return html`${columns.map(
     (column, index) =>
-      html`${index > 0 && ', '}${toLabel(column)}: <del>${renderCell(column, before[column], now)}</del> → <ins>${renderCell(column, after[column], now)}</ins>`,
+      html`${index > 0 && ', '}${labelOf(column)}: <del>${renderCell(column, before[column], now)}</del> → <ins>${renderCell(column, after[column], now)}</ins>`,
   )}`;
 }

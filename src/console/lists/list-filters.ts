@@ -5,49 +5,29 @@ import { readColumnValues } from '../../query/lists/column-values.js';
 import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
-import { toLabel } from '../components/column-labels.js';
 import { html, type Html } from '../components/html.js';
 import type { ConsoleRequest } from '../page.js';
 
 /** Values to choose from, by filter; null if there are too many. */
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
-/** Filters whose values are ids, with the kind of rows that the ids belong to. */
-const ID_FILTERS: Readonly<Record<string, Parameters<typeof readChoices>[1]>> = {
-  organization_id: 'organizations',
-  project_id: 'projects',
-  installation_id: 'installations',
-};
-const COLUMNS_WITH_FEW_VALUES = ['type', 'vintage'];
-/** Too large to look up its distinct values for every page. */
-const LARGE_LIST = 'retirements';
-
 /** Reads the values that a visitor can choose in each drop-down filter of a list. */
 export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
   const choices = new Map<string, readonly NamedChoice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   const filters = Object.entries(list.filters);
-  const hasFewValues = (name: string, { kind }: Filter) =>
-    ID_FILTERS[name] === undefined && kind !== 'choice' && COLUMNS_WITH_FEW_VALUES.includes(name);
-  const looked =
-    list.name === LARGE_LIST ? [] : filters.filter(([name, filter]) => hasFewValues(name, filter));
-  const columns = looked.map(([, { column }]) => column);
+  const columns = filters.flatMap(([, { choicesFrom, column }]) =>
+    choicesFrom?.from === 'values' ? column : [],
+  );
   const values = await readColumnValues(reader, list, columns, at);
   for (const [name, filter] of filters) {
-    const idKind = ID_FILTERS[name];
-    if (idKind !== undefined) choices.set(name, await readChoices(reader, idKind, at));
-    else if (filter.kind === 'choice') choices.set(name, filter.choices.map(toChoice));
-    else if (values.has(filter.column)) choices.set(name, values.get(filter.column) ?? null);
+    const { choicesFrom, column } = filter;
+    if (filter.kind === 'choice') choices.set(name, filter.choices.map(toChoice));
+    else if (choicesFrom?.from === 'names') choices.set(name, await readChoices(reader, choicesFrom.of, at));
+    else if (choicesFrom?.from === 'values') choices.set(name, values.get(column) ?? null);
   }
   return choices;
 }
-
-/** Filters that another filter can replace. They are shown only if the URL uses them. */
-const ALTERNATIVE_FILTERS: Readonly<Record<string, string>> = {
-  project: 'project_id',
-  ignored: 'verdict',
-  year: 'from',
-};
 
 /** Renders the filter form of a list. Returns false if the list has no filters. */
 export function renderFilters(
@@ -56,17 +36,18 @@ export function renderFilters(
   { at }: ConsoleRequest,
   choices: FilterChoices,
 ): Html | false {
-  const isReplaced = (name: string) => {
-    const replacement = ALTERNATIVE_FILTERS[name] ?? '';
-    const isUsed = getFilterText(listRequest, name) !== null;
-    return !isUsed && replacement in list.filters && choices.get(replacement) !== null;
-  };
-  const filters = Object.entries(list.filters).filter(([name]) => !isReplaced(name));
+  // A replaced filter is shown only if the URL uses it.
+  const isReplaced = (name: string, { replacedBy }: Filter) =>
+    replacedBy !== null &&
+    getFilterText(listRequest, name) === null &&
+    replacedBy in list.filters &&
+    choices.get(replacedBy) !== null;
+  const filters = Object.entries(list.filters).filter(([name, filter]) => !isReplaced(name, filter));
   if (filters.length === 0) return false;
   return renderFilterBar(
     `/${list.name}`,
     filters.map(([name, filter]) => ({
-      label: name === 'installation_id' ? 'organization' : toLabel(name),
+      label: filter.label,
       input: renderFilterInput(name, filter, choices, getFilterText(listRequest, name)),
     })),
     html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(`/${list.name}`, at)}">Clear filters</a>`}`,

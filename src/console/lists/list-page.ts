@@ -24,7 +24,6 @@ import { renderFreshness, renderAsOfCoverage } from '../components/freshness.js'
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { describeRowsWithoutAmount } from '../components/amounts.js';
-import { toLabel } from '../components/column-labels.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import { createListColumns } from './list-columns.js';
 import { type FilterChoices, readFilterChoices, renderFilters } from './list-filters.js';
@@ -65,7 +64,7 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
   if (coverage.length > 0 && selectKnownIds(coverage).length === 0)
     return { fault: 'Nothing is known about this list at that time.' };
   const rows = streamRows(reader, listRequest);
-  const { columns } = parsedRequest.list;
+  const columns = parsedRequest.list.columns.map(({ name }) => name);
   if (states === null) return { rows, columns };
   return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
 }
@@ -150,7 +149,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
   };
   return Object.keys(listRequest.list.filters)
     .filter(filter => filter !== 'organization_id' && describeValue(filter) !== '')
-    .map(filter => `${toLabel(filter)} ${describeValue(filter)}`)
+    .map(filter => `${listRequest.list.filters[filter]?.label ?? filter} ${describeValue(filter)}`)
     .join(', ');
 }
 
@@ -160,8 +159,8 @@ async function describeAvailable(
   listRequest: ListRequest,
   { sum, count }: ListPageRows,
 ): Promise<string> {
-  const { name, resource } = listRequest.list;
-  if (name !== 'warehouse' || sum === null || count === 0) return '';
+  const { isOffer, resource } = listRequest.list;
+  if (!isOffer || sum === null || count === 0) return '';
   const states = await readStates(reader, resource, getFilterText(listRequest, 'organization_id'));
   const available = await readSumOf(reader, listRequest, states?.fresh ?? []);
   return `of which ${formatTonnes(available)} t are available now`;

@@ -1,11 +1,11 @@
 import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type SearchHits, search, SEARCHED_ROWS } from '../../query/search.js';
-import type { List } from '../../query/lists/list.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { getText } from '../components/table-cell.js';
 import { html, type Html } from '../components/html.js';
-import { toLabel } from '../components/column-labels.js';
+import { labelOf } from '../../query/lists/column.js';
+import { toDetailHref } from '../lists/list-columns.js';
 
 /** A single character would match almost every row. */
 const MIN_LENGTH = 2;
@@ -20,7 +20,7 @@ export const SEARCH: ConsolePage = {
     const listsWithNumber = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isTooShort = text.length < MIN_LENGTH;
     const body = html`<h1>${isTooShort ? 'Search' : `Search for “${text}”`}</h1>
-${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.singular} ${Number(text)}</a> `)}</p>`}`;
+${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a href="${toDetailHref(list, String(Number(text)), null)}">${list.singular} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
       body,
@@ -41,9 +41,9 @@ const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the new
 
 /** Renders the search results that were found in one column of one list. */
 function renderHitGroup({ list, column, rows }: SearchHits): Html {
-  return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
+  return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul class="hits">${rows.map(
     row =>
-      html`<li><a href="${toHitHref(list, String(row[list.idColumn]))}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,
+      html`<li><a href="${toDetailHref(list, String(row[list.idColumn]), null)}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,
   )}</ul></section>`;
 }
 
@@ -57,11 +57,4 @@ function summarizeRow(row: Row, matchedColumn: string): string {
     ...(amount === null ? [] : [`${formatWithCommas(amount)} t`]),
     ...columns.flatMap(column => getText(row, column) ?? []),
   ].join(', ');
-}
-
-/** Returns the URL of the detail page of a row, or of the list filtered by id if there is no detail page. */
-function toHitHref({ name, hasDetailPages, idColumn }: List, id: string): string {
-  const encodedId = encodeURIComponent(id);
-  if (name === 'certificates') return `/retirements/${encodedId}`;
-  return hasDetailPages ? `/${name}/${encodedId}` : `/${name}?${idColumn}=${encodedId}`;
 }

@@ -28,18 +28,15 @@ export interface CoverageAt {
   /** When the last complete read that had ended by the instant started. Null if none is on record. */
   readonly lastReadAt: string | null;
   /** The scheduled reads around the instant that all found the list unchanged. Null if there are none. */
-  readonly unchangedReads: UnchangedReads | null;
+  readonly unchangedReads: {
+    /** When the first of them started. */
+    readonly from: string;
+    /** When the last of them ended. */
+    readonly to: string;
+    readonly reads: number;
+  } | null;
   /** What was not known. Empty if the whole list was known. */
   readonly gaps: readonly Gap[];
-}
-
-/** Several scheduled reads in a row that found a list unchanged. Only the first and the last are on record. */
-export interface UnchangedReads {
-  /** When the first of them started. */
-  readonly from: string;
-  /** When the last of them ended. */
-  readonly to: string;
-  readonly reads: number;
 }
 
 /** Returns the reason why no row of the list was known. Null if the list was known. */

@@ -4,7 +4,7 @@ import { foldSpelling } from '../../text/spelling.js';
 import { wasValidAt } from '../read.js';
 
 /** What must be true of a column. */
-export type Condition = { readonly column: string } & (
+export type Condition<Column extends string = string> = { readonly column: Column } & (
   | { readonly is: string | number }
   | { readonly among: readonly string[] }
   /** A text that the value contains, in any case. */
@@ -21,7 +21,7 @@ export type Condition = { readonly column: string } & (
 const HIGHEST = '\u{10ffff}';
 
 /** Holds for every id that starts with a text. */
-export function startsWith(column: string, text: string): Condition {
+export function startsWith<const Column extends string>(column: Column, text: string): Condition<Column> {
   return { column, from: text, to: `${text}${HIGHEST}` };
 }
 

@@ -1,12 +1,25 @@
 import type { Condition } from './condition.js';
+import { labelOf } from './column.js';
+
+/** Where a page gets the values from that a visitor can choose. Null for a text field. */
+type ChoiceSource =
+  | { readonly from: 'names'; readonly of: 'organizations' | 'projects' | 'installations' }
+  /** The distinct values of the column, if they are few. */
+  | { readonly from: 'values' }
+  | null;
 
 /** Restricts a list to some of its rows. An option of its command and a field of its page. */
-export type Filter = {
+export type Filter<Column extends string = string> = {
   /** The name of the option, such as `ignored` for `--ignored`. Null if only pages have the filter. */
   readonly option: string | null;
   /** Describes the option. */
   readonly description: string;
-  readonly column: string;
+  /** The name of the field. */
+  readonly label: string;
+  readonly column: Column;
+  readonly choicesFrom: ChoiceSource;
+  /** The filter that pages show instead, if the visitor can choose its values from a list. */
+  readonly replacedBy: string | null;
 } & (
   | {
       readonly kind:
@@ -23,7 +36,7 @@ export type Filter = {
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** A word of an open set: a known one, one of this form, or one that occurs in the column. */
   | { readonly kind: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
-  | { readonly kind: 'flag'; readonly where: Condition }
+  | { readonly kind: 'flag'; readonly where: Condition<Column> }
 );
 
 interface WordForm {
@@ -33,59 +46,131 @@ interface WordForm {
   readonly description: string;
 }
 
+const PLAIN = { choicesFrom: null, replacedBy: null } as const;
+
 /** Filters by an id or a date in links of pages. Commands have no such option. */
-export function byId(column: string, kind: 'id' | 'number' | 'from' | 'until' = 'id'): Filter {
-  return { column, kind, option: null, description: '' };
+export function byId<const Column extends string>(
+  column: Column,
+  kind: 'id' | 'number' = 'id',
+): Filter<Column> {
+  return { ...PLAIN, column, kind, option: null, description: '', label: labelOf(column) };
+}
+
+/** Filters by the id of the project in links of pages, which offer the names of all projects. */
+export const BY_PROJECT_ID: Filter<'project_id'> = {
+  ...byId('project_id'),
+  choicesFrom: { from: 'names', of: 'projects' },
+};
+
+export const BY_ORGANIZATION: Filter<'organization_id'> = {
+  ...PLAIN,
+  column: 'organization_id',
+  kind: 'organization',
+  option: 'organization',
+  description: '',
+  label: 'organization',
+  choicesFrom: { from: 'names', of: 'organizations' },
+};
+
+export const BY_INSTALLATION: Filter<'installation_id'> = {
+  ...PLAIN,
+  column: 'installation_id',
+  kind: 'installation',
+  option: 'installation',
+  description: 'only this installation (its id or its organization, or a part of either)',
+  label: 'organization',
+  choicesFrom: { from: 'names', of: 'installations' },
+};
+
+interface WordOptions {
+  readonly known?: readonly string[];
+  readonly form?: WordForm | null;
+  readonly choicesFrom?: ChoiceSource;
 }
 
 /** Filters by a word of the registry, which may introduce new words. */
-export function byWord(
-  option: string,
-  { known = [], form = null }: { known?: readonly string[]; form?: WordForm | null } = {},
-): Filter {
+export function byWord<const Column extends string>(
+  option: Column,
+  { known = [], form = null, choicesFrom = null }: WordOptions = {},
+): Filter<Column> {
   const example = form?.example ?? known.slice(0, 2).join(' or ');
   const description = `only this ${option}${example === '' ? '' : `, such as ${example}`}`;
-  return { column: option, kind: 'word', known, form, option, description };
+  return {
+    ...PLAIN,
+    column: option,
+    kind: 'word',
+    known,
+    form,
+    option,
+    description,
+    label: labelOf(option),
+    choicesFrom,
+  };
 }
 
-export function byPart(option: string, column = option): Filter {
-  return { column, kind: 'part', option, description: `only where the ${option} contains this text` };
+/** Filters by a part of a text. */
+export function byPart<const Column extends string>(option: string, column: Column): Filter<Column> {
+  const description = `only where the ${option} contains this text`;
+  return { ...PLAIN, column, kind: 'part', option, description, label: option };
 }
 
 /** Filters credits and retirements by their project. */
-export const BY_PROJECT: Filter = {
+export const BY_PROJECT: Filter<'project_id'> = {
+  ...PLAIN,
   column: 'project_id',
   kind: 'project',
   option: 'project',
   description: 'only this project (its id, or a part of its name)',
+  label: 'project',
+  replacedBy: 'project_id',
 };
 
-export const BY_VINTAGE = byWord('vintage', {
-  form: { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' },
-});
-export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'] });
+const YEAR_WORD = { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' };
+const VALUES = { from: 'values' } as const;
 
-export function byYear(column: string): Filter {
-  return { column, kind: 'year', option: 'year', description: 'only this year (UTC)' };
+/** `choicesFrom` is null for a list that is too long to read its distinct values for each page. */
+export const BY_VINTAGE = byWord('vintage', { form: YEAR_WORD });
+export const BY_OFFERED_VINTAGE = byWord('vintage', { form: YEAR_WORD, choicesFrom: VALUES });
+export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'], choicesFrom: VALUES });
+export const BY_TYPE = byWord('type', { choicesFrom: VALUES });
+
+export function byYear<const Column extends string>(column: Column): Filter<Column> {
+  const option = 'year';
+  const description = 'only this year (UTC)';
+  return { ...PLAIN, column, kind: 'year', option, description, label: option, replacedBy: 'from' };
 }
 
 /** Filters pages by a first and a last day. */
-export function byDays(column: string): { readonly from: Filter; readonly until: Filter } {
-  return { from: byId(column, 'from'), until: byId(column, 'until') };
+export function byDays<const Column extends string>(
+  column: Column,
+): { readonly from: Filter<Column>; readonly until: Filter<Column> } {
+  const options = { ...PLAIN, column, option: null, description: '' };
+  return {
+    from: { ...options, kind: 'from', label: 'from' },
+    until: { ...options, kind: 'until', label: 'until' },
+  };
 }
 
-export function byChoice(
+export function byChoice<const Column extends string>(
   option: string,
   choices: readonly string[],
-  { column = option, description = `only this ${option}` } = {},
-): Filter {
-  return { column, kind: 'choice', choices, option, description };
+  column: Column,
+  description = `only this ${option}`,
+): Filter<Column> {
+  return { ...PLAIN, column, kind: 'choice', choices, option, description, label: option };
 }
 
-export function byState(choices: readonly string[], column = 'state'): Filter {
-  return byChoice('state', choices, { column, description: 'only this state' });
+export function byState<const Column extends string>(
+  choices: readonly string[],
+  column: Column,
+): Filter<Column> {
+  return byChoice('state', choices, column);
 }
 
-export function byFlag(option: string, description: string, where: Condition): Filter {
-  return { column: where.column, kind: 'flag', where, option, description };
+export function byFlag<const Column extends string>(
+  option: string,
+  description: string,
+  where: Condition<Column>,
+): Filter<Column> {
+  return { ...PLAIN, column: where.column, kind: 'flag', where, option, description, label: option };
 }

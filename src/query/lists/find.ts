@@ -20,7 +20,7 @@ export async function findIdsByStart(
   reader: Reader,
   entry: ResourceEntry,
   text: string,
-  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
+  { from = entry.source, organizationId = null }: IdSearchScope = {},
 ): Promise<string[]> {
   const idColumn = getIdColumn(entry);
   const id = sql.ref<string>(idColumn);
@@ -35,7 +35,7 @@ export async function readRowsById(
   reader: Reader,
   entry: ResourceEntry,
   id: string,
-  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
+  { from = entry.source, organizationId = null }: IdSearchScope = {},
 ): Promise<Row[]> {
   return await reader.all(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(from)}
     WHERE ${isOwnedBy(entry, organizationId)} AND ${sql.ref(getIdColumn(entry))} = ${id}

@@ -2,6 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import type { ResourceEntry, SortOrder } from '../../resources/entry.js';
 import type { Resource } from '../../resources/lists.js';
+import type { ListColumn } from './column.js';
 import type { Condition } from './condition.js';
 import type { Filter } from './filter.js';
 
@@ -18,8 +19,8 @@ export interface List {
   readonly empty: string;
   /** A table or a view. */
   readonly from: string;
-  /** The columns that are shown. */
-  readonly columns: readonly string[];
+  /** The columns that are shown, the least important last. */
+  readonly columns: readonly ListColumn[];
   /** The columns that are read: columns of `from`, and the name of the organization. */
   readonly reads: readonly string[];
   /** Computes the shown columns from the columns that are read. Null if they are the same. */
@@ -30,10 +31,14 @@ export interface List {
   readonly order: SortOrder;
   /** Whether an index has the rows in this order, in one direction: all rows, or those of one organization. */
   readonly isIndexed: boolean;
+  /** Whether the rows have amounts in tonnes, and whether these are added up by credit type. */
+  readonly amounts: 'none' | 'of one type' | 'by type';
+  /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
+  readonly isOffer: boolean;
   /** The column that identifies a row. */
   readonly idColumn: string;
-  /** Whether each row has a page of its own. */
-  readonly hasDetailPages: boolean;
+  /** The list whose detail pages show the rows. Null if there is no page for one row. */
+  readonly detailList: string | null;
   /** The mirrored resource. Null for a list of the mirror's own. */
   readonly entry: ResourceEntry | null;
   /** The name of the resource in `resource_states`. Null if it is no resource of an organization. */
@@ -56,7 +61,7 @@ export interface ListRequest extends ListSelection {
   readonly filters: readonly ChosenFilter[];
 }
 
-type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
+export type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
 
 /** Rows of a list. All names in it are from the program; values may be from a person. */
 export interface ListSelection {

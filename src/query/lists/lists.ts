@@ -1,23 +1,38 @@
+/** Every list of the program. A new list, column or filter is defined here only. */
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
-import { type Row, TABLES } from '../../store/contract/tables.js';
-import {
-  parseSortOrder,
-  type ResourceEntry,
-  OWNER_NAME_COLUMN,
-  getIdColumn,
-  type SortOrder,
-  findOwnerColumn,
-  splitWords,
-} from '../../resources/entry.js';
+import type { Row } from '../../store/contract/tables.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
 import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
-import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
+import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { addEnds, addJobs } from '../inbox/outcomes.js';
 import { getRejectionAdvice } from '../inbox/rejected-webhooks.js';
 import {
+  certificateFile,
+  count,
+  creditType,
+  day,
+  id,
+  idOf,
+  instant,
+  jobKind,
+  ORGANIZATION_ID,
+  ORGANIZATION_NAME,
+  PROJECT_NAME,
+  resourceName,
+  seconds,
+  state,
+  text,
+  tonnes,
+} from './column.js';
+import { defineMirroredList, defineOwnList } from './define-list.js';
+import {
   BY_CREDIT_TYPE,
+  BY_INSTALLATION,
+  BY_OFFERED_VINTAGE,
+  BY_ORGANIZATION,
   BY_PROJECT,
+  BY_TYPE,
   BY_VINTAGE,
   byChoice,
   byDays,
@@ -27,302 +42,435 @@ import {
   byState,
   byWord,
   byYear,
-  type Filter,
 } from './filter.js';
 import type { List } from './list.js';
 
-const ORGANIZATION: Filter = {
-  column: 'organization_id',
-  kind: 'organization',
-  option: 'organization',
-  description: '',
-};
-const INSTALLATION: Filter = {
-  column: 'installation_id',
-  kind: 'installation',
-  option: 'installation',
-  description: 'only this installation (its id or its organization, or a part of either)',
-};
+const CREDIT_COLUMNS = [
+  { ...PROJECT_NAME, isImportant: true },
+  text('vintage'),
+  creditType('type'),
+  tonnes('amount_exact'),
+  ORGANIZATION_NAME,
+  text('serialization'),
+  id('credit_id', { isImportant: true }),
+  ORGANIZATION_ID,
+] as const;
+const CREDIT_FILTERS = { project: BY_PROJECT, vintage: BY_OFFERED_VINTAGE, type: BY_CREDIT_TYPE };
 
-/** Computed at the moment at which it is asked for: there is no such thing of a past one. */
-const OF_NOW: Readonly<Record<string, readonly string[]>> = {
-  state_now: ['state', 'reserved_to_at'],
-  seconds_left: [],
-};
-
-type Mirrored = Partial<Pick<List, 'order' | 'isIndexed' | 'hasDetailPages' | 'plural' | 'filters'>>;
-
-function mirrored(
-  name: string,
-  singular: string,
-  summary: string,
-  entry: ResourceEntry,
-  { plural = name, filters, order = entry.display.order, ...more }: Mirrored = {},
-): List {
-  const { source: from, columns } = entry.display;
-  const resource =
-    Object.keys(ENTRY_BY_RESOURCE)
-      .filter(isResource)
-      .find(each => ENTRY_BY_RESOURCE[each] === entry) ?? null;
-  const named = getIdColumn(entry);
-  return {
-    name,
-    title: titleOf(name),
-    summary,
-    singular,
-    plural,
-    empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
-    from,
-    columns,
-    reads: columns,
-    refine: null,
-    filters: {
-      [named]: byId(named),
-      organization_id: { ...ORGANIZATION, column: findOwnerColumn(entry) ?? ORGANIZATION.column },
-      ...(named !== 'project_id' && hasColumn(entry, 'project_id') && { project_id: byId('project_id') }),
-      ...filters,
-    },
-    order: inFull(order, 'version'),
-    isIndexed: false,
-    idColumn: named,
-    hasDetailPages: false,
-    entry,
-    resource,
-    ...more,
-    past: pastOf(entry),
-  };
-}
-
-/** What is equal in all that it is ordered by comes in the order of its number. */
-function inFull(order: SortOrder, number: string): SortOrder {
-  const [last] = order.slice(-1);
-  return last === undefined || last[0] === number ? order : [...order, [number, last[1]]];
-}
-
-function pastOf(entry: ResourceEntry): List['past'] {
-  const shown = entry.display.columns.flatMap(name => OF_NOW[name] ?? [name]);
-  const columns = [...new Set([...shown, 'valid_from'])];
-  return { from: `${entry.table}_history`, columns, reads: columns };
-}
-
-function titleOf(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
-}
-
-/** How far the counter of changes was: of no use to people. */
-const COUNTER = 'changes_up_to';
-
-interface Own
-  extends Pick<List, 'name' | 'summary' | 'singular' | 'plural' | 'empty' | 'columns' | 'filters'> {
-  readonly title?: string;
-  readonly refine?: List['refine'];
-  readonly hasDetailPages?: true;
-  readonly order?: SortOrder;
-}
-
-function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks' | 'syncs', list: Own): List {
-  const columns = Object.keys(TABLES[from] ?? {}).filter(name => name !== COUNTER);
-  return {
-    title: titleOf(list.name),
-    from,
-    reads: list.columns.includes(OWNER_NAME_COLUMN) ? [...columns, OWNER_NAME_COLUMN] : columns,
-    refine: null,
-    order: [['id', 'desc']],
-    isIndexed: true,
-    idColumn: 'id',
-    hasDetailPages: false,
-    entry: null,
-    resource: null,
-    past: null,
-    ...list,
-  };
-}
-
-const CREDITS: Mirrored = {
+export const WAREHOUSE = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.warehouse,
+  from: 'warehouse_credits',
+  history: 'warehouse_credits_history',
+  name: 'warehouse',
+  singular: 'credit',
+  plural: 'credits in the warehouses',
+  summary: 'List and show credits that apps can reserve',
+  columns: CREDIT_COLUMNS,
+  order: [['amount_micro', 'desc']],
   isIndexed: true,
-  hasDetailPages: true,
-  filters: { project: BY_PROJECT, vintage: BY_VINTAGE, type: BY_CREDIT_TYPE },
-};
-const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
-
-export const DELIVERIES = own('inbox.deliveries', {
-  name: 'deliveries',
-  summary: 'List and show received and rejected webhooks',
-  singular: 'delivery',
-  plural: 'deliveries',
-  empty: 'No deliveries yet.',
-  columns: splitWords(
-    'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
-  ),
-  refine: async (reader, rows) => addEnds(reader, await addJobs(reader, rows)),
-  hasDetailPages: true,
-  filters: {
-    event: byWord('event', { known: WEBHOOK_EVENTS }),
-    installation_id: INSTALLATION,
-    verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
-    ...byDays('received_at'),
-    ignored: byFlag('ignored', 'only ignored deliveries: signed correctly, but not usable', {
-      column: 'verdict',
-      is: 'ignored',
-    }),
-  },
+  isOffer: true,
+  detailList: 'warehouse',
+  filters: CREDIT_FILTERS,
 });
 
-export const JOBS = own('inbox.jobs', {
-  name: 'jobs',
-  summary: 'List, show and retry jobs',
-  singular: 'job',
-  plural: 'jobs',
-  empty: 'No jobs yet.',
-  columns: splitWords(
-    'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
-  ),
-  refine: addEnds,
-  hasDetailPages: true,
-  filters: {
-    state: byState(JOB_STATES),
-    kind: byChoice('kind', JOB_KINDS),
-    trigger: byChoice('trigger', TRIGGERS),
-    organization_id: ORGANIZATION,
-    ...byDays('run_at'),
-  },
-});
-
-export const SYNCS = own('syncs', {
-  name: 'syncs',
-  summary: 'List and show syncs; each sync reads one list',
-  singular: 'sync',
-  plural: 'syncs',
-  empty: 'No syncs yet.',
-  columns: splitWords(
-    'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
-  ),
-  refine: async (_reader, rows) => rows.map(withSeconds),
-  filters: {
-    id: byId('id', 'number'),
-    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)]),
-    state: byState(SYNC_STATES),
-    trigger: byChoice('trigger', TRIGGERS),
-    drift: byFlag('drift', 'only syncs that found changes no delivery had announced', {
-      column: 'drift',
-      above: 0,
-    }),
-    organization_id: ORGANIZATION,
-    ...byDays('started_at'),
-  },
-});
-
-export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
-  name: 'rejected-webhooks',
-  summary: 'List rejected webhooks',
-  singular: 'rejected webhook',
-  plural: 'rejected webhooks',
-  empty: 'No webhooks have been rejected.',
-  columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
-  refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: getRejectionAdvice(row) }))),
-  order: parseSortOrder('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
-  filters: byDays('newest_at'),
-});
-
-/** The states of requests that the registry is known to use. */
-const REQUEST_STATES = ['Pending', 'Accepted', 'Rejected', 'Cancelled', 'Failed'];
-
-const CERTIFICATES = mirrored(
-  'certificates',
-  'certificate',
-  'List, show and export retirement certificates',
-  ENTRY_BY_RESOURCE.certificates,
-  { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
-);
-
-/** `available` takes its filters too. */
-export const WAREHOUSE = mirrored(
-  'warehouse',
-  'credit',
-  'List and show credits that apps can reserve',
-  warehouse,
-  {
-    plural: 'credits in the warehouses',
-    ...CREDITS,
-  },
-);
-
-export const ORGANIZATIONS = mirrored(
-  'organizations',
-  'organization',
-  'List and show organizations that installed the app',
-  ENTRY_BY_RESOURCE.organization,
-  { hasDetailPages: true, filters: { type: byWord('type') } },
-);
-
-export const RETIREMENTS = mirrored('retirements', 'retirement', 'List and show retirements', retirements, {
+const INVENTORY = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.inventory,
+  from: 'inventory_credits',
+  history: 'inventory_credits_history',
+  name: 'inventory',
+  singular: 'credit',
+  plural: 'credits in the main inventories',
+  summary: 'List and show credits in main inventories',
+  columns: CREDIT_COLUMNS,
+  order: [['amount_micro', 'desc']],
   isIndexed: true,
-  hasDetailPages: true,
+  detailList: 'inventory',
+  filters: CREDIT_FILTERS,
+});
+
+export const RETIREMENTS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.retirements,
+  from: 'retirements',
+  history: 'retirements_history',
+  name: 'retirements',
+  singular: 'retirement',
+  summary: 'List and show retirements',
+  columns: [
+    day('created_at', { label: 'retired', isImportant: true }),
+    tonnes('amount_exact'),
+    text('beneficiary', { isName: true, placeholder: 'unclaimed' }),
+    PROJECT_NAME,
+    text('vintage'),
+    ORGANIZATION_NAME,
+    id('id', { isImportant: true }),
+    ORGANIZATION_ID,
+  ],
+  order: [['created_at', 'desc']],
+  isIndexed: true,
+  detailList: 'retirements',
   filters: {
     year: byYear('created_at'),
-    beneficiary: byPart('beneficiary'),
+    beneficiary: byPart('beneficiary', 'beneficiary'),
     project: BY_PROJECT,
     vintage: BY_VINTAGE,
     ...byDays('created_at'),
   },
 });
 
+export const ORGANIZATIONS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.organization,
+  from: 'organizations',
+  history: 'organizations_history',
+  name: 'organizations',
+  singular: 'organization',
+  summary: 'List and show organizations that installed the app',
+  columns: [
+    text('full_name', { isName: true, isImportant: true }),
+    text('type'),
+    text('country_code'),
+    id('id', { isImportant: true }),
+    text('website'),
+    instant('valid_from'),
+  ],
+  order: [
+    ['full_name', 'asc'],
+    ['id', 'asc'],
+  ],
+  detailList: 'organizations',
+  filters: { type: BY_TYPE },
+});
+
+const INSTALLATION_LIST = defineMirroredList({
+  entry: INSTALLATIONS,
+  from: 'installations',
+  history: 'installations_history',
+  name: 'installations',
+  singular: 'installation',
+  summary: 'List and show installations of the app',
+  columns: [
+    { ...ORGANIZATION_NAME, isImportant: true },
+    state('state'),
+    id('id', { isImportant: true }),
+    ORGANIZATION_ID,
+    instant('valid_from'),
+    text('permissions'),
+  ],
+  order: [
+    ['organization_id', 'asc'],
+    ['id', 'asc'],
+  ],
+  filters: { state: byState(INSTALLATION_STATES, 'state') },
+});
+
+const MEMBERS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.members,
+  from: 'members',
+  history: 'members_history',
+  name: 'members',
+  singular: 'member',
+  summary: 'List and show members of organizations',
+  columns: [
+    text('full_name', { isImportant: true }),
+    text('email'),
+    ORGANIZATION_NAME,
+    id('id', { isImportant: true }),
+    ORGANIZATION_ID,
+  ],
+  order: [['full_name', 'asc']],
+});
+
+const ADDRESSES = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.addresses,
+  from: 'addresses',
+  history: 'addresses_history',
+  name: 'addresses',
+  singular: 'address',
+  summary: "List and show organizations' blockchain addresses",
+  columns: [
+    text('name', { isImportant: true }),
+    ORGANIZATION_NAME,
+    text('address'),
+    text('is_default'),
+    id('id', { isImportant: true }),
+    ORGANIZATION_ID,
+  ],
+  order: [['name', 'asc']],
+});
+
+const PROJECTS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.projects,
+  from: 'projects',
+  history: 'projects_history',
+  name: 'projects',
+  singular: 'project',
+  summary: 'List and show projects that issued credits',
+  columns: [
+    text('full_name', { isName: true, isImportant: true }),
+    text('num'),
+    text('status'),
+    text('country_code'),
+    text('sector'),
+    text('type'),
+    id('id', { isImportant: true }),
+  ],
+  order: [
+    ['num', 'asc'],
+    ['id', 'asc'],
+  ],
+  detailList: 'projects',
+  filters: { name: byPart('name', 'full_name'), type: BY_TYPE },
+});
+
+const RESERVATION_COLUMNS = [
+  tonnes('amount_exact'),
+  PROJECT_NAME,
+  ORGANIZATION_NAME,
+  text('reserver_name'),
+  id('id', { isImportant: true }),
+  id('credit_id'),
+  day('created_at'),
+  ORGANIZATION_ID,
+] as const;
+
+const RESERVATIONS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.reservations,
+  from: 'reservations_now',
+  history: 'reservations_history',
+  name: 'reservations',
+  singular: 'reservation',
+  summary: 'Reserve credits for ten minutes; retire, transfer or release them',
+  columns: [state('state_now', { isImportant: true }), seconds('seconds_left'), ...RESERVATION_COLUMNS],
+  // The state and the time left are computed when the list is read, so a past one has neither.
+  pastColumns: [state('state', { isImportant: true }), instant('reserved_to_at'), ...RESERVATION_COLUMNS],
+  order: [
+    ['created_at', 'desc'],
+    ['id', 'asc'],
+  ],
+  filters: {
+    state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
+    ...byDays('created_at'),
+  },
+});
+
+/** The states of requests that the registry is known to use. */
+const REQUEST_STATES = ['Pending', 'Accepted', 'Rejected', 'Cancelled', 'Failed'];
+
+const INVENTORY_REQUESTS = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.inventory_requests,
+  from: 'inventory_requests',
+  history: 'inventory_requests_history',
+  name: 'inventory-requests',
+  singular: 'request',
+  plural: 'inventory requests',
+  summary: "List and show apps' requests for inventory credits",
+  columns: [
+    state('state', { isImportant: true }),
+    text('action'),
+    tonnes('amount_exact'),
+    PROJECT_NAME,
+    ORGANIZATION_NAME,
+    day('created_at'),
+    id('id', { isImportant: true }),
+    id('credit_id'),
+    ORGANIZATION_ID,
+  ],
+  order: [
+    ['created_at', 'desc'],
+    ['id', 'asc'],
+  ],
+  filters: {
+    state: byWord('state', { known: REQUEST_STATES }),
+    beneficiary: byPart('beneficiary', 'beneficiary'),
+    ...byDays('created_at'),
+  },
+});
+
+const CERTIFICATES = defineMirroredList({
+  entry: ENTRY_BY_RESOURCE.certificates,
+  from: 'certificates',
+  history: 'certificates_history',
+  name: 'certificates',
+  singular: 'certificate',
+  summary: 'List, show and export retirement certificates',
+  columns: [
+    state('state', { isImportant: true }),
+    ORGANIZATION_NAME,
+    { ...idOf('retirement_id', 'retirements'), isName: true, isImportant: true },
+    count('size'),
+    instant('fetched_at'),
+    instant('due_at'),
+    text('error', { isImportant: true }),
+    ORGANIZATION_ID,
+    certificateFile('file'),
+  ],
+  order: [['version', 'desc']],
+  detailList: 'retirements',
+  filters: { state: byState(CERTIFICATE_STATES, 'state') },
+});
+
+export const DELIVERIES = defineOwnList({
+  from: 'inbox.deliveries',
+  name: 'deliveries',
+  singular: 'delivery',
+  plural: 'deliveries',
+  summary: 'List and show received and rejected webhooks',
+  empty: 'No deliveries yet.',
+  columns: [
+    id('id', { isImportant: true }),
+    instant('received_at'),
+    text('event'),
+    ORGANIZATION_NAME,
+    state('verdict'),
+    state('job_state'),
+    text('end', { isImportant: true }),
+    count('duplicates'),
+    text('ignored_reason'),
+    idOf('job_id', 'jobs'),
+    idOf('installation_id', 'installations'),
+  ],
+  computed: {
+    columns: ['job_state', 'end', 'organization_id'],
+    compute: async (reader, rows) => await addEnds(reader, await addJobs(reader, rows)),
+  },
+  detailList: 'deliveries',
+  filters: {
+    event: byWord('event', { known: WEBHOOK_EVENTS }),
+    installation_id: BY_INSTALLATION,
+    verdict: { ...byChoice('verdict', ['accepted', 'ignored'], 'verdict'), option: null },
+    ...byDays('received_at'),
+    ignored: {
+      ...byFlag('ignored', 'only ignored deliveries: signed correctly, but not usable', {
+        column: 'verdict',
+        is: 'ignored',
+      }),
+      replacedBy: 'verdict',
+    },
+  },
+});
+
+export const JOBS = defineOwnList({
+  from: 'inbox.jobs',
+  name: 'jobs',
+  singular: 'job',
+  plural: 'jobs',
+  summary: 'List, show and retry jobs',
+  empty: 'No jobs yet.',
+  columns: [
+    id('id', { isImportant: true }),
+    jobKind('kind'),
+    state('state'),
+    ORGANIZATION_NAME,
+    text('end', { isImportant: true }),
+    instant('run_at'),
+    count('attempts'),
+    text('trigger'),
+    text('part'),
+    text('error_or_pause_code'),
+    ORGANIZATION_ID,
+  ],
+  computed: { columns: ['end'], compute: addEnds },
+  detailList: 'jobs',
+  filters: {
+    state: byState(JOB_STATES, 'state'),
+    kind: byChoice('kind', JOB_KINDS, 'kind'),
+    trigger: byChoice('trigger', TRIGGERS, 'trigger'),
+    organization_id: BY_ORGANIZATION,
+    ...byDays('run_at'),
+  },
+});
+
+export const SYNCS = defineOwnList({
+  from: 'syncs',
+  name: 'syncs',
+  singular: 'sync',
+  plural: 'syncs',
+  summary: 'List and show syncs; each sync reads one list',
+  empty: 'No syncs yet.',
+  columns: [
+    id('id', { isImportant: true }),
+    instant('started_at'),
+    resourceName('resource'),
+    ORGANIZATION_NAME,
+    state('state'),
+    count('drift'),
+    text('trigger'),
+    count('seconds'),
+    count('rows_added'),
+    count('rows_changed'),
+    count('rows_removed'),
+    count('requests'),
+    text('error', { isImportant: true }),
+    ORGANIZATION_ID,
+  ],
+  computed: { columns: ['seconds'], compute: async (_reader, rows) => rows.map(withSeconds) },
+  filters: {
+    id: byId('id', 'number'),
+    resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)], 'resource'),
+    state: byState(SYNC_STATES, 'state'),
+    trigger: byChoice('trigger', TRIGGERS, 'trigger'),
+    drift: byFlag('drift', 'only syncs that found changes no delivery had announced', {
+      column: 'drift',
+      above: 0,
+    }),
+    organization_id: BY_ORGANIZATION,
+    ...byDays('started_at'),
+  },
+});
+
+export const REJECTED_WEBHOOKS = defineOwnList({
+  from: 'inbox.rejected_webhooks',
+  name: 'rejected-webhooks',
+  singular: 'rejected webhook',
+  plural: 'rejected webhooks',
+  summary: 'List rejected webhooks',
+  empty: 'No webhooks have been rejected.',
+  columns: [
+    text('minute', { isImportant: true }),
+    text('status'),
+    text('reason'),
+    text('header_prefix'),
+    count('rejected'),
+    instant('newest_at'),
+    text('advice'),
+  ],
+  computed: {
+    columns: ['advice'],
+    compute: async (_reader, rows) => rows.map(row => ({ ...row, advice: getRejectionAdvice(row) })),
+  },
+  order: [
+    ['minute', 'desc'],
+    ['reason', 'desc'],
+    ['header_prefix', 'desc'],
+    ['status', 'desc'],
+  ],
+  filters: byDays('newest_at'),
+});
+
 export const MIRRORED: readonly List[] = [
-  mirrored('installations', 'installation', 'List and show installations of the app', INSTALLATIONS, {
-    filters: { state: byState(INSTALLATION_STATES) },
-  }),
+  INSTALLATION_LIST,
   ORGANIZATIONS,
-  mirrored('members', 'member', 'List and show members of organizations', ENTRY_BY_RESOURCE.members),
-  mirrored(
-    'addresses',
-    'address',
-    "List and show organizations' blockchain addresses",
-    ENTRY_BY_RESOURCE.addresses,
-  ),
+  MEMBERS,
+  ADDRESSES,
   WAREHOUSE,
-  mirrored('inventory', 'credit', 'List and show credits in main inventories', inventory, {
-    plural: 'credits in the main inventories',
-    ...CREDITS,
-  }),
+  INVENTORY,
   RETIREMENTS,
-  mirrored('projects', 'project', 'List and show projects that issued credits', ENTRY_BY_RESOURCE.projects, {
-    hasDetailPages: true,
-    filters: { name: byPart('name', 'full_name'), type: byWord('type') },
-  }),
-  mirrored(
-    'reservations',
-    'reservation',
-    'Reserve credits for ten minutes; retire, transfer or release them',
-    reservations,
-    {
-      filters: {
-        state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
-        ...byDays('created_at'),
-      },
-    },
-  ),
-  mirrored(
-    'inventory-requests',
-    'request',
-    "List and show apps' requests for inventory credits",
-    ENTRY_BY_RESOURCE.inventory_requests,
-    {
-      plural: 'inventory requests',
-      filters: {
-        state: byWord('state', { known: REQUEST_STATES }),
-        beneficiary: byPart('beneficiary'),
-        ...byDays('created_at'),
-      },
-    },
-  ),
+  PROJECTS,
+  RESERVATIONS,
+  INVENTORY_REQUESTS,
   CERTIFICATES,
 ];
 
-/** Every list that there is. */
 export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REJECTED_WEBHOOKS, JOBS, SYNCS];
 
+/** Returns the list with a name. Throws if there is none. */
+export function findList(name: string): List {
+  const list = ALL_LISTS.find(each => each.name === name);
+  if (list === undefined) throw new Error(`There is no list ${name}.`);
+  return list;
+}
+
 function withSeconds(row: Row): Row {
-  const { started_at: from, finished_at: to } = row;
-  const seconds = to === null ? null : (Date.parse(String(to)) - Date.parse(String(from))) / 1000;
-  return { ...row, seconds };
+  const { started_at: start, finished_at: end } = row;
+  const duration = end === null ? null : (Date.parse(String(end)) - Date.parse(String(start))) / 1000;
+  return { ...row, seconds: duration };
 }

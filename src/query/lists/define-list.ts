@@ -1,0 +1,132 @@
+/** Defines lists. The compiler checks the names of their columns against the tables. */
+import { hasColumn, type Tables, TABLES } from '../../store/contract/tables.js';
+import {
+  findOwnerColumn,
+  getIdColumn,
+  OWNER_NAME_COLUMN,
+  type ResourceEntry,
+  type SortOrder,
+} from '../../resources/entry.js';
+import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
+import { instant, type ListColumn } from './column.js';
+import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
+import type { List, Refine } from './list.js';
+
+type TableName = keyof Tables;
+/** A column of a table, or the name of the organization, which only its own table has. */
+type ColumnOf<Table extends TableName> = (keyof Tables[Table] & string) | typeof OWNER_NAME_COLUMN;
+
+type Names = Pick<List, 'name' | 'singular' | 'summary'> & Partial<Pick<List, 'plural' | 'title' | 'empty'>>;
+
+interface Definition<Table extends TableName, Computed extends string = never> extends Names {
+  readonly from: Table;
+  readonly columns: readonly ListColumn<ColumnOf<Table> | NoInfer<Computed>>[];
+  readonly order?: readonly (readonly [column: keyof Tables[Table] & string, direction: 'asc' | 'desc'])[];
+  readonly filters?: Readonly<Record<string, Filter<ColumnOf<Table>>>>;
+  readonly isIndexed?: boolean;
+  readonly isOffer?: boolean;
+  readonly detailList?: string;
+}
+
+interface MirroredDefinition<Table extends TableName, History extends TableName> extends Definition<Table> {
+  readonly entry: ResourceEntry;
+  readonly history: History;
+  /** The columns as of an instant, if they are others than those of now. */
+  readonly pastColumns?: readonly ListColumn<ColumnOf<History>>[];
+}
+
+/** Defines the list of a mirrored resource. */
+export function defineMirroredList<Table extends TableName, History extends TableName>(
+  definition: MirroredDefinition<Table, History>,
+): List {
+  const { entry, columns, history, pastColumns = columns, filters, order = [], ...options } = definition;
+  const resource =
+    Object.keys(ENTRY_BY_RESOURCE)
+      .filter(isResource)
+      .find(each => ENTRY_BY_RESOURCE[each] === entry) ?? null;
+  const { name, from, plural = name } = options;
+  const idColumn = getIdColumn(entry);
+  const hasValidFrom = pastColumns.some(column => column.name === VALID_FROM.name);
+  const past: readonly ListColumn[] = hasValidFrom ? pastColumns : [...pastColumns, VALID_FROM];
+  return {
+    ...defineCommon(options, columns),
+    empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
+    filters: {
+      [idColumn]: byId(idColumn),
+      // Projects belong to no organization. Their filter finds those that rows of the organization refer to.
+      organization_id: { ...BY_ORGANIZATION, column: findOwnerColumn(entry) ?? BY_ORGANIZATION.column },
+      ...(idColumn !== 'project_id' && hasColumn(from, 'project_id') && { project_id: BY_PROJECT_ID }),
+      ...filters,
+    },
+    order: addLastColumn(order, 'version'),
+    idColumn,
+    entry,
+    resource,
+    past: { from: history, columns: past, reads: past.map(column => column.name) },
+  };
+}
+
+const VALID_FROM = instant('valid_from');
+
+interface OwnDefinition<Table extends TableName, Computed extends string>
+  extends Definition<Table, Computed> {
+  readonly plural: string;
+  readonly empty: string;
+  /** Columns that are computed from columns of the table. */
+  readonly computed?: { readonly columns: readonly Computed[]; readonly compute: Refine };
+}
+
+/** The counter of changes when a sync ended, which people do not need. */
+const COUNTER = 'changes_up_to';
+
+/** Defines a list of the mirror's own, such as its jobs. The newest row comes first. */
+export function defineOwnList<Table extends TableName, Computed extends string = never>(
+  definition: OwnDefinition<Table, Computed>,
+): List {
+  const { columns, computed = null, filters = {}, order = [['id', 'desc']], ...options } = definition;
+  const stored = Object.keys(TABLES[options.from] ?? {}).filter(name => name !== COUNTER);
+  const list = defineCommon(options, columns);
+  return {
+    ...list,
+    empty: options.empty,
+    reads: list.reads.includes(OWNER_NAME_COLUMN) ? [...stored, OWNER_NAME_COLUMN] : stored,
+    refine: computed?.compute ?? null,
+    filters,
+    order,
+    isIndexed: true,
+    idColumn: 'id',
+    entry: null,
+    resource: null,
+    past: null,
+  };
+}
+
+function defineCommon(
+  definition: Names & Partial<Pick<List, 'isIndexed' | 'isOffer' | 'detailList'>> & { readonly from: string },
+  columns: readonly ListColumn[],
+) {
+  const { name, from } = definition;
+  return {
+    title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
+    plural: name,
+    refine: null,
+    isIndexed: false,
+    isOffer: false,
+    detailList: null,
+    ...definition,
+    columns,
+    reads: columns.map(column => column.name),
+    amounts: findAmounts(from),
+  };
+}
+
+function findAmounts(table: string): List['amounts'] {
+  if (!hasColumn(table, 'amount_micro')) return 'none';
+  return hasColumn(table, 'type') ? 'by type' : 'of one type';
+}
+
+/** Makes an order total: rows that are equal in its columns are ordered by a unique column. */
+function addLastColumn(order: SortOrder, column: string): SortOrder {
+  const last = order.at(-1);
+  return last === undefined || last[0] === column ? order : [...order, [column, last[1]]];
+}
