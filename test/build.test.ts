@@ -26,8 +26,8 @@ const OTHERS = [
   'app/receiver-thread',
   'app/seal-thread',
   'store/sqlite/mirror/mirror-thread',
-  'store/sqlite/asker/query-process',
-  'store/sqlite/asker/query-watch',
+  'store/sqlite/sql-query/query-process',
+  'store/sqlite/sql-query/query-watch',
 ];
 const DRIVER = 'store/sqlite/driver';
 

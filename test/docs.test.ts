@@ -6,7 +6,7 @@ import { FRESHNESS } from '../src/query/freshness/words.js';
 import { CERTIFICATE_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';
-import { describeSchema } from '../src/store/contract/relation.js';
+import { describeSchema } from '../src/store/contract/describe-schema.js';
 import { listLinks } from './support/readme.js';
 import { formatSchemaDocument } from './support/schema-document.js';
 import { listCommandLines, findUnknownPart } from './support/command-lines.js';

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readStoreSettings } from '../src/app/config/read-settings.js';
 import { createLastSignedFile, readKeyFile } from '../src/evidence/key-file.js';
 import { seal } from '../src/evidence/seal.js';
-import { openEngine } from '../src/store/open.js';
+import { openEngine } from '../src/store/open-engine.js';
 import { runCommand } from './support/command.js';
 import { splitWords } from './support/command-lines.js';
 import { startDemoForFile } from './support/mirror/demo.js';

@@ -33,8 +33,8 @@ const PROGRAMS = [
   'src/app/receiver-thread',
   'src/app/seal-thread',
   'src/store/sqlite/mirror/mirror-thread',
-  'src/store/sqlite/asker/query-process',
-  'src/store/sqlite/asker/query-watch',
+  'src/store/sqlite/sql-query/query-process',
+  'src/store/sqlite/sql-query/query-watch',
 ];
 /** What people start stands at the top. */
 const STARTED = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));

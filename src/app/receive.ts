@@ -6,7 +6,7 @@ import type { ReceiveSettings } from './config/settings-table.js';
 import type { StoreFailure } from '../inbox/delivery.js';
 import type { ProcessIdentity } from '../inbox/process.js';
 import type { Engine } from '../store/engine.js';
-import { openEngine } from '../store/open.js';
+import { openEngine } from '../store/open-engine.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { resolveBuiltFile } from '../package.js';

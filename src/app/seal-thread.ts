@@ -5,7 +5,7 @@ import { createCheckpointWriter, createLastSignedFile, readKeyFile } from '../ev
 import { publishCheckpoint } from '../evidence/publish-checkpoint.js';
 import { seal } from '../evidence/seal.js';
 import { eraseLeaves } from '../evidence/erase-leaves.js';
-import { openEngine } from '../store/open.js';
+import { openEngine } from '../store/open-engine.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 import { createTimestampPost } from './timestamp-authority.js';

@@ -1,5 +1,5 @@
 import type { StoreFailure } from '../inbox/delivery.js';
-import { describeDisk } from '../store/contract/disk.js';
+import { describeDisk } from '../store/contract/disk-space.js';
 import type { Engine } from '../store/engine.js';
 import type { Family } from '../store/migrations.js';
 import type { Log } from './log.js';

@@ -5,9 +5,9 @@
  */
 import { type Client, createClient } from '../client.js';
 import type { WorkSettings } from './config/settings-table.js';
-import { describeDisk } from '../store/contract/disk.js';
+import { describeDisk } from '../store/contract/disk-space.js';
 import type { Engine, WorkStore } from '../store/engine.js';
-import { openEngine } from '../store/open.js';
+import { openEngine } from '../store/open-engine.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEngine } from '../store/open.js';
+import { openEngine } from '../store/open-engine.js';
 import { readSettings, readStoreSettings } from '../app/config/read-settings.js';
 import { getDemoSettingsFile, readDemoSettings } from './commands/demo/demo-settings.js';
 import { createUsageError } from './command-error.js';

@@ -2,7 +2,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
-import { SqlQueryError } from '../store/contract/asked.js';
+import { SqlQueryError } from '../store/contract/sql-query.js';
 import { ORIGIN } from './guard/guard.js';
 import type { FileContent, PageContent } from './page.js';
 import { html, type Html } from './components/html.js';

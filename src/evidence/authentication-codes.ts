@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { toHex } from './hashes.js';
 import type { Leaf } from './port.js';
 

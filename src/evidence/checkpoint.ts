@@ -1,4 +1,4 @@
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 
 /** A tree: the name of its log, its number of leaves, and its root in base64. */
 export interface TreeHead {

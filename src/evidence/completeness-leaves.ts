@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toCanonicalJson, parseLeafRecord } from './leaf.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { toHex, sha256 } from './hashes.js';
 import {
   type Cells,

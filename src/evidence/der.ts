@@ -1,4 +1,4 @@
-import { throwTimestampFault } from './errors.js';
+import { throwTimestampFault } from './evidence-error.js';
 
 interface DerElement {
   readonly tag: number;

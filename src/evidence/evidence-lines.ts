@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { MAX_TEXT_BYTES } from './checker/folder-files.js';
 import { toCanonicalJson } from './leaf.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { toHex } from './hashes.js';
 import type { Cells, Leaf } from './port.js';
 

@@ -8,7 +8,7 @@ import {
   readMonths,
   readNamedLeaves,
 } from './completeness-leaves.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { createEvidenceLines } from './evidence-lines.js';
 import { toHex } from './hashes.js';
 import { ALL, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';

@@ -2,7 +2,7 @@ import { assertAuthentic, assertWrittenByProgram, isAuthentic } from './authenti
 import { parseTreeHead } from './checkpoint.js';
 import { parseLeafRecord } from './leaf.js';
 import { type LeafGuard, readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { openNote } from './signed-note.js';
 import { ALL, type LogEnds, type Leaf, NUMBERED } from './port.js';
 import { readSigners } from './renew-key.js';

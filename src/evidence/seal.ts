@@ -6,7 +6,7 @@ import {
   readCompleteLeaf,
   readNamedLeaves,
 } from './completeness-leaves.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { ALL, type Cells, type EvidencePort, type Leaf, type Observation, NUMBERED } from './port.js';
 import { RELEASED_CLAIM, LEAF_SALT_BYTES, type Sealing } from './log-writer.js';
 import { assertSameKey, assertLogEnds, createLeafGuard } from './seal-guards.js';

@@ -1,6 +1,6 @@
 import { getSignedAt } from './checkpoint.js';
 import { readCompleteLeaf } from './completeness-leaves.js';
-import { EvidenceError } from './errors.js';
+import { EvidenceError } from './evidence-error.js';
 import { ALL, type LogEnds, type EvidencePort } from './port.js';
 import { type Sealing } from './log-writer.js';
 import { streamUnsealed } from './unsealed-observations.js';

@@ -1,6 +1,6 @@
 import { assertAuthentic } from './authentication-codes.js';
 import { type TreeHead, parseTreeHead, type SignedHead, formatTreeHead } from './checkpoint.js';
-import { refuse } from './errors.js';
+import { refuse } from './evidence-error.js';
 import { type SigningKey } from './signing-key.js';
 import { openNote, signNote } from './signed-note.js';
 import { ALL, type EvidencePort } from './port.js';

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, verify } from 'node:crypto';
-import { EvidenceError } from './errors.js';
+import { EvidenceError } from './evidence-error.js';
 import { sha256 } from './hashes.js';
 
 /** As C2SP numbers it, in front of each key that is written as text. */

@@ -1,4 +1,4 @@
-import { EvidenceError, throwTimestampFault } from './errors.js';
+import { EvidenceError, throwTimestampFault } from './evidence-error.js';
 import { sha256 } from './hashes.js';
 import { encodeDer, listDerChildren, parseOnlyDerElement } from './der.js';
 

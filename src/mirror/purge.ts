@@ -1,4 +1,4 @@
-import { MirrorError } from './errors.js';
+import { MirrorError } from './mirror-error.js';
 import type { PurgeRequest } from './mirror.js';
 import { parseRetirementId } from './certificates/certificate-file-name.js';
 import type { PdfStore } from './pdf-store.js';

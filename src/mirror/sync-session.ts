@@ -1,4 +1,4 @@
-import { MirrorError } from './errors.js';
+import { MirrorError } from './mirror-error.js';
 import {
   type HasNewDelivery,
   type CommitResult,

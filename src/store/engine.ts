@@ -1,13 +1,13 @@
-import type { ConsistencyFault } from './contract/broken.js';
+import type { ConsistencyFault } from './contract/consistency-fault.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
-import type { StatementRows, Question } from './contract/asked.js';
-import type { Disk } from './contract/disk.js';
+import type { StatementRows, Question } from './contract/sql-query.js';
+import type { Disk } from './contract/disk-space.js';
 import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
-import type { Relation } from './contract/relation.js';
+import type { Relation } from './contract/describe-schema.js';
 import type { LawListener } from './laws/law.js';
 import type { Family } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';

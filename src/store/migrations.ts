@@ -10,7 +10,7 @@ import {
   type Relation,
   SQLITE,
 } from '../../migrations/schema.js';
-import { StoreError } from './errors.js';
+import { StoreError } from './store-error.js';
 
 export const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
 export type Family = (typeof FAMILIES)[number];

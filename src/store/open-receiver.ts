@@ -1,7 +1,7 @@
 import type { ReceiverPort } from '../inbox/port.js';
 import type { Lost } from './engine.js';
 import type { StoreSettings } from './settings.js';
-import { clockOf, poolOf } from './postgres/settings.js';
+import { clockOf, poolOf } from './postgres/pool-settings.js';
 
 /** The receiver alone, for the thread that has nothing else. */
 export async function openReceiver(
@@ -9,7 +9,8 @@ export async function openReceiver(
   now: () => number,
   lost: Lost,
 ): Promise<ReceiverPort> {
-  if (database === null) return (await import('./sqlite/inbox/receiver.js')).openReceiverPort(dataDir, now);
+  if (database === null)
+    return (await import('./sqlite/inbox/receiver-port.js')).openReceiverPort(dataDir, now);
   return (await import('./postgres/inbox/receiver.js')).openReceiverPort(
     poolOf(database, 'receive', lost),
     clockOf(database, now),

@@ -1,6 +1,6 @@
 import { computeBackoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
-import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
+import { MirrorError, type MirrorErrorCode } from '../mirror/mirror-error.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskCredentials } from '../text/mask.js';
 import { toReadableText } from '../resources/sql-values.js';

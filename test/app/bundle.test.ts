@@ -64,7 +64,7 @@ test('a command loads only commander and kysely until it needs more', () => {
 });
 
 test('the receiver loads no code of the worker or the mirror, and none that signs', () => {
-  const receiver = findDynamicImport('receiver-thread.js', 'store/sqlite/inbox/receiver.ts');
+  const receiver = findDynamicImport('receiver-thread.js', 'store/sqlite/inbox/receiver-port.ts');
   const { sources, packages } = findLoaded([
     'main.js',
     findBundleFile('app/receive.ts'),
@@ -73,7 +73,7 @@ test('the receiver loads no code of the worker or the mirror, and none that sign
   ]);
   expect(sources).toContain('webhook/receiver.ts');
   expect(sources).toContain('app/receiver-thread.ts');
-  expect(sources).toContain('store/sqlite/inbox/receiver.ts');
+  expect(sources).toContain('store/sqlite/inbox/receiver-port.ts');
   const others = sources.filter(source => /^(?:mirror|sync|registry\/auth|sandbox)\//.test(source));
   expect(others.toSorted()).toEqual(COMMAND_LINE_SOURCES);
   expect(packages).toEqual(['commander', 'express', 'kysely', 'prom-client']);

@@ -3,7 +3,7 @@ import { createConsoleActions } from '../../src/app/console-actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/demo-actions.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { createControlClient } from '../../src/sandbox/control/control-client.js';
 import { getPageText, visitConsole } from '../support/console.js';
 import { startDemoForFile } from '../support/mirror/demo.js';

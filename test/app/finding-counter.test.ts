@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startFindingCounter } from '../../src/app/finding-counter.js';
 import { FINDINGS } from '../../src/query/history/findings.js';
-import type { Question } from '../../src/store/contract/asked.js';
+import type { Question } from '../../src/store/contract/sql-query.js';
 import { createLog } from '../../src/app/log.js';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { long } from '../support/long.js';
 import { readProcfileCommand, startSandboxProcess } from '../support/procfile.js';
 import { findFreePort, runProcess } from '../support/processes.js';

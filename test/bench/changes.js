@@ -1,7 +1,7 @@
 // npm run bench -- changes [--engine postgres]: measures `changes --since 24h` on a mirror of 1,000,000 retirements (ROWS sets another
 // number) with 10,000 changes of the last day, each start against a start of Node that does nothing.
 import { execFileSync } from 'node:child_process';
-import { openEngine } from '../../dist/src/store/open.js';
+import { openEngine } from '../../dist/src/store/open-engine.js';
 import { MAIN, withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures, timed } from './parts/figures.js';

@@ -2,7 +2,7 @@
 // the processor time of one job: that of this process, and that of the server of PostgreSQL.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
-import { openEngine } from '../../dist/src/store/open.js';
+import { openEngine } from '../../dist/src/store/open-engine.js';
 import { withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';

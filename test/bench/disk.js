@@ -12,7 +12,7 @@ import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { LIST_RESOURCES, LISTS } from '../../dist/src/resources/lists.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
-import { openEngine } from '../../dist/src/store/open.js';
+import { openEngine } from '../../dist/src/store/open-engine.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/tick-schedule.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';

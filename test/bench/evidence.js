@@ -10,7 +10,7 @@ import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key
 import { seal } from '../../dist/src/evidence/seal.js';
 import { verifyEvidence } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
-import { openEngine } from '../../dist/src/store/open.js';
+import { openEngine } from '../../dist/src/store/open-engine.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures } from './parts/figures.js';

@@ -11,7 +11,7 @@ import { Client } from 'pg';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { describeFirstReads, estimateFirstReads, readFirstReads } from '../../dist/src/query/first-reads.js';
-import { openEngine } from '../../dist/src/store/open.js';
+import { openEngine } from '../../dist/src/store/open-engine.js';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { readAvailable } from '../../dist/src/query/available.js';
 import { recordUnreadDeliveries } from '../../dist/src/sync/schedule/unread-deliveries.js';

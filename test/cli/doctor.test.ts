@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findExposures } from '../../src/cli/exposures.js';
 import { SETTINGS } from '../../src/app/config/settings-table.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { runCommand } from '../support/command.js';
 import { getPageText, visitConsole } from '../support/console.js';
 import { startDemoForFile, startDemoMirror } from '../support/mirror/demo.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { openTestInbox, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';

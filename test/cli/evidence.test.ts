@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { parseTreeHead } from '../../src/evidence/checkpoint.js';
 import { seal } from '../../src/evidence/seal.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { formatVerifierKey } from '../../src/evidence/signing-key.js';
 import { EXIT } from '../../src/cli/exit.js';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../src/store/sqlite/open.js';
+import { openDatabase } from '../../src/store/sqlite/open-database.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/folder.js';
 import { createMigratedDatabases } from '../support/migrated-databases.js';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FRESH_MB } from '../../src/store/sqlite/asker/ask.js';
+import { FRESH_MB } from '../../src/store/sqlite/sql-query/run-sql-query.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -16,7 +16,7 @@ const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n
 const MANY =
   'with recursive n(i) as (values(1) union all select i + 1 from n limit 100000) select i, zeroblob(2000) from n';
 /** The program that runs the SQL of a query. */
-const ASKED = new URL('../../dist/src/store/sqlite/asker/query-process.js', import.meta.url);
+const ASKED = new URL('../../dist/src/store/sqlite/sql-query/query-process.js', import.meta.url);
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
 function emptyMirror(): string {

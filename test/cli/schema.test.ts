@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { migrationsOf } from '../../src/store/migrations.js';
-import { describeSchema } from '../../src/store/contract/relation.js';
+import { describeSchema } from '../../src/store/contract/describe-schema.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {

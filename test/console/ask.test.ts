@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SqlAccess } from '../../src/console/sql/sql-runner.js';
 import { readSavedQueries } from '../../src/cli/saved-queries.js';
-import { SqlQueryError } from '../../src/store/contract/asked.js';
+import { SqlQueryError } from '../../src/store/contract/sql-query.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
 import { listCodeBlocks } from '../support/readme.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import * as parse from '../../src/registry/json/parse-objects.js';

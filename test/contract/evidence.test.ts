@@ -8,7 +8,7 @@ import type { EvidencePort } from '../../src/evidence/port.js';
 import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { describeSealOfVersion } from '../../src/cli/evidence/evidence-log.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { describeSeal } from '../../src/evidence/describe-seal.js';
 import { seal } from '../../src/evidence/seal.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findBroken } from '../../src/store/sqlite/find-broken.js';
+import { findBroken } from '../../src/store/sqlite/find-consistency-faults.js';
 import { openTestInbox, temporaryInbox } from '../support/inbox.js';
 import { BOTH_ENGINES, type TestMirror } from '../support/mirror/open.js';
 import { openTablesOfFile } from '../support/tables.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MirrorError } from '../../src/mirror/errors.js';
+import { MirrorError } from '../../src/mirror/mirror-error.js';
 import { readOwnCoverageAt } from '../../src/query/history/as-of.js';
 import { ENGINES, MINUTE, type TestMirror, TRAFFIC, beginRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, installation, retirements } from '../support/mirror/rows.js';
-import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { Member, Project } from '../../src/registry/object-models.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { relationsOf } from '../../src/store/migrations.js';
 import { type Bound, POSTGRES, SQLITE } from '../../src/store/dialect.js';
-import { LAWS } from '../../src/store/laws/laws.js';
+import { LAWS } from '../../src/store/laws/check-laws.js';
 import { fillAgedMirror } from '../support/mirror/aged.js';
 import { ENGINES } from '../support/mirror/open.js';
 import type { Tables } from '../support/tables.js';

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../src/store/postgres/open.js';
+import { openPostgres } from '../../src/store/postgres/open-postgres.js';
 import { startServer } from '../postgres/server.js';
 import { runCommand } from '../support/command.js';
 import { payloadOf, installationOf, signedPost } from '../support/receiver.js';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { createBrokenModule } from '../support/mutant.js';
 
@@ -149,7 +149,7 @@ describe('T52 two PDFs whose hashes start with the same digits', () => {
       'mirror/certificates/certificate-file-name.js',
       '`${assertRetirementId(retirementId)}-${sha256}.pdf`',
       '`${assertRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
-      'store/sqlite/certificates/folder.js',
+      'store/sqlite/mirror/certificate-folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);
     expect(await saveBeside(broken.createCertificateFolder)).toContain('second');

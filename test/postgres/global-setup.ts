@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/store/postgres/migrate.js';
-import { openPostgres } from '../../src/store/postgres/open.js';
+import { openPostgres } from '../../src/store/postgres/open-postgres.js';
 import { type NoServer, type Server, startServer } from './server.js';
 
 declare module 'vitest' {

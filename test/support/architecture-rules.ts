@@ -7,7 +7,7 @@ const ENGINE = [
   'store/engine.ts',
   'store/settings.ts',
   'store/migrations.ts',
-  'store/open.ts',
+  'store/open-engine.ts',
   'store/open-receiver.ts',
 ];
 

@@ -10,7 +10,7 @@ import { createLiveUpdates } from '../../src/console/live/live-updates.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import type { OpenReader } from '../../src/store/contract/reader.js';
 import type { Engine } from '../../src/store/engine.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople, type ListenOptions } from '../../src/webhook/http-listener.js';
 import { readPulse } from '../../src/query/inbox/activity.js';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ResourceEntry } from '../../src/resources/entry.js';
 import { SQLITE } from '../../src/store/dialect.js';
-import { copyToPast } from '../../src/store/past.js';
+import { copyToPast } from '../../src/store/copy-to-past.js';
 import { builderFor } from '../../src/store/sql/builder.js';
 
 /** How versions end, as SQL text. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase, write } from '../../src/store/sqlite/open.js';
+import { openDatabase, write } from '../../src/store/sqlite/open-database.js';
 
 const PAGES_PER_TRANSACTION = 500;
 

@@ -10,9 +10,9 @@ import type {
 import type { ClaimedJob, ClaimRef, JobEnd, JobError, NewJob, Part } from '../../src/inbox/job.js';
 import type { InboxPort, ReceiverPort } from '../../src/inbox/port.js';
 import type { Tables as Contract } from '../../src/store/contract/tables.js';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
 import { migrate } from '../../src/store/sqlite/migrate.js';
-import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
+import { openDatabase, type Sqlite } from '../../src/store/sqlite/open-database.js';
 import { temporaryFolder } from './folder.js';
 import { createMigratedDatabase } from './migrated-databases.js';
 import { type Tables, createTables } from './tables.js';

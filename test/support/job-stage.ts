@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createSyncContext } from '../../src/app/create-sync-context.js';
 import type { ClaimedJob, NewJob } from '../../src/inbox/job.js';
-import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
-import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
+import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
+import { createMirrorPort } from '../../src/store/sqlite/mirror/mirror-port.js';
 import type { SyncContext } from '../../src/sync/sync-context.js';
 import { SyncError } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync-service.js';

@@ -1,6 +1,6 @@
 /** A worker that stops in the middle of saving a certificate, so that a test can kill it. The argument is the database URL. It prints "begun" once it waits. */
-import { openPostgres } from '../../dist/src/store/postgres/open.js';
-import { createCertificateTable } from '../../dist/src/store/postgres/mirror/certificates.js';
+import { openPostgres } from '../../dist/src/store/postgres/open-postgres.js';
+import { createCertificateTable } from '../../dist/src/store/postgres/mirror/certificate-table.js';
 
 const [url = ''] = process.argv.slice(2);
 const postgres = openPostgres({ url, name: 'killed', connections: 1, onFault: () => undefined });

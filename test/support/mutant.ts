@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { createMirrorPort } from '../../src/store/sqlite/mirror/mirror.js';
+import type { createMirrorPort } from '../../src/store/sqlite/mirror/mirror-port.js';
 import type { createMirror } from '../../src/mirror/create-mirror.js';
 import { temporaryFolder } from './inbox.js';
 import type { MirrorMaker } from './mirror/open.js';
@@ -45,7 +45,7 @@ export async function createBrokenMirror(file: string, piece: string, broken: st
     getModuleUrl(folder, 'mirror/create-mirror.js')
   );
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
-    getModuleUrl(folder, 'store/sqlite/mirror/mirror.js')
+    getModuleUrl(folder, 'store/sqlite/mirror/mirror-port.js')
   );
   return (db, now) =>
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);

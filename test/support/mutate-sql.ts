@@ -1,4 +1,4 @@
-import type { Postgres } from '../../src/store/postgres/open.js';
+import type { Postgres } from '../../src/store/postgres/open-postgres.js';
 
 /** Replaces one piece of an inbox function in one database, to check that a test would notice. */
 export async function mutateFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {

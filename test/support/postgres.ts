@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { grantsTo, type DatabaseRolePurpose } from '../../src/store/contract/grants.js';
 import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
-import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
+import { openPostgres, type Postgres } from '../../src/store/postgres/open-postgres.js';
 import type { Server } from '../postgres/server.js';
 import type { InboxStore } from './inbox.js';
 import type { Tables, Value } from './tables.js';

@@ -7,7 +7,7 @@ import { startWorker, type RunningWorker } from '../../src/app/work.js';
 import { type Client, createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
 import type { Engine } from '../../src/store/engine.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/app/log.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/judge-missing-rows.js';

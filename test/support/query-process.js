@@ -1,5 +1,5 @@
 /** Runs the SQL of the second argument on the database of the first, and prints the rows as JSON lines. */
-import { ask } from '../../dist/src/store/postgres/asker.js';
+import { ask } from '../../dist/src/store/postgres/run-sql-query.js';
 
 const [url = '', sql = ''] = process.argv.slice(2);
 const options = { url, name: 'asking', connections: 1, onFault: () => undefined };

@@ -3,9 +3,9 @@
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';
 import { migrate } from '../../dist/src/store/sqlite/migrate.js';
-import { openDatabase } from '../../dist/src/store/sqlite/open.js';
+import { openDatabase } from '../../dist/src/store/sqlite/open-database.js';
 import { createGroupCommit } from '../../dist/src/webhook/group-commit.js';
-import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver.js';
+import { createReceiverPort } from '../../dist/src/store/sqlite/inbox/receiver-port.js';
 import { listen } from '../../dist/src/webhook/http-listener.js';
 import { createPostHandler } from '../../dist/src/webhook/post-handler.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Sqlite } from '../../src/store/sqlite/open.js';
+import type { Sqlite } from '../../src/store/sqlite/open-database.js';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver-port.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type HttpListener, listen } from '../../src/webhook/http-listener.js';
 import { createPostHandler, type PostResult, type WebhookPost } from '../../src/webhook/post-handler.js';

@@ -1,5 +1,5 @@
 import { sortRelations, getQueryName } from '../../src/cli/commands/schema.js';
-import { describeSchema, type Relation } from '../../src/store/contract/relation.js';
+import { describeSchema, type Relation } from '../../src/store/contract/describe-schema.js';
 
 type Column = Relation['columns'][number];
 

@@ -8,7 +8,7 @@ import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
 import { seal } from '../../src/evidence/seal.js';
 import { type Sealing } from '../../src/evidence/log-writer.js';
 import { verifyEvidence } from '../../src/evidence/verify-log.js';
-import { openEngine } from '../../src/store/open.js';
+import { openEngine } from '../../src/store/open-engine.js';
 import { type TestEngine, MINUTE } from './mirror/open.js';
 import { retirements } from './mirror/rows.js';
 import { temporaryFolder } from './inbox.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { patiently } from '../../src/store/sqlite/database.js';
-import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
+import { openDatabase, type Sqlite } from '../../src/store/sqlite/open-database.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
 

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
 import {
   createTickSchedule,
   enqueueTick,

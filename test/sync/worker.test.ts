@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PARTIAL_READ, createInstallationJob } from '../../src/inbox/job.js';
-import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
+import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import {
   type TestInbox,

@@ -19,14 +19,14 @@ import { SAMPLES } from './fuzz-answers.js';
 export async function fillMirror(folder, from) {
   /** @type {typeof import('../../dist/src/store/sqlite/migrate.js')} */
   const { migrateFile } = await from('store/sqlite/migrate.js');
-  /** @type {typeof import('../../dist/src/store/sqlite/open.js')} */
-  const { openDatabase } = await from('store/sqlite/open.js');
-  /** @type {typeof import('../../dist/src/store/sqlite/mirror/mirror.js')} */
-  const { createMirrorPort } = await from('store/sqlite/mirror/mirror.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/open-database.js')} */
+  const { openDatabase } = await from('store/sqlite/open-database.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/mirror/mirror-port.js')} */
+  const { createMirrorPort } = await from('store/sqlite/mirror/mirror-port.js');
   /** @type {typeof import('../../dist/src/mirror/create-mirror.js')} */
   const { createMirror } = await from('mirror/create-mirror.js');
-  /** @type {typeof import('../../dist/src/store/sqlite/inbox/inbox.js')} */
-  const { createInboxPort } = await from('store/sqlite/inbox/inbox.js');
+  /** @type {typeof import('../../dist/src/store/sqlite/inbox/inbox-port.js')} */
+  const { createInboxPort } = await from('store/sqlite/inbox/inbox-port.js');
   /** @type {typeof import('../../dist/src/registry/json/parse-objects.js')} */
   const parsers = await from('registry/json/parse-objects.js');
   /** @type {typeof import('../../dist/src/registry/json/json-object.js')} */

@@ -1,4 +1,4 @@
-import { SqlQueryError, SAFE_ROLE } from '../../store/contract/asked.js';
+import { SqlQueryError, SAFE_ROLE } from '../../store/contract/sql-query.js';
 import { defineCommand, ROW_FORMATS } from '../define-command.js';
 import { EXIT } from '../exit.js';
 import { createCheckError, CommandError, throwIfInterrupted, createUsageError } from '../command-error.js';

@@ -1,5 +1,5 @@
 import { grantsTo, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
-import type { Relation } from '../../store/contract/relation.js';
+import type { Relation } from '../../store/contract/describe-schema.js';
 import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';

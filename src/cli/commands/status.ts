@@ -1,4 +1,4 @@
-import { describeDisk } from '../../store/contract/disk.js';
+import { describeDisk } from '../../store/contract/disk-space.js';
 import { readCallsPerSecond } from '../../app/config/read-settings.js';
 import { describeFirstReads, estimateFirstReads, type FirstReadEstimate } from '../../query/first-reads.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';

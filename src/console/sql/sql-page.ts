@@ -1,4 +1,4 @@
-import type { Relation } from '../../store/contract/relation.js';
+import type { Relation } from '../../store/contract/describe-schema.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageContent } from '../page.js';

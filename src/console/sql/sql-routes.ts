@@ -1,5 +1,5 @@
 import type { Express, Request, Response } from 'express';
-import { SqlQueryError } from '../../store/contract/asked.js';
+import { SqlQueryError } from '../../store/contract/sql-query.js';
 import { type Responder, readFormBody, parseForm } from '../responder.js';
 import { ORIGIN } from '../guard/guard.js';
 import { FILE_FORMATS } from '../downloads.js';

@@ -1,7 +1,12 @@
-import { type StatementRows, SqlQueryError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
+import {
+  type StatementRows,
+  SqlQueryError,
+  type Question,
+  SAFE_ROLE,
+} from '../../store/contract/sql-query.js';
 import { computeEditDistance } from '../../text/edit-distance.js';
-import { sizeOf } from '../../store/contract/question.js';
-import type { Relation } from '../../store/contract/relation.js';
+import { sizeOf } from '../../store/contract/check-sql-query.js';
+import type { Relation } from '../../store/contract/describe-schema.js';
 import type { Row } from '../../store/contract/tables.js';
 
 /** Access to the mirror by SQL. */

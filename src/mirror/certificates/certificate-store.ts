@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../../resources/sql-values.js';
-import { MirrorError } from '../errors.js';
+import { MirrorError } from '../mirror-error.js';
 import type { CertificateStore, CertificateSession } from '../mirror.js';
 import { ORPHAN_AGE_MS, type PdfStore } from '../pdf-store.js';
 import type { CertificateDownload, CertificateSelection, MirrorPort } from '../port.js';

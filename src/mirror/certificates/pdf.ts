@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MirrorError } from '../errors.js';
+import { MirrorError } from '../mirror-error.js';
 
 const START_MARKER = '%PDF';
 const END_MARKER = '%%EOF';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { ALL, type Attestation, type Checkpoint, type EvidencePort } from '../../evidence/port.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { EvidenceDatabase } from './database.js';
+import type { EvidenceDatabase } from './evidence-database.js';
 
 type CheckpointStore = Pick<
   EvidencePort,

@@ -6,10 +6,10 @@ import { listKinds } from '../copy-tables.js';
 import type { Kinds, Table, Value } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
-import type { EvidenceDatabase } from './database.js';
+import type { EvidenceDatabase } from './evidence-database.js';
 import { selectLeaves } from './leaf-filters.js';
 import type { NumberRange } from './mirror-reads.js';
-import { hasCountedRows } from './resources.js';
+import { hasCountedRows } from './mirrored-resources.js';
 
 type LeafStore = Pick<
   EvidencePort,

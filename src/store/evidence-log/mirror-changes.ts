@@ -8,9 +8,9 @@ import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { EvidenceDatabase } from './database.js';
+import type { EvidenceDatabase } from './evidence-database.js';
 import { isAfterSimulation, type NumberRange } from './mirror-reads.js';
-import { hasCountedRows, type MirroredResource } from './resources.js';
+import { hasCountedRows, type MirroredResource } from './mirrored-resources.js';
 
 interface MirrorChanges extends Pick<EvidencePort, 'versions'> {
   /** Returns the changes of all resources with numbers in a range, in order. */

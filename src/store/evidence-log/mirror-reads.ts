@@ -3,7 +3,7 @@ import { createObservation, type EvidencePort, type Observation } from '../../ev
 import type { SqlBuilder } from '../sql/builder.js';
 import { named } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { EvidenceDatabase } from './database.js';
+import type { EvidenceDatabase } from './evidence-database.js';
 
 /** Numbers above `after`, up to `to` and including it. */
 export type NumberRange = { readonly after: number; readonly to: number };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { EvidencePort } from '../../evidence/port.js';
 import { named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { EvidenceDatabase } from './database.js';
+import type { EvidenceDatabase } from './evidence-database.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -15,7 +15,7 @@ import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './database.js';
+import type { AtTime, InboxDatabase } from './inbox-database.js';
 import type { JobSteps, Queue, QueuedJob, TakenJob } from './job-steps.js';
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;

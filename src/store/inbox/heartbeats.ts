@@ -11,7 +11,7 @@ import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './database.js';
+import type { AtTime, InboxDatabase } from './inbox-database.js';
 
 type Heartbeat = AtTime & {
   readonly id: number;

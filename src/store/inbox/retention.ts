@@ -3,7 +3,7 @@ import type { InboxPort } from '../../inbox/port.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './database.js';
+import type { AtTime, InboxDatabase } from './inbox-database.js';
 
 type AgeLimit = AtTime & { readonly ageMs: number };
 

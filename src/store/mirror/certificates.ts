@@ -8,7 +8,7 @@ import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
-import { type VersionEnd, getVersionStatements } from './versions.js';
+import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -1,4 +1,4 @@
-import { MirrorError } from '../../mirror/errors.js';
+import { MirrorError } from '../../mirror/mirror-error.js';
 import type { WriteClaim } from '../../mirror/port.js';
 import { named, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';

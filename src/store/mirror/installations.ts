@@ -13,9 +13,9 @@ import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
-import { ensureStates } from './states.js';
+import { ensureStates } from './list-states.js';
 import { reserveVersions, toCauseColumns } from './syncs.js';
-import { getVersionStatements } from './versions.js';
+import { getVersionStatements } from './row-versions.js';
 
 type InstallationId = { readonly id: string };
 type Content = Pick<InstallationColumns, 'permissions' | 'document'> & { readonly state: string };

@@ -1,10 +1,10 @@
-import { MirrorError } from '../../mirror/errors.js';
+import { MirrorError } from '../../mirror/mirror-error.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { LIST_FORGOTTEN } from './people.js';
-import { toMilliseconds } from './states.js';
+import { LIST_FORGOTTEN } from './forget-people.js';
+import { toMilliseconds } from './list-states.js';
 
 type Registry = { readonly baseUrl: string; readonly appId: string };
 

@@ -8,7 +8,7 @@ import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import { batchByName, type Database } from '../statement.js';
 import { startCommit, listStartStatements, endCommit } from './syncs.js';
-import { type VersionEnd, getVersionStatements } from './versions.js';
+import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 type DueRange = { readonly organizationId: string; readonly checkedBefore: string; readonly now: string };
 /** A check that is later than now was made while the clock was ahead, so the project is due. */

@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder } from 'kysely';
 import { VersionClock } from '../../mirror/version-clock.js';
-import { MirrorError } from '../../mirror/errors.js';
+import { MirrorError } from '../../mirror/mirror-error.js';
 import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
@@ -9,8 +9,8 @@ import { insertFrom, named } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
-import { ensureStates } from './states.js';
-import { LIST_FORGOTTEN, LOCK_COUNTER } from './people.js';
+import { ensureStates } from './list-states.js';
+import { LIST_FORGOTTEN, LOCK_COUNTER } from './forget-people.js';
 
 type Sync = Tables['syncs'];
 type State = Tables['resource_states'];

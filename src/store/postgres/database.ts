@@ -1,6 +1,6 @@
 import { POSTGRES } from '../dialect.js';
 import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
-import type { Postgres, Query, Send } from './open.js';
+import type { Postgres, Query, Send } from './open-postgres.js';
 
 /** Creates a batch that sends its statements as one message. */
 export function createBatch(send: Send): Batch {

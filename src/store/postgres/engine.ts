@@ -1,8 +1,8 @@
-import { describeSchema } from '../contract/relation.js';
+import { describeSchema } from '../contract/describe-schema.js';
 import type { Engine, Lost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
-import type { Postgres } from './open.js';
-import { clockOf, locationOf, poolOf } from './settings.js';
+import type { Postgres } from './open-postgres.js';
+import { clockOf, locationOf, poolOf } from './pool-settings.js';
 
 interface Beside {
   readonly lost: Lost;
@@ -14,9 +14,9 @@ interface Beside {
 export function createPostgresEngine(database: DatabaseSettings, { lost, files }: Beside): Engine {
   const pool = poolOf(database, 'command', lost);
   const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
-  const open = shared(async () => (await import('./prepare.js')).openMigrated(pool));
+  const open = shared(async () => (await import('./await-schema.js')).openMigrated(pool));
   const during = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
-    (await import('./prepare.js')).during(pool, work);
+    (await import('./await-schema.js')).during(pool, work);
   const stores = () => import('./stores.js');
 
   return {
@@ -27,23 +27,23 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       const moved = files.findMissing() === null ? [files.location] : [];
       return [...moved, ...(await files.findOlderCopies())];
     },
-    migrate: now => during(async postgres => (await import('./prepare.js')).migrateAll(postgres, now)),
+    migrate: now => during(async postgres => (await import('./await-schema.js')).migrateAll(postgres, now)),
     prepare: (families, _, waits) =>
-      during(async postgres => (await import('./prepare.js')).awaitSchema(postgres, families, waits)),
+      during(async postgres => (await import('./await-schema.js')).awaitSchema(postgres, families, waits)),
     openReader: async () => (await stores()).readerIn(await open()),
     openPdfs: async now => (await stores()).pdfsIn(await open(), now),
     openInbox: async now =>
       (await import('./inbox/inbox.js')).createInboxPort(await open(), clockOf(database, now)),
     openWriters: async now => (await stores()).storesIn(await open(), now, clockOf(database, now)),
-    openEvidence: async () => (await import('./evidence.js')).openEvidence(pool),
+    openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openWork: async ({ now, lost: lostAtWork }) => {
-      const { openMigrated } = await import('./prepare.js');
+      const { openMigrated } = await import('./await-schema.js');
       const postgres = await openMigrated(poolOf(database, 'work', lostAtWork));
       return (await stores()).storesIn(postgres, now, clockOf(database, now));
     },
     ask: async question => {
       await (await open()).close();
-      return await (await import('./asker.js')).ask(forQuestions ?? pool, question);
+      return await (await import('./run-sql-query.js')).ask(forQuestions ?? pool, question);
     },
     snapshot: (file, now) =>
       during(async postgres =>
@@ -51,10 +51,12 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       ),
     keeping: null,
     findBroken: (now, onLaw) =>
-      during(async postgres => (await import('./find-broken.js')).findBroken(postgres, now, onLaw)),
+      during(async postgres =>
+        (await import('./find-consistency-faults.js')).findBroken(postgres, now, onLaw),
+      ),
     checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
-      yield* (await import('./examine.js')).examine(pool, forQuestions);
+      yield* (await import('./examine-server.js')).examine(pool, forQuestions);
     },
     describeSchema: () => describeSchema('postgres'),
     lookAtDisk: () => null,

@@ -11,11 +11,11 @@ import {
   type Recorded,
   type Standing,
 } from '../migrations.js';
-import { StoreError } from '../errors.js';
+import { StoreError } from '../store-error.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import { createSend } from './database.js';
-import type { Postgres, Query } from './open.js';
+import type { Postgres, Query } from './open-postgres.js';
 
 type FamilyName = { readonly family: Family };
 

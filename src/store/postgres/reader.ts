@@ -2,7 +2,7 @@ import { PostgresQueryCompiler, type PrimitiveValueListNode } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
 import { AT_ONCE, compileBy, type Query, type Reader, shown } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
-import type { Postgres, Transaction } from './open.js';
+import type { Postgres, Transaction } from './open-postgres.js';
 
 /** A moment that readers see, and in which nothing can be written. No setting of a session would outlive a pooler. */
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';

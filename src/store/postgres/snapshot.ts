@@ -4,8 +4,8 @@ import type { Value } from '../contract/tables.js';
 import type { ReadRows } from '../copy-tables.js';
 import { POSTGRES } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
-import { writeFilled } from '../sqlite/copy.js';
-import type { Postgres, Query } from './open.js';
+import { writeFilled } from '../sqlite/snapshot.js';
+import type { Postgres, Query } from './open-postgres.js';
 
 const FETCH_ROWS = 250;
 /** The rows of this table are fetched one by one, because each may be large. */

@@ -5,11 +5,11 @@ import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { createSend } from './database.js';
 import { createInboxPort } from './inbox/inbox.js';
-import { createCertificateTable } from './mirror/certificates.js';
-import { createMirrorPort } from './mirror/mirror.js';
-import type { Postgres } from './open.js';
+import { createCertificateTable } from './mirror/certificate-table.js';
+import { createMirrorPort } from './mirror/mirror-port.js';
+import type { Postgres } from './open-postgres.js';
 import { readerOf } from './reader.js';
-import type { InboxClock } from './settings.js';
+import type { InboxClock } from './pool-settings.js';
 
 export function readerIn(postgres: Postgres): OpenReader {
   return { ...readerOf(postgres), close: postgres.close };

@@ -1,8 +1,8 @@
 import { type Finding, ok, warn } from '../contract/finding.js';
-import { walBytes } from './disk.js';
+import { walBytes } from './measure-disk.js';
 import { readLogState } from './log-state.js';
-import type { Sqlite } from './open.js';
-import type { Files } from './open-both.js';
+import type { Sqlite } from './open-database.js';
+import type { Files } from './open-read-only.js';
 
 /** Reports the size of both write-ahead logs, and whether an open transaction keeps one from shrinking. */
 export function checkLogs(db: Sqlite, { mirrorFile, inboxFile }: Files): Finding[] {

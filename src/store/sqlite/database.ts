@@ -3,7 +3,7 @@ import { type Bound, SQLITE } from '../dialect.js';
 import type { PreparedStatement, Values } from '../sql/prepared.js';
 import type { BatchResults, BoundStatement, Batch, Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
-import { begin, type Sqlite } from './open.js';
+import { begin, type Sqlite } from './open-database.js';
 
 /** What a connection does, here or in a thread of its own. */
 export interface Works {

@@ -1,11 +1,11 @@
-import { describeSchema } from '../contract/relation.js';
+import { describeSchema } from '../contract/describe-schema.js';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
 import { FAMILIES, type Family } from '../migrations.js';
-import { poolOf } from '../postgres/settings.js';
-import { lookAtDisk, walBytes } from './disk.js';
+import { poolOf } from '../postgres/pool-settings.js';
+import { lookAtDisk, walBytes } from './measure-disk.js';
 
 /** Files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
@@ -30,7 +30,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));
       return missing === undefined ? null : `the file ${missing}`;
     },
-    findOlderCopies: async () => (await import('./keeping.js')).findOlderCopies(dataDir),
+    findOlderCopies: async () => (await import('./backup-files.js')).findOlderCopies(dataDir),
     migrate: now =>
       migrate(
         FAMILIES.filter(family => family !== 'evidence' || existsSync(evidenceFile)),
@@ -41,29 +41,30 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
-    openEvidence: async () => (await import('./evidence.js')).openEvidence(evidenceFile, mirrorFile),
+    openEvidence: async () => (await import('./open-evidence.js')).openEvidence(evidenceFile, mirrorFile),
     openWork: async options => (await import('./stores.js')).openWork(files, options),
-    ask: async question => (await import('./asker/ask.js')).ask({ ...files, ...question }),
-    snapshot: async file => (await import('./copy.js')).snapshot(files, file),
+    ask: async question => (await import('./sql-query/run-sql-query.js')).ask({ ...files, ...question }),
+    snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
     keeping: {
-      copyTo: async folder => (await import('./keeping.js')).copyAll(dataDir, folder),
-      demandAlone: async () => (await import('./keeping.js')).demandAlone(dataDir),
-      openStage: async () => (await import('./keeping.js')).openStage(dataDir),
-      replaceBy: async (folder, aside) => (await import('./keeping.js')).replaceAll(dataDir, folder, aside),
+      copyTo: async folder => (await import('./backup-files.js')).copyAll(dataDir, folder),
+      demandAlone: async () => (await import('./backup-files.js')).demandAlone(dataDir),
+      openStage: async () => (await import('./backup-files.js')).openStage(dataDir),
+      replaceBy: async (folder, aside) =>
+        (await import('./backup-files.js')).replaceAll(dataDir, folder, aside),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
         const there = FAMILIES.filter(family => existsSync(fileOf(family)));
         const from = { pdfs, files: there.map(family => [family, fileOf(family)] as const) };
-        const { moveToPostgres } = await import('../move.js');
+        const { moveToPostgres } = await import('../move-to-postgres.js');
         const pool = poolOf(database, 'command', () => undefined);
         return await moveToPostgres(from, pool, new Date(now).toISOString());
       },
     },
     findBroken: async (now, onLaw) =>
-      (await import('./find-broken.js')).findBroken(files, now, evidenceFile, onLaw),
+      (await import('./find-consistency-faults.js')).findBroken(files, now, evidenceFile, onLaw),
     checked: 'inbox.db and mirror.db are intact',
     examine: async function* () {
-      const { examine } = await import('./examine.js');
+      const { examine } = await import('./examine-files.js');
       yield* examine(files, lookAtDisk(dataDir, diskReserveMb), evidenceFile);
     },
     describeSchema: () => describeSchema('sqlite'),

@@ -8,7 +8,7 @@ import {
   type Standing,
 } from '../migrations.js';
 import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
-import { closing, openDatabase, type Sqlite, write } from './open.js';
+import { closing, openDatabase, type Sqlite, write } from './open-database.js';
 import { prepareOn } from './database.js';
 
 /** As long as another process may take to migrate before this one gives up. */

@@ -2,8 +2,8 @@ import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryC
 import { toReadableText as asKept } from '../../resources/sql-values.js';
 import { compileBy, type OpenReader, type Query, type Reader, shown } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
-import { type Files, openBoth } from './open-both.js';
-import type { Sqlite } from './open.js';
+import { type Files, openBoth } from './open-read-only.js';
+import type { Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
 /** Both databases, read-only. */

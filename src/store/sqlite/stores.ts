@@ -1,13 +1,13 @@
 import type { InboxPort } from '../../inbox/port.js';
 import type { Erased, OpenPdfs, WorkOptions, WorkStore, WriteStore } from '../engine.js';
 import type { Family } from '../migrations.js';
-import { createCertificateFolder } from './certificates/folder.js';
-import { createInboxPort } from './inbox/inbox.js';
+import { createCertificateFolder } from './mirror/certificate-folder.js';
+import { createInboxPort } from './inbox/inbox-port.js';
 import { createHoldClock, readLogState } from './log-state.js';
-import { createMirrorPort } from './mirror/mirror.js';
-import { startMirrorThread } from './mirror/thread.js';
-import { openDatabase, type Sqlite } from './open.js';
-import type { Files } from './open-both.js';
+import { createMirrorPort } from './mirror/mirror-port.js';
+import { startMirrorThread } from './mirror/start-mirror-thread.js';
+import { openDatabase, type Sqlite } from './open-database.js';
+import type { Files } from './open-read-only.js';
 import { readerOf } from './reader.js';
 
 export interface AllFiles extends Files {

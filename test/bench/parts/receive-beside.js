@@ -1,5 +1,5 @@
 // Loads the queue with a worker that claims and ends jobs, while an old transaction keeps every dead row.
-import { openEngine } from '../../../dist/src/store/open.js';
+import { openEngine } from '../../../dist/src/store/open-engine.js';
 import { during } from './engine.js';
 import { median } from './figures.js';
 

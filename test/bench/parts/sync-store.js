@@ -1,11 +1,11 @@
 // Opens the database of the measured side of the sync benchmark, and inspects what was written.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openEngine } from '../../../dist/src/store/open.js';
-import { openDatabase } from '../../../dist/src/store/sqlite/open.js';
+import { openEngine } from '../../../dist/src/store/open-engine.js';
+import { openDatabase } from '../../../dist/src/store/sqlite/open-database.js';
 import { during } from './engine.js';
 
-/** @import { Sqlite } from '../../../dist/src/store/sqlite/open.js' */
+/** @import { Sqlite } from '../../../dist/src/store/sqlite/open-database.js' */
 /** @import { Tables } from '../../../dist/src/store/contract/tables.js' */
 /** @typedef {Tables['syncs']} SyncRow */
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
+import { createCertificateTable } from '../../../src/store/postgres/mirror/certificate-table.js';
 import { listPdfNames } from '../../support/pdfs.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 

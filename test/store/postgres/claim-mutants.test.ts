@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob, type NewJob } from '../../../src/inbox/job.js';
 import { createTestInbox, NOON } from '../../support/inbox.js';
 import { openInboxOnPostgres, openForTest, createDatabase } from '../../support/postgres.js';

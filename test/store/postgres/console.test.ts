@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createReaderPool } from '../../../src/console/reader-pool.js';
 import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/folder.js';
-import { openEngine } from '../../../src/store/open.js';
+import { openEngine } from '../../../src/store/open-engine.js';
 import { visitConsole } from '../../support/console.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings-table.js';
-import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
+import { createCertificateTable } from '../../../src/store/postgres/mirror/certificate-table.js';
 import { runCommand } from '../../support/command.js';
 import { takeEmptyDatabase, openDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 import { NOON, temporaryFolder } from '../../support/inbox.js';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
 import { databaseIn } from '../../../src/store/postgres/database.js';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
-import { openPostgres } from '../../../src/store/postgres/open.js';
+import { openPostgres } from '../../../src/store/postgres/open-postgres.js';
 import { openForTest, createDatabase, getSharedDatabase } from '../../support/postgres.js';
 
 const INSTANTS = [

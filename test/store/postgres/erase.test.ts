@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { runCommand } from '../../support/command.js';
 import { type TestDatabase, createRole, openForTest, createDatabase } from '../../support/postgres.js';
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { stateOf } from '../../../src/store/postgres/errors.js';
+import { stateOf } from '../../../src/store/postgres/translate-errors.js';
 import { grantsTo } from '../../../src/store/contract/grants.js';
 import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isPollDue } from '../../../src/store/postgres/inbox/watch.js';
-import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
+import { openPostgres, type Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { createTestInbox, toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
 import {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/store/postgres/migrate.js';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { startServer } from '../../postgres/server.js';
 import { createTestInbox, acceptedDelivery, NOON } from '../../support/inbox.js';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../../src/store/postgres/open.js';
+import { openPostgres } from '../../../src/store/postgres/open-postgres.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
 test('broken idle connections are reported once, and again only after a new connection was opened', async () => {

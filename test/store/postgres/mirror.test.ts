@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
 import { takeEmptyDatabase, openDatabase } from '../../support/postgres.js';

@@ -3,7 +3,7 @@ import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
-import { openEngine } from '../../../src/store/open.js';
+import { openEngine } from '../../../src/store/open-engine.js';
 import { runCommand } from '../../support/command.js';
 import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
 import { chooseLength } from '../../support/long.js';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { NOON } from '../../support/inbox.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { readerOf } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
 import * as query from '../../../src/query/sql.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
-import type { Postgres } from '../../../src/store/postgres/open.js';
-import { openDatabase } from '../../../src/store/sqlite/open.js';
-import type { Relation } from '../../../src/store/contract/relation.js';
-import { describeSchema } from '../../../src/store/contract/relation.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
+import { openDatabase } from '../../../src/store/sqlite/open-database.js';
+import type { Relation } from '../../../src/store/contract/describe-schema.js';
+import { describeSchema } from '../../../src/store/contract/describe-schema.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { type TestDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 

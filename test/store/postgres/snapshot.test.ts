@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { snapshot } from '../../../src/store/postgres/snapshot.js';
-import type { Postgres } from '../../../src/store/postgres/open.js';
+import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 import { openTablesOfFile } from '../../support/tables.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeSchema } from '../../../src/store/contract/relation.js';
+import { describeSchema } from '../../../src/store/contract/describe-schema.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const LONG: Readonly<Record<string, string>> = { 'timestamp(3) with time zone': 'timestamptz(3)' };

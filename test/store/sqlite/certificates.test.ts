@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createCertificateFolder } from '../../../src/store/sqlite/certificates/folder.js';
+import { createCertificateFolder } from '../../../src/store/sqlite/mirror/certificate-folder.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 async function* pdf(): AsyncGenerator<Uint8Array> {

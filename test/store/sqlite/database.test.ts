@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/store/sqlite/open.js';
+import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { createWorks, databaseOn, inParts } from '../../../src/store/sqlite/database.js';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { temporaryMirror } from '../../support/mirror/open.js';

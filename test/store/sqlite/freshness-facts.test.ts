@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { walBytes } from '../../../src/store/sqlite/disk.js';
-import { openDatabase } from '../../../src/store/sqlite/open.js';
+import { walBytes } from '../../../src/store/sqlite/measure-disk.js';
+import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { startWatched } from '../../support/watched-program.js';
 
 test('a heartbeat without news changes one row of the mirror', async () => {

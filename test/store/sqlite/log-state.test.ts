@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHoldClock, readLogState } from '../../../src/store/sqlite/log-state.js';
-import { openDatabase, write } from '../../../src/store/sqlite/open.js';
+import { openDatabase, write } from '../../../src/store/sqlite/open-database.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { demandSchema, migrate, migrateFile, schemaVersion } from '../../../src/store/sqlite/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
-import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open.js';
+import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open-database.js';
 import { makeFolder } from '../../support/folder.js';
 
 const NOW = '2026-01-02T03:04:05.678Z';

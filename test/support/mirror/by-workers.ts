@@ -4,7 +4,7 @@ import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createKeyFile } from '../../../src/evidence/key-file.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
-import { openEngine } from '../../../src/store/open.js';
+import { openEngine } from '../../../src/store/open-engine.js';
 import { toNewDelivery, acceptedDelivery, temporaryFolder } from '../inbox.js';
 import { runCommand } from '../command.js';
 import { type Program, startProgram } from '../program.js';

@@ -5,7 +5,7 @@ import { startReceiver } from '../../../src/app/receive.js';
 import { startWorker } from '../../../src/app/work.js';
 import { readSettings, readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/demo-history.js';
-import { openEngine } from '../../../src/store/open.js';
+import { openEngine } from '../../../src/store/open-engine.js';
 import { createMask } from '../../../src/text/mask.js';
 import { createLog } from '../../../src/app/log.js';
 import type { Sandbox } from '../../../src/sandbox/start.js';

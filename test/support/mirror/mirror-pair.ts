@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox.js';
-import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
+import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox-port.js';
+import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror-port.js';
 import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
-import { locationOf } from '../../../src/store/postgres/settings.js';
+import { locationOf } from '../../../src/store/postgres/pool-settings.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
 import { recordUnreadDeliveries } from '../../../src/sync/schedule/unread-deliveries.js';
 import { takeEmptyDatabase, createRole } from '../postgres.js';

@@ -1,7 +1,7 @@
 /** Opens, checks and counts a copy of a mirror in files, for `backup` and `restore`: every copy is verified before it counts. */
 import { type StoredRecordCounts, countStoredRecords } from '../../../query/inbox/deliveries.js';
 import type { BackupStore } from '../../../store/engine.js';
-import { openEngine } from '../../../store/open.js';
+import { openEngine } from '../../../store/open-engine.js';
 import { verifyCertificateFiles } from '../../certificate-files.js';
 import { type CommandContext, type MirrorLocation } from '../../context.js';
 import { useAndClose } from '../../mirror-location.js';

@@ -1,5 +1,5 @@
 import { readStoreSettings } from '../../../app/config/read-settings.js';
-import { openEngine } from '../../../store/open.js';
+import { openEngine } from '../../../store/open-engine.js';
 import { defineCommand } from '../../define-command.js';
 import { createNotFoundError, createUsageError } from '../../command-error.js';
 import { defineChoice } from '../../options.js';

@@ -152,7 +152,7 @@ const EXPORT = defineCommand({
     'carbon-mirror verify --evidence evidence-2025 --key KEY --since checkpoint-2025-01-31.txt',
   ],
   run: async (context, { what, folder, since, asOf, nameOthers }) => {
-    const { EvidenceError } = await import('../../../evidence/errors.js');
+    const { EvidenceError } = await import('../../../evidence/evidence-error.js');
     const { MAX_TEXT_BYTES } = await import('../../../evidence/checker/folder-files.js');
     const { exportEvidenceFolder } = await import('./export-evidence.js');
     const written = await withEvidenceLog(context.requireMirror(), port => {

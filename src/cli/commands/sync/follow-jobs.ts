@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningProcess } from '../../../app/process-health.js';
 import { startWorker } from '../../../app/work.js';
 import { readSettings } from '../../../app/config/read-settings.js';
-import { describeDisk } from '../../../store/contract/disk.js';
+import { describeDisk } from '../../../store/contract/disk-space.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../text/mask.js';
 

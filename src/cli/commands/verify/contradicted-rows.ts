@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readVersions } from '../../../query/at-registry.js';
-import { type ConsistencyFault, firstOf, SHOWN } from '../../../store/contract/broken.js';
+import { type ConsistencyFault, firstOf, SHOWN } from '../../../store/contract/consistency-fault.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived-columns.js';

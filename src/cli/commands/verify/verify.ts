@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { ConsistencyFault } from '../../../store/contract/broken.js';
+import type { ConsistencyFault } from '../../../store/contract/consistency-fault.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/words.js';

@@ -13,9 +13,9 @@ import {
 } from '../../../inbox/transactional-cache.js';
 import { prepared } from '../../sql/prepared.js';
 import { createSend } from '../database.js';
-import { stateOf } from '../errors.js';
-import type { Query } from '../open.js';
-import type { InboxClock } from '../settings.js';
+import { stateOf } from '../translate-errors.js';
+import type { Query } from '../open-postgres.js';
+import type { InboxClock } from '../pool-settings.js';
 import { createStoreCall, type StoredRow } from './inbox-functions.js';
 
 /** The ids of the latest rows of a signed text. They may be deleted by now, so the store checks them again. */

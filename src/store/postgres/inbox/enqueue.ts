@@ -1,7 +1,7 @@
 import type { NewJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Query } from '../open.js';
-import type { InboxClock } from '../settings.js';
+import type { Query } from '../open-postgres.js';
+import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
 export function createEnqueue(query: Query, clock: InboxClock): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {

@@ -3,14 +3,14 @@ import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS } from '../../../inbox/delivery.js';
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
-import type { InboxDatabase } from '../../inbox/database.js';
+import type { InboxDatabase } from '../../inbox/inbox-database.js';
 import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 import { createBatch } from '../database.js';
-import { stateOf } from '../errors.js';
-import type { Postgres, Query } from '../open.js';
-import type { InboxClock } from '../settings.js';
+import { stateOf } from '../translate-errors.js';
+import type { Postgres, Query } from '../open-postgres.js';
+import type { InboxClock } from '../pool-settings.js';
 
 /** Named arguments of a function of the migrations. */
 type Arguments = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import type { InboxPort } from '../../../inbox/port.js';
 import { WORK_CHANNEL } from '../../dialect.js';
-import { createInboxStore } from '../../inbox/inbox.js';
-import type { Postgres } from '../open.js';
-import type { InboxClock } from '../settings.js';
+import { createInboxStore } from '../../inbox/inbox-store.js';
+import type { Postgres } from '../open-postgres.js';
+import type { InboxClock } from '../pool-settings.js';
 import { createEnqueue } from './enqueue.js';
 import { createSingleSend, inboxDatabaseIn } from './inbox-functions.js';
 import { createJobSteps } from './job-steps.js';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MAX_ATTEMPTS } from '../../../inbox/job.js';
-import type { AtTime } from '../../inbox/database.js';
+import type { AtTime } from '../../inbox/inbox-database.js';
 import type { JobSteps } from '../../inbox/job-steps.js';
 import { named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { toStoreFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
-import { createCountRejected } from '../../inbox/rejected.js';
+import { createCountRejected } from '../../inbox/count-rejected.js';
 import { prepared } from '../../sql/prepared.js';
 import { createSend } from '../database.js';
 import type { PoolOptions } from '../driver.js';
-import { openPostgres, type Postgres } from '../open.js';
-import type { InboxClock } from '../settings.js';
+import { openPostgres, type Postgres } from '../open-postgres.js';
+import type { InboxClock } from '../pool-settings.js';
 import { inboxDatabaseIn } from './inbox-functions.js';
 import { createStore } from './deliveries.js';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { createSend } from '../database.js';
-import type { Postgres } from '../open.js';
+import type { Postgres } from '../open-postgres.js';
 
 type Listener = Pick<Postgres, 'listen' | 'query'>;
 

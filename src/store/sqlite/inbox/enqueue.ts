@@ -4,9 +4,9 @@ import { type Part, type NewJob, PRIORITIES } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import { insertFrom, named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import type { Sqlite } from '../open.js';
+import type { Sqlite } from '../open-database.js';
 import { prepareOn } from '../database.js';
-import { createPace } from './pace.js';
+import { createPace } from './earliest-start.js';
 
 type InsertParameters = {
   kind: string;

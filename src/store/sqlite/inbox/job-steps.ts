@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { MAX_ATTEMPTS, PARTS, PRIORITIES } from '../../../inbox/job.js';
 import type { Table } from '../../dialect.js';
-import type { AtTime, InboxDatabase } from '../../inbox/database.js';
+import type { AtTime, InboxDatabase } from '../../inbox/inbox-database.js';
 import type { ChosenJobs, JobSteps } from '../../inbox/job-steps.js';
 import { jsonRelation, named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';

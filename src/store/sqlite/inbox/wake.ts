@@ -1,4 +1,4 @@
-import type { Sqlite } from '../open.js';
+import type { Sqlite } from '../open-database.js';
 
 /** Reading the version touches no table and takes some microseconds. */
 const POLL_MS = 25;

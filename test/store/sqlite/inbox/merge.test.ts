@@ -1,7 +1,7 @@
 // Checks the rule by which jobs merge, and that the check fails for broken copies of it.
 import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
-import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
+import { type Sqlite, write } from '../../../../src/store/sqlite/open-database.js';
 import { type NewJob, createInstallationJob } from '../../../../src/inbox/job.js';
 import { openTestInbox, NOON, temporaryInbox } from '../../../support/inbox.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { createMirrorPort } from '../../../../src/store/sqlite/mirror/mirror.js';
+import { createMirrorPort } from '../../../../src/store/sqlite/mirror/mirror-port.js';
 import { temporaryFolder } from '../../../support/inbox.js';
 import { temporaryMirror } from '../../../support/mirror/open.js';
 

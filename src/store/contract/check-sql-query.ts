@@ -1,0 +1,57 @@
+import { SqlQueryError } from './sql-query.js';
+import type { Row, Value } from './tables.js';
+
+const READS = /^(select|with|values|explain)\b/i;
+const MB = 1024 * 1024;
+/** A value is copied six times on its way to a terminal. */
+const MAX_ROW_BYTES = 4 * MB;
+
+/** Throws an `SqlQueryError` where a person's SQL does not begin like a read. */
+export function demandRead(sql: string): void {
+  const word = withoutComments(sql);
+  if (READS.test(word)) return;
+  throw new SqlQueryError(
+    word.startsWith('(') ? 'in_brackets' : 'refused',
+    `expected one statement that begins with SELECT, WITH, VALUES or EXPLAIN, but it begins with "${word.slice(0, 20)}"`,
+  );
+}
+
+/** What it is about, after the comments before it. */
+export function withoutComments(text: string): string {
+  let rest = text.trimStart();
+  for (;;) {
+    const comment = /^(--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)/.exec(rest);
+    if (comment === null) return rest;
+    rest = rest.slice(comment[0].length).trimStart();
+  }
+}
+
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
+}
+
+/** Its length in bytes, about. Throws a `TooLargeError` where nobody could show it. */
+export function sizeOf(row: readonly Value[]): number {
+  let bytes = 0;
+  for (const value of row) {
+    if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
+  }
+  if (bytes <= MAX_ROW_BYTES) return bytes;
+  throw new TooLargeError(
+    `a row of it holds ${Math.ceil(bytes / MB)} MB, the most is ${MAX_ROW_BYTES / MB} MB`,
+  );
+}
+
+export function toRow(columns: readonly string[], cells: readonly Value[]): Row {
+  return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
+}
+
+/** Two columns of one name would hide each other in an object. */
+export function uniqueNames(columns: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return columns.map(name => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}:${count}`;
+  });
+}

@@ -1,0 +1,263 @@
+import { type RawBuilder, sql } from 'kysely';
+import {
+  type JobSettlement,
+  type JobEnd,
+  MAX_ATTEMPTS,
+  PAUSED_ATTEMPTS,
+  RETRY_SOON_MS,
+  UNCHANGED_OUTCOME,
+} from '../../inbox/job.js';
+import { PACES_MS } from '../../inbox/pace.js';
+import type { InboxPort } from '../../inbox/port.js';
+import type { Table } from '../dialect.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { BoundStatement } from '../statement.js';
+import { isClaimed, lockClaims } from './claims.js';
+import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { FinishedJob, JobSteps } from './job-steps.js';
+
+type EndValues = AtTime & {
+  readonly id: number;
+  readonly claim: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly delayMs: number;
+  readonly outcome: string | null;
+};
+type EndParams = Params<EndValues>;
+type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
+type Condition = (params: EndParams) => RawBuilder<unknown>;
+
+const own = named('inbox.jobs');
+const upcoming = named('inbox.jobs', 'upcoming');
+const mine = named('inbox.jobs', 'mine');
+
+const isFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
+const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
+const now: Clause = (fn, params) => fn.clock(params.now);
+const afterDelay: Clause = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
+const setError = ({ code, message }: EndParams) =>
+  sql`${own.error_or_pause_code} = coalesce(${code}, ${own.error_or_pause_code}),
+    ${own.last_error} = coalesce(${message}, ${own.last_error})`;
+
+/** Prepares an UPDATE that ends the run of a job. */
+function endRun(set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>, condition: Condition) {
+  return prepared(
+    ({ fn }, params: EndParams) =>
+      sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = NULL, ${set(fn, params)} WHERE ${condition(params)}
+        RETURNING ${select({ id: own.id, claim: own.claim, mergedInto: own.merged_into })}`,
+  );
+}
+type EndedRun = ResultRow<ReturnType<typeof endRun>>;
+
+/** Stores the id of the waiting job with the same key, and locks that job. */
+const pointToUpcoming = (condition: Condition) =>
+  prepared(
+    ({ fn }, params: EndParams) =>
+      sqlStatement`UPDATE ${own()} SET ${own.merged_into} = (
+          SELECT ${upcoming.id} FROM ${upcoming()} WHERE ${upcoming.dedupe_key} = jobs.dedupe_key
+            AND ${upcoming.state} IN ('waiting', 'paused') ${fn.forUpdate})
+        WHERE ${condition(params)}`,
+  );
+
+/** Returns the earliest start that the pace of the key allows. */
+const earliestByPace: Clause = (fn, params) => {
+  const started = named('inbox.jobs', 'started');
+  const lastStart = sql<string>`(SELECT max(${started.started_at}) FROM ${started()} WHERE ${started.dedupe_key} = ${upcoming.dedupe_key})`;
+  return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
+};
+
+/** Returns the earlier run time of the two jobs, but none before any of `floors`. */
+function earlierRunTime(...floors: readonly Clause[]): Clause {
+  return (fn, params) => {
+    const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
+    return fn.greatest(earlier, ...floors.map(floor => floor(fn, params)));
+  };
+}
+
+/** A person does not wait for a backoff: the run time that was given for a person stays. */
+const unlessPersonAsked =
+  (runTime: Clause): Clause =>
+  (fn, params) =>
+    sql`CASE ${upcoming.trigger} WHEN 'person' THEN ${upcoming.run_at} ELSE ${runTime(fn, params)} END`;
+
+/** The upcoming job takes over what the merged one was asked for. The job with the higher id names the newer installation. */
+const inherit = (condition: Condition, runAt: Clause, more: Clause = () => sql``) =>
+  prepared(
+    ({ fn }, params: EndParams) => sqlStatement`UPDATE ${upcoming()} SET ${own.state} = 'waiting',
+      ${own.trigger} = CASE WHEN 'person' IN (${upcoming.trigger}, ${mine.trigger}) THEN 'person'
+        WHEN ${mine.trigger} = 'delivery' THEN 'delivery' ELSE ${upcoming.trigger} END,
+      ${own.priority} = ${fn.least(upcoming.priority, mine.priority)},
+      ${own.only_duplicates_asked} = ${fn.least(upcoming.only_duplicates_asked, mine.only_duplicates_asked)},
+      ${own.payload} = ${fn.mergePayloads(upcoming.payload, mine.payload)},
+      ${own.installation_id} = CASE WHEN ${mine.id} > ${upcoming.id}
+        THEN coalesce(${mine.installation_id}, ${upcoming.installation_id})
+        ELSE coalesce(${upcoming.installation_id}, ${mine.installation_id}) END,
+      ${own.error_or_pause_code} = coalesce(${params.code}, ${mine.error_or_pause_code}),
+      ${own.last_error} = coalesce(${params.message}, ${mine.last_error}),
+      ${own.run_at} = ${runAt(fn, params)}${more(fn, params)}
+      FROM (SELECT * FROM ${own()} WHERE ${condition(params)}) AS mine WHERE ${upcoming.id} = ${mine.merged_into}`,
+  );
+
+/** Merges a job into the waiting job with the same key, if there is one. */
+function merge(condition: Condition, runAt: Clause, more?: Clause) {
+  return [
+    pointToUpcoming(condition),
+    inherit(condition, runAt, more),
+    endRun(
+      (fn, params) =>
+        sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = 'merged', ${setError(params)}`,
+      params => sql`${condition(params)} AND ${own.merged_into} IS NOT NULL`,
+    ),
+  ];
+}
+
+const setFailed = (fn: SqlFunctions, params: EndParams) =>
+  sql`${own.state} = 'failed', ${own.finished_at} = ${now(fn, params)}, ${setError(params)}`;
+const setDone = (fn: SqlFunctions, params: EndParams, outcome: RawBuilder<string | null>) =>
+  sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = ${outcome}`;
+const setWaiting = (fn: SqlFunctions, params: EndParams) =>
+  sql`${own.state} = 'waiting', ${own.run_at} = ${afterDelay(fn, params)}`;
+
+const runAtByPace = unlessPersonAsked(earlierRunTime(earliestByPace));
+const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, afterDelay));
+const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
+
+/** Only the latest unchanged read stays, as it tells when the installation was read last. A job that another one was merged into stays, too. */
+const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
+  const latest = named('inbox.jobs', 'latest');
+  const merged = named('inbox.jobs', 'merged');
+  return sqlStatement`DELETE FROM ${own()} WHERE ${own.dedupe_key} = (
+      SELECT ${latest.dedupe_key} FROM ${latest()} WHERE ${latest.id} = ${id} AND ${latest.claim} = ${claim})
+    AND ${own.id} < ${id} AND ${own.state} = 'done' AND ${own.trigger} = 'schedule' AND ${own.outcome} = ${UNCHANGED_OUTCOME}
+    AND NOT EXISTS (SELECT 1 FROM ${merged()}
+      WHERE ${merged.dedupe_key} = jobs.dedupe_key AND ${merged.merged_into} = jobs.id)`;
+});
+
+type EndStatement = (values: EndValues) => BoundStatement<EndedRun>;
+
+/** The statements of each end. They run one after the other, until one of them has ended the run. */
+const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
+  done: [endRun((fn, params) => setDone(fn, params, params.outcome), isClaimed)],
+  unchanged: [
+    endRun((fn, params) => setDone(fn, params, sql.lit(UNCHANGED_OUTCOME)), isClaimed),
+    REMOVE_EARLIER_UNCHANGED,
+  ],
+  fail: [endRun(setFailed, isClaimed)],
+  retry: [
+    endRun(setFailed, params => sql`${isClaimed(params)} AND ${own.attempts} >= ${MAX_ATTEMPTS}`),
+    ...merge(isClaimed, runAtAfterBackoff, keepAttempts),
+    endRun((fn, params) => sql`${setWaiting(fn, params)}, ${setError(params)}`, isClaimed),
+  ],
+  pause: [
+    ...merge(isClaimed, runAtByPace),
+    endRun(
+      (fn, params) => sql`${own.state} = 'paused', ${own.run_at} = ${afterDelay(fn, params)},
+        ${own.attempts} = ${fn.least(own.attempts, sql.lit(PAUSED_ATTEMPTS))}, ${setError(params)}`,
+      isClaimed,
+    ),
+  ],
+  release: [
+    ...merge(isClaimed, runAtByPace),
+    endRun(
+      (fn, params) =>
+        sql`${setWaiting(fn, params)}, ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
+      isClaimed,
+    ),
+  ],
+};
+const RETRY_FAILED: readonly EndStatement[] = [
+  ...merge(isFailed, earlierRunTime(earliestByPace)),
+  endRun(
+    (fn, params) =>
+      sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,
+    isFailed,
+  ),
+];
+
+const LIST_FAILED = prepared(({ db }) =>
+  db.selectFrom('inbox.jobs').select('id').where('state', '=', 'failed').orderBy('id', 'desc'),
+);
+const codeList = jsonRelation('given', { code: 'text' });
+type Codes = { readonly codes: Table };
+const hasGivenCode = (fn: SqlFunctions, { codes }: Params<Codes>) =>
+  sql<boolean>`${own.error_or_pause_code} IN (SELECT ${codeList.columns.code} FROM ${codeList.from(fn, codes)})`;
+const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
+  db
+    .selectFrom('inbox.jobs')
+    .select('id')
+    .where('state', '=', 'failed')
+    .where(hasGivenCode(fn, params))
+    .orderBy('id'),
+);
+const PRIORITIZE = prepared(({ fn }, params: Params<AtTime & Codes>) => {
+  const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
+  return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
+    WHERE ${own.id} IN (
+      SELECT ${own.id} FROM ${upcoming()} WHERE ${isUpcoming}
+        AND NOT (${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at})
+        AND (${hasGivenCode(fn, params)} OR (${own.kind} = 'retry' AND ${own.attempts} = 0 AND ${own.run_at} <= ${soon}))
+      ORDER BY ${own.dedupe_key}, ${own.id} ${fn.forUpdateSkipLocked('upcoming')})
+    RETURNING ${select({ id: own.id })}`;
+});
+const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
+
+/** Returns a job as it is finished; null if it ends in another way than done. */
+function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
+  const { id, claim: number } = claim;
+  if (end.act === 'unchanged')
+    return { id, claim: number, outcome: UNCHANGED_OUTCOME, replacesEarlier: true };
+  return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
+}
+
+export function createSettlements(
+  { look, commit, now: readClock }: InboxDatabase,
+  { finishJobs }: Pick<JobSteps, 'finishJobs'>,
+): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
+  function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<EndedRun>[] {
+    const { code, message } = 'error' in end ? end.error : { code: null, message: null };
+    const delayMs = 'delayMs' in end ? end.delayMs : 0;
+    const outcome = 'outcome' in end ? end.outcome : null;
+    const values = { id, claim, code, message, delayMs, outcome, now: readClock() };
+    return ENDS[end.act].map(statement => statement(values));
+  }
+
+  /** One job after the other: of two with the same key, the second merges with the first. */
+  function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<EndedRun> | null)[] {
+    const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
+    const lock = lockClaims(ids.map(id => ({ id, claim: 0 })));
+    return [lock, ...ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })))];
+  }
+
+  return {
+    settle: async settlements => {
+      const finished = settlements.map(toFinishedJob).filter(each => each !== null);
+      if (finishJobs !== null && finished.length === settlements.length) {
+        const claims = new Set(await finishJobs(finished));
+        return settlements.map(({ claim: { claim } }) => claims.has(claim));
+      }
+      const lock = lockClaims(settlements.map(({ claim }) => claim));
+      const ended = (await commit(lock, ...settlements.flatMap(listEndStatements))).flat();
+      return settlements.map(({ claim: ref }) =>
+        ended.some(({ id, claim }) => id === ref.id && claim === ref.claim),
+      );
+    },
+    retryFailed: async which => {
+      const ids = which === 'all' ? (await look(LIST_FAILED()))[0].map(({ id }) => id) : which;
+      const retried = (await commit(...listRetryStatements(ids), NOTIFY_WORKERS())).flat();
+      return ids.map(failed => {
+        const job = retried.find(({ id }) => id === failed);
+        return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
+      });
+    },
+    prioritizeFailed: async reasons => {
+      const codes = codeList.toTable(reasons.map(code => ({ code })));
+      const [failed] = await look(LIST_FAILED_WITH_CODE({ codes }));
+      const retries = listRetryStatements(failed.map(({ id }) => id));
+      const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());
+      return results.at(-2)?.length ?? 0;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { CERTIFICATE_LAWS } from './certificate-laws.js';
+import { COUNT_LAWS } from './count-laws.js';
+import { createLaw, describeRow, type Law } from './law.js';
+import { SYNC_LAWS } from './sync-laws.js';
+import { VERSION_LAWS } from './version-laws.js';
+
+const balanceOfRetirements = named('mirror.balance_retirements');
+const balanceOfCredits = named('mirror.balance_credits');
+
+/** Two ways to calculate the same sum have the same result. */
+const BALANCE_LAWS: readonly Law[] = [
+  createLaw('retirements add up by month, by beneficiary and by state of certificate', ({ db }) => {
+    const { organization_id: organizationId, reckoning, value } = balanceOfRetirements;
+    return db
+      .selectFrom('mirror.balance_retirements')
+      .select(sql<string>`${organizationId} || ', ' || ${reckoning} || ' ' || ${value}`.as('found'))
+      .where('balanced', '=', 0);
+  }),
+  createLaw(
+    'the first amount of each credit, plus increases, minus decreases, is the listed amount',
+    ({ db }) => {
+      const { organization_id: organizationId, place, credit_id: creditId } = balanceOfCredits;
+      return db
+        .selectFrom('mirror.balance_credits')
+        .select(sql<string>`${organizationId} || ', ' || ${place} || ' ' || ${creditId}`.as('found'))
+        .where('balanced', '=', 0);
+    },
+  ),
+];
+
+const fence = named('mirror.fences');
+const counter = named('inbox.claims');
+const delivery = named('inbox.deliveries');
+const job = named('inbox.jobs');
+
+const nameOfDelivery = sql<string>`'delivery ' || ${delivery.id}`;
+
+const INBOX_LAWS: readonly Law[] = [
+  createLaw(
+    'no claim in the mirror is higher than the claim counter of the inbox',
+    () => sqlStatement`SELECT ${select({ found: sql<string>`${describeRow(fence.organization_id, fence.part)} || ': ' || ${fence.claim}` })}
+      FROM ${fence()} WHERE ${fence.claim} > (SELECT ${counter.last} FROM ${counter()})`,
+  ),
+  createLaw('each accepted delivery has a job', ({ db }) =>
+    db
+      .selectFrom('inbox.deliveries')
+      .select(nameOfDelivery.as('found'))
+      .where('verdict', '=', 'accepted')
+      .where('job_id', 'is', null),
+  ),
+  createLaw('each part of an installation has at most one valid claim', ({ db }, { now }) =>
+    db
+      .selectFrom('inbox.jobs')
+      .select(describeRow(job.installation_id, job.part).as('found'))
+      .where('state', '=', 'running')
+      .where('claimed_until', '>', now)
+      .where('installation_id', 'is not', null)
+      .groupBy(['installation_id', 'part'])
+      .having(eb => eb(eb.fn.countAll(), '>', sql.lit(1))),
+  ),
+  createLaw('signed_text_sha256 of each delivery is the hash of its stored signed text', ({ db }) =>
+    db
+      .selectFrom('inbox.deliveries as d')
+      .innerJoin('inbox.signed_texts as t', 't.id', 'd.stored_text_id')
+      .select(sql<string>`'delivery ' || ${named('inbox.deliveries', 'd').id}`.as('found'))
+      .whereRef('t.sha256', '<>', 'd.signed_text_sha256'),
+  ),
+  createLaw('no delivery is dated in the future', ({ db }, { soon }) =>
+    db.selectFrom('inbox.deliveries').select(nameOfDelivery.as('found')).where('received_at', '>', soon),
+  ),
+];
+
+/** The conditions that all data must meet at any moment, whatever the registry sent. */
+export const LAWS: readonly Law[] = [
+  ...VERSION_LAWS,
+  ...SYNC_LAWS,
+  ...COUNT_LAWS,
+  ...CERTIFICATE_LAWS,
+  ...BALANCE_LAWS,
+  ...INBOX_LAWS,
+];

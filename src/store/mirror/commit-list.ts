@@ -1,0 +1,279 @@
+import { sql } from 'kysely';
+import { computeVersionInstant } from '../../mirror/version-clock.js';
+import { isUnchangedRead } from '../../mirror/unchanged-read.js';
+import { isForgotten } from '../../mirror/forgotten-people.js';
+import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
+import { CERTIFICATES } from '../../resources/certificates.js';
+import { formatInstant } from '../../resources/sql-values.js';
+import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
+import { versionedTable } from '../contract/tables.js';
+import type { Table, Value } from '../dialect.js';
+import { insertFrom, jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import { batchByName, type BoundStatement, type Database } from '../statement.js';
+import { LIST_FORGOTTEN } from './forget-people.js';
+import {
+  startCommit,
+  type SyncCommit,
+  listStartStatements,
+  endCommit,
+  endSync,
+  endRefusedSync,
+  listForgottenFor,
+} from './syncs.js';
+import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } from './row-versions.js';
+
+const projectList = jsonRelation('given', { id: 'text' });
+const retirementList = jsonRelation('given', { version: 'int' });
+const retirement = named('mirror.retirements', 'retirement');
+const certificate = named('mirror.certificates', 'certificate');
+const certificateVersions = getVersionStatements(CERTIFICATES);
+const statementsOf = cachePerKey(createListStatements);
+
+type ListName = { readonly organizationId: string; readonly resource: string };
+
+const INSERT_PROJECTS = prepared(
+  (
+    { fn },
+    { organizationId, projects }: Params<{ readonly organizationId: string; readonly projects: Table }>,
+  ) => {
+    const { id } = projectList.columns;
+    return insertFrom(
+      'mirror.project_references',
+      { organization_id: fn.cast('text', organizationId), project_id: id },
+      sql`FROM ${projectList.from(fn, projects)} WHERE true ORDER BY ${id} ON CONFLICT DO NOTHING`,
+    );
+  },
+);
+type UnconfirmedRemovals = ListName & {
+  readonly doubtedAt: string | null;
+  readonly doubted: Uint8Array | null;
+};
+const UPDATE_UNCONFIRMED_REMOVALS = prepared(
+  ({ db }, { organizationId, resource, doubtedAt, doubted }: Params<UnconfirmedRemovals>) =>
+    db
+      .updateTable('mirror.resource_states')
+      .set({ doubted_at: doubtedAt, doubted })
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', resource),
+);
+/** Selects the certificates of retirements. */
+const SELECT_CERTIFICATES = prepared(
+  ({ fn }, { retirements }: Params<{ readonly retirements: Table }>) => sqlStatement`SELECT ${select({
+    version: certificate.version,
+    valid_from: certificate.valid_from,
+    state: certificate.state,
+    retirementVersion: retirement.version,
+  })} FROM ${retirementList.from(fn, retirements)}
+    JOIN ${retirement()} ON ${retirement.version} = ${retirementList.columns.version}
+    JOIN ${certificate()} ON ${certificate.organization_id} = ${retirement.organization_id}
+      AND ${certificate.retirement_id} = ${retirement.id}`,
+);
+
+/** Rows that the first batch of a commit reads, under the fence. */
+interface CommitReads {
+  /** The current versions that the commit replaces or closes. */
+  readonly current: readonly { readonly version: number; readonly valid_from: string }[];
+  /** The last ends of earlier versions of new rows. */
+  readonly lastEnds: readonly Readonly<Record<string, string>>[];
+  /** The certificates of retirements that the commit closes. They are removed with their retirements. */
+  readonly certificates: readonly ResultRow<typeof SELECT_CERTIFICATES>[];
+  readonly forgotten: readonly { readonly hash: string }[];
+}
+
+/** The statements that write the changes of a commit to a list. */
+interface ListWrites extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
+  readonly statements: readonly (BoundStatement | null)[];
+  /** The version of each insert; 0 if it is left out. */
+  readonly versions: readonly number[];
+}
+
+const NO_WRITES: ListWrites = { statements: [], versions: [], added: 0, changed: 0, removed: 0 };
+type ListReads = ReturnType<ReturnType<typeof createListStatements>['listReads']>;
+const NO_READS: ListReads = { current: null, lastEnds: null, certificates: null };
+
+/** Creates the commits of syncs. A commit of a resource that is not a list writes only the end of the sync. */
+export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
+  return {
+    commit: (sync, changes, completion) =>
+      transact(async batch => {
+        const { resource, organizationId, full } = sync.request;
+        const list = isListResource(resource) ? statementsOf(resource) : null;
+        const versionCount = list?.countVersions(changes) ?? 0;
+        const isUnchanged = isUnchangedRead(sync, changes, completion);
+        const found = await batchByName(batch, {
+          ...listStartStatements(sync, versionCount, isUnchanged),
+          ...(list?.listReads(sync, changes) ?? NO_READS),
+          forgotten: list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
+        });
+        const commit = startCommit(sync, versionCount, found);
+        const writes = list?.listWrites(commit, changes, found);
+        const { statements, versions, ...counts } = writes ?? NO_WRITES;
+        const end =
+          completion === null
+            ? endCommit(commit, counts)
+            : endSync(commit, counts, completion, { forgotten: found.forgotten, isUnchanged });
+        const isRecounted = full === true && completion !== null;
+        const recount = isRecounted ? (list?.recount({ organizationId, resource }) ?? null) : null;
+        await batch(...statements, ...end.statements, recount);
+        return { ...end.result, versions };
+      }),
+    endRefused: async (sync, completion) => {
+      await transact(batch => batch(endRefusedSync(sync, completion)));
+    },
+  };
+}
+
+/** Creates the statements of commits to one list. No row is twice in a commit. */
+function createListStatements(resource: ListResource) {
+  const entry = LISTS[resource];
+  const listed = named(versionedTable(entry));
+  const listVersions = getVersionStatements(entry);
+  const email = entry.columns.findIndex(({ name }) => name === 'email');
+  const hasCertificates = resource === 'retirements';
+
+  /** Returns a condition for rows that name no forgotten person. */
+  function createInsertFilter(forgotten: CommitReads['forgotten']): (insert: RowInsert) => boolean {
+    const hashes = new Set(forgotten.map(({ hash }) => hash));
+    return ({ cells }) => {
+      const address = email < 0 ? null : cells[email];
+      return typeof address !== 'string' || !isForgotten(hashes, address);
+    };
+  }
+
+  /** Numbers and dates the new versions, and ends those that they replace. */
+  function planInserts(
+    { sync, id, firstVersion, clock }: SyncCommit,
+    inserts: readonly RowInsert[],
+    reads: CommitReads,
+  ) {
+    const { organizationId } = sync.request;
+    const validFrom = mapValidFrom(reads);
+    const lastEnds = new Map(
+      reads.lastEnds.map(row => [toMapKey(listVersions.keyOf(row)), row['valid_to'] ?? null]),
+    );
+    const isWritten = createInsertFilter(reads.forgotten);
+    const ends: VersionEnd[] = [];
+    const rows: Value[][] = [];
+    const versions = inserts.map((insert, index) => {
+      if (!isWritten(insert)) return 0;
+      const { key, cells, observedAt, replacedVersion, document } = insert;
+      const previous =
+        validFrom.get(replacedVersion ?? 0) ?? lastEnds.get(toMapKey([organizationId, ...key])) ?? null;
+      const version = firstVersion + index;
+      const at = clock.assignInstant(observedAt, previous);
+      if (replacedVersion !== null && validFrom.has(replacedVersion)) {
+        ends.push({ version: replacedVersion, at, changeNumber: version, isRemoved: false });
+      }
+      rows.push([version, organizationId, ...key, ...cells, at, id, document]);
+      return version;
+    });
+    return { ends, rows, versions };
+  }
+
+  /** Ends the closed versions and the stored certificates of closed retirements. */
+  function planCloses(
+    { firstVersion, clock }: SyncCommit,
+    { inserts, closes }: ListChanges,
+    reads: CommitReads,
+  ) {
+    const validFrom = mapValidFrom(reads);
+    const certificateOf = new Map(reads.certificates.map(row => [row.retirementVersion, row]));
+    const ends: VersionEnd[] = [];
+    const certificateEnds: VersionEnd[] = [];
+    for (const [index, { version, observedAt }] of closes.entries()) {
+      const previous = validFrom.get(version);
+      if (previous === undefined) continue;
+      const at = clock.assignInstant(observedAt, previous);
+      const changeNumber = firstVersion + inserts.length + index;
+      ends.push({ version, at, changeNumber, isRemoved: true });
+      const stored = certificateOf.get(version);
+      if (stored?.state !== 'stored') continue;
+      certificateEnds.push({
+        version: stored.version,
+        // The certificate may have been stored after the answer that no longer had its retirement.
+        at: computeVersionInstant(at, stored.valid_from),
+        changeNumber: changeNumber + closes.length,
+        isRemoved: true,
+      });
+    }
+    return { ends, certificateEnds };
+  }
+
+  return {
+    hasPeople: email >= 0,
+    /** Counts the version numbers that a commit needs. The certificate of a closed retirement needs one of its own. */
+    countVersions: ({ inserts, closes }: ListChanges) =>
+      inserts.length + closes.length * (hasCertificates ? 2 : 1),
+    listReads: ({ request, previousLatestInstant }: OpenSync, { inserts, closes }: ListChanges) => {
+      const replaced = inserts.flatMap(({ replacedVersion }) => replacedVersion ?? []);
+      const closed = closes.map(({ version }) => version);
+      const ending = [...replaced, ...closed];
+      // A new row needs no look at its earlier versions if its answer is later than every instant of the list.
+      const keys = inserts
+        .filter(
+          ({ replacedVersion, observedAt }) =>
+            replacedVersion === null && previousLatestInstant !== null && observedAt <= previousLatestInstant,
+        )
+        .map(({ key }) => [request.organizationId, ...key]);
+      return {
+        current: ending.length === 0 ? null : listVersions.selectCurrent(ending),
+        lastEnds: keys.length === 0 ? null : listVersions.selectLastEnds(keys),
+        certificates:
+          hasCertificates && closed.length > 0
+            ? SELECT_CERTIFICATES({ retirements: toVersionTable(closed) })
+            : null,
+      };
+    },
+    listWrites: (commit: SyncCommit, changes: ListChanges, reads: CommitReads): ListWrites => {
+      const { id } = commit;
+      const { organizationId, startedAt } = commit.sync.request;
+      const { repairs, projects, unconfirmedRemovals } = changes;
+      const { ends: replacedEnds, rows, versions } = planInserts(commit, changes.inserts, reads);
+      const { ends: closedEnds, certificateEnds } = planCloses(commit, changes, reads);
+      const certificates = reads.certificates.map(({ version }) => version);
+      const statements = [
+        ...listVersions.moveToPast([...replacedEnds, ...closedEnds], id),
+        ...certificateVersions.moveToPast(certificateEnds, id),
+        certificates.length === 0 ? null : certificateVersions.deleteCurrent(certificates),
+        rows.length === 0 ? null : listVersions.insert(rows),
+        repairs.length === 0 ? null : listVersions.repair(repairs),
+        projects.length === 0
+          ? null
+          : INSERT_PROJECTS({ organizationId, projects: toProjectTable(projects) }),
+        unconfirmedRemovals === undefined
+          ? null
+          : UPDATE_UNCONFIRMED_REMOVALS({
+              organizationId,
+              resource,
+              doubted: unconfirmedRemovals,
+              doubtedAt: unconfirmedRemovals === null ? null : formatInstant(startedAt),
+            }),
+      ];
+      const changed = replacedEnds.length;
+      return { statements, versions, added: rows.length - changed, changed, removed: closedEnds.length };
+    },
+    /** Counts the rows of the list anew. */
+    recount: prepared(({ db }, { organizationId, resource: name }: Params<ListName>) =>
+      db
+        .updateTable('mirror.resource_states')
+        .set({
+          rows: sql<number>`(SELECT count(*) FROM ${listed()} WHERE ${sql.ref(entry.scope)} = ${organizationId})`,
+        })
+        .where('organization_id', '=', organizationId)
+        .where('resource', '=', name),
+    ),
+  };
+}
+
+function mapValidFrom({ current }: CommitReads): ReadonlyMap<number, string> {
+  return new Map(current.map(row => [row.version, row.valid_from]));
+}
+
+function toMapKey(key: readonly string[]): string {
+  return key.join('\0');
+}
+
+function toProjectTable(projects: readonly string[]): Table {
+  return projectList.toTable(projects.map(id => ({ id })));
+}

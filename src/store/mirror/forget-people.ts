@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import { hashEmail } from '../../mirror/forgotten-people.js';
+import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
+import type { MirrorPort } from '../../mirror/port.js';
+import { formatInstant } from '../../resources/sql-values.js';
+import type { Table } from '../dialect.js';
+import { jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Database } from '../statement.js';
+import { toVersionTable } from './row-versions.js';
+
+/** Hashes of the addresses of people who were forgotten. */
+export const LIST_FORGOTTEN = prepared(({ db }) =>
+  db.selectFrom('mirror.forgotten_people').select('email_sha256 as hash'),
+);
+/** Overwrites the bytes of rows that are deleted from now on. */
+export const OVERWRITE_DELETED = prepared(({ fn }) => fn.overwriteDeleted);
+/** Locks the counter of versions. Whoever writes members locks it too, so no member that was read before is written after. */
+export const LOCK_COUNTER = prepared(({ db }) =>
+  db.selectFrom('mirror.version_counter').select('last').forUpdate(),
+);
+const REMEMBER = prepared(({ db }, { hash, at }: Params<{ readonly hash: string; readonly at: string }>) =>
+  db
+    .insertInto('mirror.forgotten_people')
+    .values({ email_sha256: hash, forgotten_at: at })
+    .onConflict(conflict => conflict.doNothing()),
+);
+const LIST_MEMBERS = prepared(({ db }) =>
+  db
+    .selectFrom('mirror.members_history')
+    .select(['version', 'organization_id', 'email', 'document', 'valid_to']),
+);
+const LIST_ANSWERS = prepared(({ db }) =>
+  db
+    .selectFrom('mirror.resource_states')
+    .select(['organization_id', 'resource', 'answer_text as text'])
+    .where('answer_text', 'is not', null)
+    .$narrowType<{ text: string }>(),
+);
+const versionList = jsonRelation('given', { version: 'int' });
+type Versions = { readonly versions: Table };
+const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+  sql`(SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
+const members = named('mirror.members');
+const past = named('mirror.past');
+/** Removes versions of members. The versions before them are removed with them. */
+const REMOVALS = [
+  prepared(
+    ({ fn }, params: Params<Versions>) =>
+      sqlStatement`DELETE FROM ${members()} WHERE ${members.version} IN ${isGiven(fn, params)}`,
+  ),
+  prepared(
+    ({ fn }, params: Params<Versions>) =>
+      sqlStatement`DELETE FROM ${past()} WHERE ${past.version} IN ${isGiven(fn, params)}`,
+  ),
+  prepared(
+    ({ fn }, params: Params<Versions>) =>
+      sqlStatement`UPDATE ${past()} SET ${past.is_removed} = 1 WHERE ${past.closed_version} IN ${isGiven(fn, params)}`,
+  ),
+];
+const COUNT_REMOVED_MEMBER = prepared(
+  ({ db }, { organizationId }: Params<{ readonly organizationId: string }>) =>
+    db
+      .updateTable('mirror.resource_states')
+      .set(eb => ({ rows: eb('rows', '-', 1) }))
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', 'members'),
+);
+type ListName = { readonly organizationId: string; readonly resource: string };
+const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<ListName>) =>
+  db
+    .updateTable('mirror.resource_states')
+    .set({ answer_text: null })
+    .where('organization_id', '=', organizationId)
+    .where('resource', '=', resource),
+);
+
+export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'> {
+  return {
+    forget: (email, at) => {
+      const address = normalizeEmail(email);
+      return transact(async batch => {
+        const remember = REMEMBER({ hash: hashEmail(address), at: formatInstant(at) });
+        const [, , , stored, answers] = await batch(
+          OVERWRITE_DELETED(),
+          LOCK_COUNTER(),
+          remember,
+          LIST_MEMBERS(),
+          LIST_ANSWERS(),
+        );
+        const found = stored.filter(member => isRowOfPerson(member, address));
+        const versions = toVersionTable(found.map(({ version }) => version));
+        const present = found.filter(({ valid_to: end }) => end === null);
+        const naming = answers.filter(({ text }) => containsEmail(text, address));
+        await batch(
+          ...REMOVALS.map(removal => removal({ versions })),
+          ...present.map(({ organization_id: organizationId }) => COUNT_REMOVED_MEMBER({ organizationId })),
+          ...naming.map(({ organization_id: organizationId, resource }) =>
+            ERASE_ANSWER({ organizationId, resource }),
+          ),
+        );
+        return found.length;
+      });
+    },
+  };
+}

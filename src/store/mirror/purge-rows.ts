@@ -1,0 +1,266 @@
+import { type RawBuilder, sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import type { MirrorPort } from '../../mirror/port.js';
+import { isListResource } from '../../resources/lists.js';
+import type { Table } from '../dialect.js';
+import type { SqlBuilder } from '../sql/builder.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Batch, Database } from '../statement.js';
+import type { CertificateFiles } from './certificates.js';
+import { assertNotFenced, raiseFence } from './fence.js';
+import { OVERWRITE_DELETED, LOCK_COUNTER } from './forget-people.js';
+
+/** How many rows one transaction removes. */
+const BATCH_SIZE = 500;
+
+type Organization = { readonly organizationId: string };
+/** The rows of an organization up to this version. */
+type OlderRows = Organization & { readonly last: number };
+
+const UNINSTALL = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .updateTable('mirror.installations')
+    .set({ state: 'uninstalled' })
+    .where('organization_id', '=', organizationId),
+);
+const LIST_FILES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .selectFrom('mirror.certificates_history')
+    .select('file')
+    .distinct()
+    .where('organization_id', '=', organizationId)
+    .where('file', 'is not', null)
+    .$narrowType<{ file: string }>(),
+);
+const LIST_NEW_INSTALLATIONS = prepared(({ db }, { organizationId, last }: Params<OlderRows>) =>
+  db
+    .selectFrom('mirror.installations')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('version', '>', last)
+    .where('state', '<>', 'uninstalled')
+    .orderBy('id'),
+);
+const selectRetirementIds = (
+  { db }: SqlBuilder,
+  operator: '=' | '<>',
+  { organizationId }: Params<Organization>,
+) =>
+  db
+    .selectFrom('mirror.retirements_history')
+    .select('id')
+    .where('organization_id', operator, organizationId)
+    .union(
+      db
+        .selectFrom('mirror.certificates_history')
+        .select('retirement_id as id')
+        .where('organization_id', operator, organizationId),
+    );
+/** Leaves out retirements that another organization has, too. */
+const LIST_OWN_RETIREMENTS = prepared((builder, params: Params<Organization>) =>
+  builder.db
+    .selectFrom(selectRetirementIds(builder, '=', params).as('own'))
+    .select('id')
+    .except(builder.db.selectFrom(selectRetirementIds(builder, '<>', params).as('others')).select('id')),
+);
+const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<Organization>) =>
+  db
+    .deleteFrom('mirror.syncs')
+    .where('id', 'in', eb =>
+      eb
+        .selectFrom('mirror.syncs')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .limit(sql.lit(BATCH_SIZE)),
+    )
+    .returning('id'),
+);
+
+type Resource = (typeof RESOURCES)[number];
+type OwnedResource = Extract<Resource, { readonly owner: string }>;
+type VersionedTable = 'mirror.past' | `mirror.${Resource['table']}`;
+/** The rows of one table that belong to an organization. */
+interface OwnedRows<Name> {
+  readonly table: Name;
+  readonly isOwned: (organizationId: RawBuilder<string>) => RawBuilder<unknown>;
+}
+
+const past = named('mirror.past');
+const isPastOf = (...resources: readonly Resource['resource'][]) =>
+  sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
+
+/** Lists the rows of resources. Past versions come first. */
+function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<VersionedTable>[] {
+  const isPast = isPastOf(...resources.map(({ resource }) => resource));
+  return [
+    {
+      table: 'mirror.past',
+      isOwned: organizationId => sql`${isPast} AND ${past.organization_id} = ${organizationId}`,
+    },
+    ...resources.map(
+      ({ table, owner }): OwnedRows<VersionedTable> => ({
+        table: `mirror.${table}`,
+        isOwned: organizationId => sql`${sql.id(owner)} = ${organizationId}`,
+      }),
+    ),
+  ];
+}
+const isOwnedResource = (resource: Resource): resource is OwnedResource => resource.owner !== null;
+const OWNED_RESOURCES = RESOURCES.filter(isOwnedResource);
+/** The name of the organization goes last, because a person who repeats the command finds the organization by it. */
+const OWNED_LISTS = OWNED_RESOURCES.filter(({ resource }) => isListResource(resource)).toSorted(
+  (a, b) => Number(a.owner === 'id') - Number(b.owner === 'id'),
+);
+const OWNED_ROWS = {
+  certificates: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'certificates')),
+  lists: listOwnedRows(OWNED_LISTS),
+  installations: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'installation')),
+};
+
+function removeBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
+  const rows = named(table);
+  return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
+      SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
+    RETURNING ${select({ version: rows.version })}`;
+}
+const removeOlder = ({ table, isOwned }: OwnedRows<VersionedTable>) =>
+  prepared((_, { organizationId, last }: Params<OlderRows>) =>
+    removeBatch(table, sql`${isOwned(organizationId)} AND ${named(table).version} <= ${last}`),
+  );
+const REMOVE_OLDER = {
+  certificates: OWNED_ROWS.certificates.map(removeOlder),
+  lists: OWNED_ROWS.lists.map(removeOlder),
+} as const;
+
+const BOOKS = [
+  'mirror.syncs',
+  'mirror.unchanged_spans',
+  'mirror.resource_states',
+  'mirror.project_references',
+  'mirror.awaited_installations',
+  'mirror.certificate_sums',
+  'mirror.freshness_facts',
+] as const;
+const OWNED_BOOKS = BOOKS.map(table => ({
+  table,
+  isOwned: (organizationId: RawBuilder<string>) => sql`${named(table).organization_id} = ${organizationId}`,
+}));
+/** Remove what is left once most rows are gone. */
+const REMOVE_REST = [
+  ...OWNED_ROWS.certificates,
+  ...OWNED_ROWS.lists,
+  ...OWNED_ROWS.installations,
+  ...OWNED_BOOKS,
+].map(({ table, isOwned }) =>
+  prepared(
+    (_, { organizationId }: Params<Organization>) =>
+      sqlStatement`DELETE FROM ${named(table)()} WHERE ${isOwned(organizationId)}`,
+  ),
+);
+
+/** The members of all organizations. */
+const REMOVE_MEMBERS = [
+  prepared(() => removeBatch('mirror.past', isPastOf('members'))),
+  prepared(() => removeBatch('mirror.members', sql`true`)),
+];
+const FORGET_MEMBERS_READS = [
+  prepared(({ db }) => db.deleteFrom('mirror.resource_states').where('resource', '=', 'members')),
+  prepared(({ db }) => db.deleteFrom('mirror.freshness_facts').where('resource', '=', 'members')),
+];
+
+const fileList = jsonRelation('given', { file: 'text' });
+/** Lists the files that a current or past certificate refers to. The index of past files has the same condition. */
+const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly files: Table }>) => {
+  const certificate = named('mirror.certificates');
+  const pastFile = fn.pastCell(past.cells, 'file');
+  const isGiven = sql`IN (SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
+  return sqlStatement`SELECT ${select({ file: certificate.file })} FROM ${certificate()} WHERE ${certificate.file} ${isGiven}
+    UNION SELECT ${pastFile} FROM ${past()} WHERE ${past.resource} = 'certificates' AND ${pastFile} ${isGiven}`;
+});
+
+/** Returns the claims of both parts. All who lock both lock them in this order. */
+function claimBothParts(organizationId: string, claim: number) {
+  const certificates = { organizationId, part: 'certificates', claim };
+  return { certificates, data: { ...certificates, part: 'data' } };
+}
+
+/**
+ * Removes everything that was mirrored for one organization, with its history. Fencing tokens stay, so that an old claim
+ * cannot write the rows again. The last transaction removes what reads wrote meanwhile. Reads that began before it can write
+ * no more, because they may have compared their answers with rows that are gone.
+ */
+export function createRemoval(
+  { look, transact }: Database,
+  files: CertificateFiles,
+): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
+  /** Runs under the lock of everyone who refers to a file, so no row ever refers to a file that is gone. */
+  async function removeUnreferenced(batch: Batch, names: readonly string[]): Promise<number> {
+    const given = fileList.toTable(names.map(file => ({ file })));
+    const [rows] = await batch(LIST_REFERENCED_FILES({ files: given }));
+    const referenced = new Set(rows.map(({ file }) => file));
+    const unreferenced = names.filter(file => !referenced.has(file));
+    return unreferenced.length === 0 ? 0 : await files.remove(batch, unreferenced);
+  }
+
+  return {
+    beginPurge: async (organizationId, claim) => {
+      const { certificates, data } = claimBothParts(organizationId, claim);
+      const last = await transact(async batch => {
+        const [, , certificatesFence, , dataFence, , counter] = await batch(
+          OVERWRITE_DELETED(),
+          ...raiseFence(certificates),
+          ...raiseFence(data),
+          UNINSTALL({ organizationId }),
+          LOCK_COUNTER(),
+        );
+        assertNotFenced(certificatesFence, certificates);
+        assertNotFenced(dataFence, data);
+        return counter[0]?.last ?? 0;
+      });
+      const [retirements] = await look(LIST_OWN_RETIREMENTS({ organizationId }));
+      return { lastVersion: last, retirementIds: retirements.map(({ id }) => id) };
+    },
+    removeRows: scope =>
+      transact(async batch => {
+        await batch(OVERWRITE_DELETED());
+        const statements =
+          scope === 'members'
+            ? REMOVE_MEMBERS.map(remove => remove())
+            : REMOVE_OLDER[scope.kind].map(remove => remove(scope));
+        for (const statement of statements) {
+          const [removed] = await batch(statement);
+          if (removed.length > 0) return removed.length;
+        }
+        if (scope === 'members') {
+          await batch(LOCK_COUNTER(), ...FORGET_MEMBERS_READS.map(forget => forget()));
+          return 0;
+        }
+        return scope.kind === 'certificates' ? 0 : (await batch(REMOVE_SYNCS(scope)))[0].length;
+      }),
+    endPurge: (organizationId, last, claim) =>
+      transact(async batch => {
+        const { certificates, data } = claimBothParts(organizationId, claim);
+        const [, certificatesFence, , dataFence, , rows, installations] = await batch(
+          ...raiseFence(certificates),
+          ...raiseFence(data),
+          LOCK_COUNTER(),
+          LIST_FILES({ organizationId }),
+          LIST_NEW_INSTALLATIONS({ organizationId, last }),
+        );
+        assertNotFenced(certificatesFence, certificates);
+        assertNotFenced(dataFence, data);
+        await batch(...REMOVE_REST.map(remove => remove({ organizationId })));
+        const removed = await removeUnreferenced(
+          batch,
+          rows.map(({ file }) => file),
+        );
+        return { removedFiles: removed, newInstallationIds: installations.map(({ id }) => id) };
+      }),
+    removeUnreferencedFiles: names =>
+      transact(async batch => {
+        await batch(LOCK_COUNTER());
+        return await removeUnreferenced(batch, names);
+      }),
+  };
+}

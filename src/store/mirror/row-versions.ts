@@ -1,0 +1,138 @@
+import { type RawBuilder, sql } from 'kysely';
+import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../resources/entry.js';
+import { historyView, TABLES, versionedTable } from '../contract/tables.js';
+import type { Kinds, Rows, Table, Value } from '../dialect.js';
+import { copyToPast } from '../copy-to-past.js';
+import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { insertRows, type Params, prepared } from '../sql/prepared.js';
+
+/** How a version ends. */
+export interface VersionEnd {
+  readonly version: number;
+  readonly at: string;
+  /** The version that replaces it, or a number of its own if the row was removed. */
+  readonly changeNumber: number;
+  readonly isRemoved: boolean;
+}
+
+type Versions = { readonly versions: Table };
+
+const VERSION = { version: 'int' } as const;
+const END = { version: 'int', at: 'instant', change_number: 'int', is_removed: 'int' } as const;
+const versionList = jsonRelation('given', VERSION);
+const endList = jsonRelation('ending', END);
+
+/** The kinds of some columns of a table. */
+export function kindsOf(table: string, names: readonly string[]): Kinds {
+  const columns = TABLES[table] ?? {};
+  return Object.fromEntries(names.map(name => [name, columns[name]?.[0] ?? 'text']));
+}
+
+/** Caches a value for each key, from the first use on. */
+export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
+  const cache = new Map<Key, T>();
+  return key => {
+    const value = cache.get(key) ?? create(key);
+    cache.set(key, value);
+    return value;
+  };
+}
+
+/** Returns the statements for the versions of one table. Only they write versions and move them to the past. */
+export const getVersionStatements = cachePerKey(createVersionStatements);
+
+function createVersionStatements(entry: ResourceEntry) {
+  const table = versionedTable(entry);
+  const own = named(table);
+  const current = named(table, 'v');
+  const history = named(historyView(entry), 'history');
+  const keyNames = listKeyColumns(entry);
+  const cellNames = entry.columns.map(({ name }) => name);
+  const keyKinds = kindsOf(entry.table, keyNames);
+  const repairKinds = { ...VERSION, ...kindsOf(entry.table, cellNames) };
+  const keyList = jsonRelation('given', keyKinds);
+  const repairList = jsonRelation('repair', repairKinds);
+
+  const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+    sql`${own.version} IN (SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
+  const SELECT_CURRENT = prepared(
+    ({ fn }, params: Params<Versions>) =>
+      sqlStatement`SELECT ${select({ version: own.version, valid_from: own.valid_from })} FROM ${own()} WHERE ${isGiven(fn, params)}`,
+  );
+  const SELECT_LAST_ENDS = prepared(({ fn }, { keys }: Params<{ readonly keys: Table }>) => {
+    const cells: Readonly<Record<string, RawBuilder<string>>> = {
+      ...Object.fromEntries(keyNames.map(name => [name, sql.ref<string>(`history.${name}`)])),
+      valid_to: sql<string>`max(${history.valid_to})`,
+    };
+    const isSameKey = keyNames.map(name => sql`${sql.ref(`history.${name}`)} = ${sql.ref(`given.${name}`)}`);
+    return sqlStatement`SELECT ${select(cells)}
+      FROM ${keyList.from(fn, keys)} JOIN ${history()} ON ${sql.join(isSameKey, sql` AND `)}
+      WHERE ${history.valid_to} IS NOT NULL GROUP BY ${listColumns('history', keyNames)}`;
+  });
+  const COPY_TO_PAST = prepared(
+    ({ fn }, { ends, syncId }: Params<{ readonly ends: Table; readonly syncId: number }>) => {
+      const { version, at, change_number, is_removed } = endList.columns;
+      return copyToPast(
+        fn,
+        entry,
+        {
+          validTo: at,
+          closedBy: fn.cast('int', syncId),
+          closedVersion: change_number,
+          isRemoved: is_removed,
+        },
+        sql`FROM ${endList.from(fn, ends)} JOIN ${current()} ON ${current.version} = ${version}`,
+      );
+    },
+  );
+  const DELETE_CURRENT = prepared(
+    ({ fn }, params: Params<Versions>) => sqlStatement`DELETE FROM ${own()} WHERE ${isGiven(fn, params)}`,
+  );
+  const REPAIR = prepared(({ fn }, { repairs }: Params<{ readonly repairs: Table }>) => {
+    const cells = cellNames.map(name => sql`${sql.id(name)} = ${sql.ref(`repair.${name}`)}`);
+    return sqlStatement`UPDATE ${current()} SET ${sql.join(cells)} FROM ${repairList.from(fn, repairs)}
+      WHERE ${current.version} = ${repairList.columns.version}
+        AND (${listColumns('v', cellNames)}) IS DISTINCT FROM (${listColumns('repair', cellNames)})`;
+  });
+  const insert = insertRows(table, kindsOf(entry.table, listTableColumns(entry)));
+
+  const deleteCurrent = (versions: readonly number[]) =>
+    DELETE_CURRENT({ versions: toVersionTable(versions) });
+
+  function copyAll(ends: readonly VersionEnd[], syncId: number) {
+    const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
+      version,
+      at,
+      changeNumber,
+      Number(isRemoved),
+    ]);
+    return COPY_TO_PAST({ ends: { columns: END, rows }, syncId });
+  }
+
+  return {
+    /** Selects those of the given versions that are current. */
+    selectCurrent: (versions: readonly number[]) => SELECT_CURRENT({ versions: toVersionTable(versions) }),
+    /** Selects the end of the last past version of each given key. */
+    selectLastEnds: (keys: Rows) => SELECT_LAST_ENDS({ keys: { columns: keyKinds, rows: keys } }),
+    /** Returns the key of a row of `selectLastEnds`. */
+    keyOf: (row: Readonly<Record<string, string>>) => keyNames.map(name => row[name] ?? ''),
+    /** Copies current versions to the past. */
+    copyToPast: copyAll,
+    deleteCurrent,
+    /** Moves current versions to the past. */
+    moveToPast: (ends: readonly VersionEnd[], syncId: number) =>
+      ends.length === 0 ? [] : [copyAll(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
+    /** Updates the columns of current versions where they differ. The versions stay. */
+    repair: (repairs: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
+      const rows = repairs.map(({ version, cells }) => [version, ...cells]);
+      return REPAIR({ repairs: { columns: repairKinds, rows } });
+    },
+    /** Inserts versions: version, key, columns, valid_from, sync and document of each. */
+    insert,
+  };
+}
+
+export function toVersionTable(versions: readonly number[]): Table {
+  return { columns: VERSION, rows: versions.map(version => [version]) };
+}

@@ -1,0 +1,124 @@
+import { sql } from 'kysely';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { SAFE_ROLE } from '../contract/sql-query.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import { createSend } from './database.js';
+import type { PoolOptions } from './driver.js';
+import type { Postgres } from './open-postgres.js';
+import { during } from './await-schema.js';
+import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
+
+const SESSION = {
+  role: sql<string>`current_user`,
+  /** Identifies the database among those of all servers. */
+  database: sql<string>`(SELECT system_identifier FROM pg_catalog.pg_control_system()) || '/' ||
+    (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())`,
+};
+const READ_SESSION = prepared(() => sqlStatement`SELECT ${select(SESSION)}`);
+const READ_QUERY_ROLE = prepared(
+  (_, { writer }: Params<{ readonly writer: string }>) => sqlStatement`WITH ours AS (
+      SELECT oid, has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(oid, 'SELECT') AS readable
+      FROM pg_catalog.pg_class
+      WHERE relkind IN ('r', 'v') AND relnamespace::regnamespace::text IN ('inbox', 'mirror')
+    )
+    SELECT ${select({
+      ...SESSION,
+      quotedName: sql<string>`quote_ident(current_user)`,
+      /** The role may write our tables, or is a member of the role that writes them or of one that ends sessions. */
+      mayWrite: sql<boolean>`EXISTS (SELECT FROM ours WHERE has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
+        OR EXISTS (SELECT FROM pg_catalog.pg_roles
+          WHERE rolname IN (${writer}, 'pg_signal_backend') AND pg_has_role(oid, 'MEMBER'))`,
+      unreadable: sql<number>`(SELECT count(*)::integer FROM ours WHERE NOT readable)`,
+      hasNoTempFileLimit: sql<boolean>`current_setting('temp_file_limit') = '-1'`,
+      /** Functions that write into the log of the server and may be called; null if there are none. */
+      logFunctions: sql<
+        string | null
+      >`(SELECT string_agg(oid::regprocedure::text, ', ') FROM pg_catalog.pg_proc
+        WHERE proname = 'pg_logical_emit_message' AND has_function_privilege(oid, 'EXECUTE'))`,
+    })}`,
+);
+type QueryRole = ResultRow<typeof READ_QUERY_ROLE>;
+
+const NONE = warn(
+  'questions',
+  'people ask in SQL as the role that writes: a question may end the sessions of the program, and fill the disk',
+  'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).',
+);
+const ELSEWHERE = fail(
+  'questions',
+  'QUERY_DATABASE_URL names another database than MIRROR_DATABASE_URL',
+  'Name the same one, or a standby of it.',
+);
+const SAME = warn(
+  'questions',
+  'QUERY_DATABASE_URL names the same role as MIRROR_DATABASE_URL',
+  'Name one that may only read (docs/deploy.md).',
+);
+const GRANTS = 'Grant it what "carbon-mirror schema --grants read ROLE" prints, and no more.';
+const AS_SUPERUSER = 'As a superuser, in this database:';
+
+/** Checks that people who ask in SQL can only read. */
+export async function examineQuestions(
+  writerPool: PoolOptions,
+  queryPool: PoolOptions | null,
+): Promise<Finding[]> {
+  if (queryPool === null) {
+    const unsafe = await during(writerPool, findPowers);
+    return [...unsafe, ...(unsafe.length > 0 ? [] : [NONE])];
+  }
+  const [[writer]] = await during(writerPool, ({ query }) => createSend(query)(READ_SESSION()));
+  try {
+    const writerRole = writer?.role ?? '';
+    const [[queryRole]] = await during(queryPool, ({ query }) =>
+      createSend(query)(READ_QUERY_ROLE({ writer: writerRole })),
+    );
+    if (queryRole?.database !== writer?.database) return [ELSEWHERE];
+    const unsafe = await during(queryPool, findPowers);
+    const found = [
+      ...unsafe,
+      ...(queryRole === undefined ? [] : judge(queryRole, writerRole, unsafe.length > 0)),
+    ];
+    return found.length > 0 ? found : [ok('questions', 'people ask in SQL as a role that may only read')];
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return [fail('questions', found, 'See who is named in QUERY_DATABASE_URL, and what they may do.')];
+  }
+}
+
+/** Finds powers beyond the tables. A role that has any is not used for queries. */
+async function findPowers({ query }: Postgres): Promise<Finding[]> {
+  const [[role]] = await createSend(query)(READ_ROLE_POWERS());
+  return role === undefined || role.powers === null
+    ? []
+    : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE)];
+}
+
+function judge(
+  { role, quotedName: name, mayWrite, unreadable, hasNoTempFileLimit, logFunctions }: QueryRole,
+  writerRole: string,
+  isUnsafe: boolean,
+): Finding[] {
+  const found: Finding[] = [];
+  if (role === writerRole) found.push(SAME);
+  else if (mayWrite && !isUnsafe)
+    found.push(warn('questions', `the role ${name} for questions may do more than read`, GRANTS));
+  if (unreadable > 0) {
+    found.push(
+      fail('questions', `the role ${name} for questions may not read ${unreadable} tables or views`, GRANTS),
+    );
+  }
+  if (hasNoTempFileLimit) {
+    const todo = `${AS_SUPERUSER} ALTER ROLE ${name} SET temp_file_limit = '1GB';`;
+    found.push(
+      warn('questions', 'a question may fill the disk with temporary files: there is no bound', todo),
+    );
+  }
+  if (logFunctions !== null) {
+    const todo = `${AS_SUPERUSER} REVOKE EXECUTE ON FUNCTION ${logFunctions} FROM PUBLIC;`;
+    found.push(
+      warn('questions', 'a question may write to the log of the server by pg_logical_emit_message', todo),
+    );
+  }
+  return found;
+}

@@ -1,0 +1,100 @@
+import { sql } from 'kysely';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { describeSchemaChanges } from '../schema-objects.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared, type ResultRow } from '../sql/prepared.js';
+import { findSchemaChanges } from './find-schema-changes.js';
+import { createSend } from './database.js';
+import type { PoolOptions } from './driver.js';
+import { examineQuestions } from './examine-query-role.js';
+import { locationOf } from './pool-settings.js';
+import { demandSchema } from './migrate.js';
+import { during } from './await-schema.js';
+
+const MIB = 1024 * 1024;
+const READ_SERVER = prepared(
+  () =>
+    sqlStatement`SELECT ${select({
+      version: sql<string>`current_setting('server_version')`,
+      bytes: sql<number>`pg_database_size(current_database())`,
+      certificates: sql<number>`pg_total_relation_size('mirror.certificate_files')`,
+      fsync: sql<string>`current_setting('fsync')`,
+      full_page_writes: sql<string>`current_setting('full_page_writes')`,
+      synchronous_standby_names: sql<string>`current_setting('synchronous_standby_names')`,
+      replicas: sql<number>`(SELECT count(*) FROM pg_catalog.pg_stat_replication)`,
+      encrypted: sql<boolean>`coalesce((SELECT ssl FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()), false)`,
+      standby: sql<boolean>`pg_is_in_recovery()`,
+      read_only: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
+    })}`,
+);
+export type Server = ResultRow<typeof READ_SERVER>;
+
+/** Checks the server: whether it can be written, how durable a delivery is there, and who may ask in SQL. */
+export async function* examine(pool: PoolOptions, forQuestions: PoolOptions | null): AsyncIterable<Finding> {
+  const server = await during(pool, async postgres => {
+    await demandSchema(postgres, 'inbox');
+    await demandSchema(postgres, 'mirror');
+    const [[found]] = await createSend(postgres.query)(READ_SERVER());
+    return found;
+  });
+  if (server === undefined) throw new Error('expected the settings of the server, got none');
+  yield* judge(pool.url, server);
+  if (!server.read_only) yield* describeSchemaChanges(await during(pool, findSchemaChanges));
+  yield* await examineQuestions(pool, forQuestions);
+}
+
+export function judge(url: string, server: Server): Finding[] {
+  return [
+    ok('databases', describe(url, server)),
+    ...checkWrites(server),
+    ...checkFlush(server),
+    ...checkReplicas(server),
+    ...checkConnection(url, server),
+  ];
+}
+
+function describe(url: string, { version, bytes, certificates }: Server): string {
+  const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
+  return `PostgreSQL ${version}, ${locationOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+}
+
+function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {
+  if (!standby && !isReadOnly) return [];
+  const why = standby
+    ? 'the server is a standby'
+    : 'the role or the database has default_transaction_read_only = on';
+  const found = `${why}: nothing can be written, and each webhook is answered 503`;
+  return [fail('databases', found, 'Name the primary in MIRROR_DATABASE_URL, or let the role write.')];
+}
+
+function checkFlush(server: Server): Finding[] {
+  return (['fsync', 'full_page_writes'] as const)
+    .filter(name => server[name] !== 'on')
+    .map(name => {
+      const found = `${name} is off: a power cut can lose deliveries that were answered 202`;
+      return fail('durability', found, `Set ${name} = on at the server.`);
+    });
+}
+
+function checkReplicas({ replicas, synchronous_standby_names: names }: Server): Finding[] {
+  if (replicas === 0 || names !== '') return [];
+  return [
+    warn(
+      'durability',
+      'a commit does not wait for the replicas: a failover can lose the last deliveries that were answered 202',
+      'Set synchronous_standby_names at the server, or rely on the schedule: it finds what those deliveries announced.',
+    ),
+  ];
+}
+
+/** Without sslmode the connection to another machine is encrypted, but the server is not verified. */
+function checkConnection(url: string, { encrypted }: Server): Finding[] {
+  if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
+  return [
+    warn(
+      'databases',
+      'the connection is encrypted, but nobody verified whose server it is',
+      'Add sslmode=verify-full (and sslrootcert=FILE where its authority is not a public one) to MIRROR_DATABASE_URL.',
+    ),
+  ];
+}

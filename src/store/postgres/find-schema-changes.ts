@@ -1,0 +1,109 @@
+import { type RawBuilder, sql } from 'kysely';
+import { FAMILIES, migrationsOf } from '../migrations.js';
+import { compareSchemas, type SchemaObject } from '../schema-objects.js';
+import { select, sqlStatement } from '../sql/columns.js';
+import { prepared } from '../sql/prepared.js';
+import { createSend } from './database.js';
+import type { Postgres, Query } from './open-postgres.js';
+
+const READ_IS_STANDBY = prepared(
+  () => sqlStatement`SELECT ${select({ isStandby: sql<boolean>`pg_is_in_recovery()` })}`,
+);
+/** Temporary views in the order in which they were created. */
+const LIST_TEMPORARY_VIEWS = prepared(
+  () => sqlStatement`SELECT ${select({ name: sql<string>`relname`, text: sql<string>`pg_get_viewdef(oid)` })}
+    FROM pg_class WHERE relkind = 'v' AND relnamespace = pg_my_temp_schema() ORDER BY oid`,
+);
+
+/**
+ * Compares the schemas with what the migrations make on this server. The server prints views and conditions in its own
+ * words, which differ between its versions: so the migrations are run in the temporary schema of a transaction, printed by
+ * the same server, and undone. A standby is what its primary is, and can make nothing.
+ */
+export async function findSchemaChanges({ query, begin }: Postgres): Promise<string[]> {
+  const [[server]] = await createSend(query)(READ_IS_STANDBY());
+  if (server?.isStandby === true) return [];
+  const transaction = await begin('ISOLATION LEVEL READ COMMITTED READ WRITE');
+  try {
+    await transaction.query('SET LOCAL search_path = pg_catalog');
+    const found = await describeObjects(transaction.query, 'ours');
+    for (const family of FAMILIES)
+      for (const migration of migrationsOf('postgres', family))
+        await transaction.query(inTemporarySchema(migration.sql));
+    const changes = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
+    if (changes.length === 0) return [];
+    await restoreViews(transaction.query);
+    const changesSinceRestore = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
+    return changes.filter(each => changesSinceRestore.includes(each));
+  } finally {
+    await transaction.undo();
+  }
+}
+
+const OUR_SCHEMA = /\b(inbox|mirror|evidence)\./g;
+
+function inTemporarySchema(ddl: string): string {
+  return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
+}
+
+/** Makes each temporary view anew from its printed text, as pg_restore does: some are printed in other words after that. */
+async function restoreViews(query: Query): Promise<void> {
+  const [views] = await createSend(query)(LIST_TEMPORARY_VIEWS());
+  for (const { name, text } of views) await query(`CREATE OR REPLACE VIEW pg_temp.${name} AS ${text}`);
+}
+
+/** No two of our schemas have objects with the same name, except the tables of applied migrations, which are left out. */
+async function describeObjects(query: Query, schemas: keyof typeof LIST_OBJECTS): Promise<SchemaObject[]> {
+  const [rows] = await createSend(query)(LIST_OBJECTS[schemas]());
+  return rows
+    .filter(({ name }) => !/\bschema_migrations/.test(name))
+    .map(({ kind, name, definition }) => ({ kind, name, definition: withoutSchemas(definition) }));
+}
+
+function withoutSchemas(definition: string): string {
+  return definition.replaceAll(/\b(inbox|mirror|evidence|pg_temp(_\d+)?)\./g, '').replaceAll(/\s+/g, ' ');
+}
+
+const prepareList = (isOfSchema: RawBuilder<unknown>) =>
+  prepared(
+    () => sqlStatement`WITH schemas AS (SELECT oid FROM pg_namespace WHERE ${isOfSchema}),
+  relations AS (
+    SELECT c.oid, relname, relkind, relpersistence, relrowsecurity FROM pg_class AS c JOIN schemas ON schemas.oid = relnamespace
+  )
+  SELECT ${select({ kind: sql<string>`kind`, name: sql<string>`name`, definition: sql<string>`definition` })} FROM (
+  SELECT 'table' AS kind, relname::text AS name,
+    concat_ws(' ', relkind, relpersistence = 'u', relrowsecurity) AS definition
+  FROM relations WHERE relkind NOT IN ('v', 'i', 'S')
+  UNION ALL
+  SELECT 'view', relname, pg_get_viewdef(oid) FROM relations WHERE relkind = 'v'
+  UNION ALL
+  SELECT 'column', relname || '.' || attname, concat_ws(' ', format_type(atttypid, atttypmod), collname,
+    attnotnull, attidentity, attgenerated, attstorage, pg_get_expr(adbin, adrelid))
+  FROM relations JOIN pg_attribute ON attrelid = relations.oid AND attnum > 0 AND NOT attisdropped
+    LEFT JOIN pg_collation ON pg_collation.oid = attcollation
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE relkind NOT IN ('v', 'i', 'S')
+  UNION ALL
+  SELECT CASE WHEN indisunique THEN 'unique index' ELSE 'index' END, i.relname, pg_get_indexdef(i.oid)
+  FROM relations AS i JOIN pg_index ON indexrelid = i.oid
+  UNION ALL
+  SELECT 'constraint', relname || '.' || conname, pg_get_constraintdef(pg_constraint.oid)
+  FROM relations JOIN pg_constraint ON conrelid = relations.oid WHERE contype <> 'n'
+  UNION ALL
+  SELECT 'trigger', relname || '.' || tgname, concat_ws(' ', tgenabled, pg_get_triggerdef(pg_trigger.oid))
+  FROM relations JOIN pg_trigger ON tgrelid = relations.oid WHERE NOT tgisinternal
+  UNION ALL
+  SELECT 'rule', relname || '.' || rulename, concat_ws(' ', ev_enabled, pg_get_ruledef(pg_rewrite.oid))
+  FROM relations JOIN pg_rewrite ON ev_class = relations.oid WHERE rulename <> '_RETURN'
+  UNION ALL
+  SELECT 'policy', relname || '.' || polname, pg_get_expr(polqual, polrelid)
+  FROM relations JOIN pg_policy ON polrelid = relations.oid
+  UNION ALL
+  SELECT 'function', proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')', pg_get_functiondef(pg_proc.oid)
+  FROM pg_proc JOIN schemas ON schemas.oid = pronamespace WHERE prokind IN ('f', 'p')
+  ) AS objects ORDER BY 1, 2`,
+  );
+const LIST_OBJECTS = {
+  ours: prepareList(sql`nspname IN (${sql.join(FAMILIES.map(family => sql.lit(family)))})`),
+  temporary: prepareList(sql`oid = pg_my_temp_schema()`),
+};

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import {
+  assertRetirementId,
+  formatCertificateFileName,
+  parseRetirementId,
+} from '../../../mirror/certificates/certificate-file-name.js';
+import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
+import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
+import { formatInstant } from '../../../resources/sql-values.js';
+import type { Table } from '../../dialect.js';
+import type { CertificateFiles } from '../../mirror/certificates.js';
+import type { SqlBuilder } from '../../sql/builder.js';
+import { jsonRelation, named } from '../../sql/columns.js';
+import type { SqlFunctions } from '../../sql/functions.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import type { Batch } from '../../statement.js';
+import { databaseIn } from '../database.js';
+import type { Postgres } from '../open-postgres.js';
+
+export interface TableOptions {
+  readonly now: () => number;
+  readonly maxBytes?: number;
+}
+
+/** How many bytes of a file one query reads. */
+const PART_BYTES = 1024 * 1024;
+/** How many file names one query lists. */
+const LIST_LIMIT = 500;
+
+const own = named('mirror.certificate_files');
+
+type DamagedFile = { readonly file: string; readonly newName: string; readonly sha256: string };
+/** A file whose bytes do not have the hash of its name was damaged in the database. */
+const RENAME_DAMAGED = prepared(({ db }, { file, newName, sha256 }: Params<DamagedFile>) =>
+  db
+    .updateTable('mirror.certificate_files')
+    .set({ file: newName })
+    .where('file', '=', file)
+    .where(sql<boolean>`sha256(${own.bytes}) <> decode(${sha256}, 'hex')`),
+);
+type NewFile = { readonly file: string; readonly at: string; readonly bytes: Uint8Array };
+const INSERT_FILE = prepared(({ db }, { file, at, bytes }: Params<NewFile>) =>
+  db
+    .insertInto('mirror.certificate_files')
+    .values({ file, written_at: at, bytes })
+    .onConflict(conflict => conflict.doNothing()),
+);
+type FilePart = { readonly file: string; readonly start: number };
+/** `start` counts from 1. */
+const READ_PART = prepared(({ db }, { file, start }: Params<FilePart>) =>
+  db
+    .selectFrom('mirror.certificate_files')
+    .select(({ fn }) => fn<Uint8Array>('substr', ['bytes', start, sql.lit(PART_BYTES)]).as('bytes'))
+    .where('file', '=', file),
+);
+const selectNextFiles = ({ db }: SqlBuilder, after: RawBuilder<string>) =>
+  db
+    .selectFrom('mirror.certificate_files')
+    .select('file')
+    .where('file', '>', after)
+    .orderBy('file')
+    .limit(sql.lit(LIST_LIMIT));
+const LIST_FILES = prepared((builder, { after }: Params<{ readonly after: string }>) =>
+  selectNextFiles(builder, after),
+);
+type WrittenFiles = { readonly after: string; readonly from: string; readonly to: string };
+const LIST_WRITTEN_FILES = prepared((builder, { after, from, to }: Params<WrittenFiles>) =>
+  selectNextFiles(builder, after).where('written_at', '>=', from).where('written_at', '<', to),
+);
+
+const fileList = jsonRelation('given', { file: 'text' });
+type FileList = { readonly files: Table };
+const givenFiles = (fn: SqlFunctions, { files }: Params<FileList>) =>
+  sql<string>`(SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
+const FIND_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
+  db.selectFrom('mirror.certificate_files').select('file').where('file', 'in', givenFiles(fn, params)),
+);
+const REMOVE_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
+  db.deleteFrom('mirror.certificate_files').where('file', 'in', givenFiles(fn, params)).returning('file'),
+);
+
+/** Stores PDFs as rows. A new PDF is held in memory, and PDFs are written one after the other. They are read in parts. */
+export function createCertificateTable(
+  postgres: Postgres,
+  { now, maxBytes = MAX_PDF_BYTES }: TableOptions,
+): PdfStore {
+  const { look, transact } = databaseIn(postgres);
+  let lastWrite = Promise.resolve();
+  async function insert(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
+    const rename = RENAME_DAMAGED({ file, newName: `${file}.${randomUUID()}.damaged`, sha256 });
+    const add = INSERT_FILE({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
+    await transact(batch => batch(rename, add));
+  }
+  const insertInTurn = (...file: Parameters<typeof insert>): Promise<void> => {
+    const done = lastWrite.then(() => insert(...file));
+    lastWrite = done.catch(() => undefined);
+    return done;
+  };
+  return {
+    prepare: async () => undefined,
+    save: async (retirementId, body) => {
+      assertRetirementId(retirementId);
+      const validator = createPdfValidator(maxBytes);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) {
+        validator.addChunk(chunk);
+        chunks.push(chunk);
+      }
+      const written = validator.finish();
+      const file = formatCertificateFileName(retirementId, written.sha256);
+      await insertInTurn(file, written.sha256, chunks);
+      return { file, ...written };
+    },
+    open: async file => {
+      if (parseRetirementId(file) === null) return null;
+      const first = await readPart(look, file, 0);
+      return first === null ? null : readParts(look, file, first);
+    },
+    list: written => listFiles(look, written),
+    flush: async () => undefined,
+  };
+}
+
+/** Returns null if the file does not exist, and no bytes after its end. */
+async function readPart(look: Batch, file: string, offset: number): Promise<Uint8Array | null> {
+  const [[part]] = await look(READ_PART({ file, start: offset + 1 }));
+  return part?.bytes ?? null;
+}
+
+async function* readParts(look: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (let part: Uint8Array | null = first; part !== null; part = await readPart(look, file, offset)) {
+    if (part.length > 0) yield part;
+    offset += part.length;
+    if (part.length < PART_BYTES) return;
+  }
+}
+
+async function* listFiles(look: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
+  const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
+  for (let after = ''; ; ) {
+    const [rows] = await look(
+      range === null ? LIST_FILES({ after }) : LIST_WRITTEN_FILES({ after, ...range }),
+    );
+    if (rows.length > 0) yield rows.map(({ file }) => file);
+    if (rows.length < LIST_LIMIT) return;
+    after = rows.at(-1)?.file ?? after;
+  }
+}
+
+const toFileTable = (files: readonly string[]) => fileList.toTable(files.map(file => ({ file })));
+
+export const CERTIFICATE_FILES: CertificateFiles = {
+  findStored: async (batch, files) => {
+    const [stored] = await batch(FIND_FILES({ files: toFileTable(files) }));
+    return new Set(stored.map(({ file }) => file));
+  },
+  remove: async (batch, files) => (await batch(REMOVE_FILES({ files: toFileTable(files) })))[0].length,
+};

@@ -1,0 +1,128 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createPrivateFolder } from '../../folder.js';
+import { parseRetirementId } from '../../mirror/certificates/certificate-file-name.js';
+import type { Stage } from '../engine.js';
+import { StoreError } from '../store-error.js';
+import { writeCopy } from './snapshot.js';
+import { Database } from './driver.js';
+import { closing, openDatabase } from './open-database.js';
+
+/** What the inbox and the log tell of, the mirror has: so it is copied after them, and after it what its rows name. */
+const DATABASES = ['inbox.db', 'evidence.db', 'mirror.db'];
+const CERTIFICATES = 'certificates';
+const ALL = [...DATABASES, CERTIFICATES];
+const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
+
+/** Copies all that stands in a folder to another, which holds nothing of it, while others write. */
+export function copyAll(from: string, to: string): void {
+  createPrivateFolder(to);
+  for (const name of thereOf(from, DATABASES)) {
+    const file = join(to, name);
+    closing(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
+    const found = closing(openDatabase(file, PATIENT), db =>
+      String(db.pragma('integrity_check(1)', { simple: true })),
+    );
+    if (found !== 'ok') throw new StoreError('damaged', `${file} is damaged: ${found}.`, { file });
+  }
+  const folder = join(from, CERTIFICATES);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new StoreError('damaged', `${folder} is no folder.`, { file: folder });
+  createPrivateFolder(join(to, CERTIFICATES));
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (parseRetirementId(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
+}
+
+/** Throws where any process has one of the databases open. A log that goes with its file is moved into it. */
+export function demandAlone(folder: string): void {
+  for (const name of thereOf(folder, DATABASES)) {
+    const file = join(folder, name);
+    try {
+      closing(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
+    } catch (error) {
+      if (isBusy(error)) {
+        const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
+        throw new StoreError('in_use', message);
+      }
+      // What is damaged is what a backup is for.
+    }
+  }
+}
+
+const STAGE = 'restoring';
+const STAGE_LOCK = 'lock.db';
+
+/**
+ * Makes the folder in which a restore prepares what it puts back, and removes what a killed one left there. Throws where
+ * another restore runs: its lock ends with its process, however that ends.
+ */
+export function openStage(folder: string): Stage {
+  const stage = join(folder, STAGE);
+  createPrivateFolder(stage);
+  const lock = new Database(join(stage, STAGE_LOCK), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new StoreError('in_use', `Another restore runs: it prepares its files in ${stage}.`);
+  }
+  for (const name of readdirSync(stage))
+    if (!name.startsWith(STAGE_LOCK)) rmSync(join(stage, name), { recursive: true });
+  return {
+    folder: join(stage, 'files'),
+    close: () => {
+      lock.close();
+      rmSync(stage, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Names the folders beside the databases that hold other states of them: what a restore replaced, or did not finish. */
+export function findOlderCopies(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter(name => name === STAGE || name.startsWith('replaced-')).map(name => join(folder, name));
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+}
+
+/** Puts what one folder holds in the place of what another holds, which goes into a third with its logs, where there is any. */
+export function replaceAll(folder: string, by: string, aside: string): void {
+  const withLogs = ALL.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
+  moveAll(folder, aside, withLogs);
+  moveAll(by, folder, ALL);
+  rmSync(by, { recursive: true });
+}
+
+function moveAll(from: string, to: string, names: readonly string[]): void {
+  const there = thereOf(from, names);
+  if (there.length > 0) createPrivateFolder(to);
+  for (const name of there) renameSync(join(from, name), join(to, name));
+}
+
+function thereOf(folder: string, names: readonly string[]): string[] {
+  return names.filter(name => existsSync(join(folder, name)));
+}
+
+/** One that was removed meanwhile is no fault here: whoever holds the copy against its rows finds what lacks. */
+function copyFile(from: string, to: string): void {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
+  copyFileSync(from, to, constants.COPYFILE_EXCL);
+  const descriptor = openSync(to, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

@@ -1,0 +1,52 @@
+import { statSync } from 'node:fs';
+import { type Disk, describeDisk } from '../contract/disk-space.js';
+import { fail, type Finding, ok, warn } from '../contract/finding.js';
+import { describeSchemaChanges } from '../schema-objects.js';
+import { checkLogs } from './check-logs.js';
+import { findSchemaChanges } from './find-schema-changes.js';
+import type { Sqlite } from './open-database.js';
+import { type Files, openBoth } from './open-read-only.js';
+
+/** Of the reserve: with less above it, reads are soon to pause. */
+const LITTLE_FREE = 2;
+/** Anybody but the owner: the group, too. */
+const BY_OTHERS = 0o077;
+
+/** What is the matter of files: the disk, damage, the logs, and who may read them. */
+export function* examine(files: Files, disk: Disk, evidenceFile: string | null): Iterable<Finding> {
+  yield checkDisk(disk);
+  const db = openBoth(files);
+  try {
+    for (const name of ['main', 'inbox']) yield checkWhole(db, name);
+    yield* describeSchemaChanges(findSchemaChanges(db, evidenceFile));
+    yield* checkLogs(db, files);
+    for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
+  } finally {
+    db.close();
+  }
+}
+
+function checkDisk(disk: Disk): Finding {
+  const found = `${disk.paused ? 'reads and certificates pause: ' : ''}${describeDisk(disk)}`;
+  const todo =
+    'Free some, or move DATA_DIR. Below the reserve nothing is read, below a tenth of it /readyz fails; deliveries are stored.';
+  if (disk.paused) return fail('disk', found, todo);
+  const isLittle = disk.freeBytes < disk.reserveBytes * LITTLE_FREE;
+  return isLittle ? warn('disk', found, todo) : ok('disk', found);
+}
+
+function checkWhole(db: Sqlite, schema: string): Finding {
+  const file = schema === 'main' ? 'mirror.db' : 'inbox.db';
+  const answer = String(db.pragma(`${schema}.quick_check(1)`, { simple: true }));
+  const version = String(db.pragma(`${schema}.user_version`, { simple: true }));
+  if (answer === 'ok') return ok('databases', `${file}: whole, schema ${version}`);
+  const todo = 'The mirror can be read anew from the registry; the inbox and the history come from a backup.';
+  return fail('databases', `${file}: ${answer}`, todo);
+}
+
+function checkMode(file: string): Finding[] {
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & BY_OTHERS) === 0) return [];
+  const found = `${file} can be read by others (mode ${mode.toString(8)})`;
+  return [warn('databases', found, `chmod 600 ${file}`)];
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { type ConsistencyFault, firstOf, SHOWN } from '../contract/consistency-fault.js';
+import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
+import { LAWS } from '../laws/check-laws.js';
+import { SCHEMA_LAW } from '../schema-objects.js';
+import { named, select, sqlStatement } from '../sql/columns.js';
+import { findSchemaChanges } from './find-schema-changes.js';
+import { createBatch, createWorks } from './database.js';
+import { type Files, openBoth } from './open-read-only.js';
+import type { Sqlite } from './open-database.js';
+
+const INSTANT =
+  '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]Z';
+
+/** SQLite stores instants as text. On PostgreSQL their type ensures the same. */
+const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
+  const history = named(`mirror.${resource.table}_history`);
+  const found = describeRow(...keyColumns(resource));
+  return createLaw(
+    `the dates of each version of ${resource.table} are valid instants`,
+    () => sqlStatement`SELECT ${select({ found })} FROM ${history()}
+      WHERE ${history.valid_from} NOT GLOB ${sql.lit(INSTANT)} OR ${history.valid_to} NOT GLOB ${sql.lit(INSTANT)}`,
+  );
+});
+
+/** Checks the integrity of both files, the schema, and the laws. */
+export async function findBroken(
+  files: Files,
+  now: number,
+  evidenceFile: string | null = null,
+  onLaw?: LawListener,
+): Promise<ConsistencyFault[]> {
+  const db = openBoth(files);
+  try {
+    const look = createBatch(createWorks(db).run);
+    return [
+      ...structure(db),
+      ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
+      ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, look, onLaw })),
+    ];
+  } finally {
+    db.close();
+  }
+}
+
+function structure(db: Sqlite): ConsistencyFault[] {
+  const found: ConsistencyFault[] = [];
+  for (const name of ['main', 'inbox'] as const) {
+    const answers = db.prepare<[], string>(`PRAGMA ${name}.integrity_check(${SHOWN})`).pluck().all();
+    for (const answer of answers) {
+      if (answer !== 'ok') found.push({ law: `SQLite finds ${fileOf(name)} whole`, where: answer });
+    }
+    const foreign = db.prepare<[], { table: string }>(`PRAGMA ${name}.foreign_key_check`).all();
+    const tables = foreign.map(({ table }) => table);
+    found.push(...firstOf(`foreign keys of ${fileOf(name)} are kept`, tables));
+  }
+  return found;
+}
+
+function fileOf(name: 'main' | 'inbox'): string {
+  return name === 'main' ? 'mirror.db' : 'inbox.db';
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { InboxPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/sql-values.js';
+import { createInboxStore } from '../../inbox/inbox-store.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import { type Sqlite, write } from '../open-database.js';
+import { prepareOn } from '../database.js';
+import { createEnqueue } from './enqueue.js';
+import { createJobSteps } from './job-steps.js';
+import { createReceiverPort, inboxDatabaseOn } from './receiver-port.js';
+import { createWake } from './wake.js';
+
+/** Jobs that are dated in the future do not count. */
+const FIND_REQUESTED = prepared(
+  ({ db }, { dedupeKey, now }: Params<{ readonly dedupeKey: string; readonly now: string }>) =>
+    db
+      .selectFrom('inbox.jobs')
+      .select('id')
+      .where('dedupe_key', '=', dedupeKey)
+      .where('created_at', '<=', now)
+      .limit(sql.lit(1)),
+);
+
+export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
+  const database = inboxDatabaseOn(db, now);
+  const enqueue = createEnqueue(db);
+  const { watch, wake } = createWake(db);
+  const findRequested = prepareOn(db, FIND_REQUESTED);
+  const own = {
+    ...createReceiverPort(db, now, database),
+    enqueue: async (jobs: Parameters<InboxPort['enqueue']>[0]) => {
+      const at = now();
+      return write(db, () => jobs.map(job => enqueue(job, at)));
+    },
+    enqueueOnce: async (job: Parameters<InboxPort['enqueueOnce']>[0]) => {
+      const at = now();
+      const known = { dedupeKey: job.dedupeKey, now: formatInstant(at) };
+      return write(db, () => (findRequested.get(known) === undefined ? enqueue(job, at) : null));
+    },
+    watch,
+  };
+  return createInboxStore(database, createJobSteps(database), own, wake);
+}

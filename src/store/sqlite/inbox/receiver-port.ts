@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { toStoreFailure } from '../../../inbox/delivery.js';
+import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
+import { formatInstant } from '../../../resources/sql-values.js';
+import type { InboxDatabase } from '../../inbox/inbox-database.js';
+import { createHeartbeats } from '../../inbox/heartbeats.js';
+import { createCountRejected } from '../../inbox/count-rejected.js';
+import { createBatch, createWorks } from '../database.js';
+import { openDatabase, type Sqlite, write } from '../open-database.js';
+import { createStore } from './store-deliveries.js';
+
+/** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
+const BUSY_MS = 250;
+/** 16 MB: pages that are written again and again are copied back once. */
+const CHECKPOINT_PAGES = 4000;
+
+/** On an inbox.db that has been migrated. */
+export function openReceiverPort(dataDir: string, now: () => number): ReceiverPort {
+  const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: BUSY_MS });
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  return createReceiverPort(db, now);
+}
+
+/** On a connection of this thread: no transaction is open while anything else is done. */
+export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
+  const { run } = createWorks(db);
+  return {
+    look: createBatch(run),
+    commit: createBatch(all => write(db, () => run(all))),
+    now: () => formatInstant(now()),
+  };
+}
+
+export function createReceiverPort(
+  db: Sqlite,
+  now: () => number,
+  database = inboxDatabaseOn(db, now),
+): ReceiverPort & Pick<InboxPort, 'readPulse'> {
+  const store = createStore(db);
+  return {
+    ...createHeartbeats(database),
+    store: async deliveries => store(deliveries, now()),
+    countRejected: createCountRejected(database),
+    findWriteObstacle: async () => {
+      try {
+        write(db, () => undefined);
+        return null;
+      } catch (error) {
+        return toStoreFailure(error);
+      }
+    },
+    close: async () => void db.close(),
+  };
+}

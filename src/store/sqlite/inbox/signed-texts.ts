@@ -1,0 +1,140 @@
+import { sql } from 'kysely';
+import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS, type NewDelivery } from '../../../inbox/delivery.js';
+import { createTransactionalCache, MAX_CACHED_KEYS } from '../../../inbox/transactional-cache.js';
+import { formatInstant } from '../../../resources/sql-values.js';
+import type { Sqlite } from '../open-database.js';
+import { named, sqlStatement } from '../../sql/columns.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import { prepareOn } from '../database.js';
+
+export interface Received extends NewDelivery {
+  /** Epoch ms. */
+  readonly receivedAt: number;
+}
+
+/** Where the latest post of a text stands. */
+interface Known {
+  readonly textId: number;
+  /** Epoch ms. */
+  readonly seenAt: number;
+  /** Null where a process before this one has stored it. */
+  readonly row: StoredRow | null;
+}
+
+interface StoredRow {
+  readonly id: number;
+  /** The job that it waits for; null where it was ignored. */
+  readonly jobId: number | null;
+  readonly secretIndex: number;
+  /** When the first of the row came, in epoch ms. */
+  readonly since: number;
+}
+
+type TouchedText = { readonly id: number; readonly sha256: string; readonly receivedAt: string };
+const TOUCH_TEXT = prepared(({ db }, { id, sha256, receivedAt }: Params<TouchedText>) =>
+  db
+    .updateTable('inbox.signed_texts')
+    .set({ last_received_at: receivedAt })
+    .where('id', '=', id)
+    .where('sha256', '=', sha256),
+);
+type NewText = { readonly sha256: string; readonly receivedAt: string; readonly signedData: string };
+const INSERT_TEXT = prepared(({ db }, { sha256, receivedAt, signedData }: Params<NewText>) =>
+  db
+    .insertInto('inbox.signed_texts')
+    .values({ sha256, last_received_at: receivedAt, signed_data: signedData })
+    .returning('id'),
+);
+const LIST_LATEST = prepared(({ db }) =>
+  db
+    .selectFrom('inbox.signed_texts')
+    .select(['sha256', 'id', 'last_received_at as at'])
+    .orderBy('id', 'desc')
+    .limit(sql.lit(MAX_CACHED_KEYS)),
+);
+
+const own = named('inbox.deliveries');
+const job = named('inbox.jobs', 'job');
+type Duplicate = {
+  readonly id: number;
+  readonly sha256: string;
+  readonly contradictedFields: string | null;
+  readonly at: string;
+};
+/** Counts a duplicate. A read that has begun since the row's oldest unread post may have answered that post, but not this one. */
+const FOLD = prepared(
+  (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
+    sqlStatement`UPDATE ${own()} SET
+      ${own.duplicates} = ${own.duplicates} + 1,
+      ${own.contradicted_fields} = coalesce(${own.contradicted_fields}, ${contradictedFields}),
+      ${own.last_duplicate_at} = max(coalesce(${own.last_duplicate_at}, ${own.received_at}), ${at}),
+      ${own.unread_duplicate_at} = iif(
+        (SELECT max(${job.started_at}) FROM ${job()}
+          WHERE ${job.installation_id} = deliveries.installation_id AND ${job.part} = 'data')
+          > coalesce(${own.unread_duplicate_at}, ${own.received_at}),
+        ${at}, ${own.unread_duplicate_at})
+      WHERE ${own.id} = ${id} AND ${own.signed_text_sha256} = ${sha256}`,
+);
+
+/** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
+export function createTexts(db: Sqlite) {
+  const memory = createTransactionalCache(readLatest(db));
+  const touch = prepareOn(db, TOUCH_TEXT);
+  const insert = prepareOn(db, INSERT_TEXT);
+  const fold = prepareOn(db, FOLD);
+
+  return {
+    /** Whether the same text came within the hour before this one. */
+    isDuplicate: ({ sha256, receivedAt }: Received): boolean => {
+      const seenAt = memory.get(sha256)?.seenAt;
+      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WINDOW_MS;
+    },
+    /**
+     * Count a duplicate in the row of the same text that waits for the same job, and answer that row's id;
+     * null where there is none. To be run inside `write`.
+     */
+    fold: (delivery: Received, jobId: number | null): number | null => {
+      const { sha256, secretIndex, receivedAt, contradictedFields } = delivery;
+      const known = memory.get(sha256);
+      const row = known?.row ?? null;
+      if (known === undefined || row === null) return null;
+      const age = receivedAt - row.since;
+      if (row.jobId !== jobId || row.secretIndex !== secretIndex || age < 0 || age >= FOLD_WINDOW_MS)
+        return null;
+      if (fold.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 0)
+        return null;
+      memory.set(sha256, { textId: known.textId, seenAt: receivedAt, row });
+      return row.id;
+    },
+    /** Store the text unless it came before, and answer its id. To be run inside `write`. */
+    keep: ({ sha256, receivedAt, signedData }: Received): number => {
+      const id = memory.get(sha256)?.textId;
+      const at = { sha256, receivedAt: formatInstant(receivedAt) };
+      if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
+      const row = insert.get({ ...at, signedData });
+      if (row === undefined) throw new Error('expected the id of a stored text, got none');
+      return row.id;
+    },
+    /** In which row it stands. */
+    remember: (
+      { sha256, receivedAt, secretIndex }: Received,
+      textId: number,
+      id: number,
+      jobId: number | null,
+    ) =>
+      memory.set(sha256, {
+        textId,
+        seenAt: receivedAt,
+        row: { id, jobId, secretIndex, since: receivedAt },
+      }),
+    committed: memory.commit,
+    rolledBack: memory.rollBack,
+  };
+}
+
+function readLatest(db: Sqlite): Map<string, Known> {
+  const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
+  return new Map(
+    latest.map(({ sha256, id, at }) => [sha256, { textId: id, seenAt: Date.parse(at), row: null }]),
+  );
+}

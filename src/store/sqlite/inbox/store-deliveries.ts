@@ -1,0 +1,125 @@
+import {
+  toStoreFailure,
+  type NewDelivery,
+  type StoredDelivery,
+  type StoreResult,
+} from '../../../inbox/delivery.js';
+import { createInstallationJob } from '../../../inbox/job.js';
+import { formatInstant } from '../../../resources/sql-values.js';
+import type { Tables } from '../../contract/tables.js';
+import { type Params, prepared } from '../../sql/prepared.js';
+import { type Sqlite, write } from '../open-database.js';
+import { prepareOn } from '../database.js';
+import { createEnqueue } from './enqueue.js';
+import { createTexts, type Received } from './signed-texts.js';
+
+type NewRow = Omit<
+  Tables['inbox.deliveries'],
+  'id' | 'duplicates' | 'last_duplicate_at' | 'unread_duplicate_at'
+>;
+
+/** What this transaction has asked for already. */
+interface AskedFor {
+  readonly jobId: number;
+  readonly onlyDuplicates: boolean;
+}
+
+export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
+
+/**
+ * Store a group in one transaction; when that fails each delivery is tried alone, so that a bad row fails nobody else.
+ * Not while a stranger holds the lock: each attempt would wait for it as long again.
+ */
+export function createStore(db: Sqlite): Store {
+  const storeTogether = createStoreTogether(db);
+  return function store(deliveries, now): StoreResult[] {
+    try {
+      return storeTogether(deliveries, now);
+    } catch (error) {
+      const failure = toStoreFailure(error);
+      if (deliveries.length === 1 || failure.code.startsWith('SQLITE_BUSY')) {
+        return deliveries.map(() => ({ failure }));
+      }
+      return deliveries.flatMap(delivery => store([delivery], now));
+    }
+  };
+}
+
+const INSERT = prepared(({ db }, params: Params<NewRow>) =>
+  db
+    .insertInto('inbox.deliveries')
+    .values({
+      received_at: params.received_at,
+      event: params.event,
+      installation_id: params.installation_id,
+      signed_text_sha256: params.signed_text_sha256,
+      stored_text_id: params.stored_text_id,
+      contradicted_fields: params.contradicted_fields,
+      verdict: params.verdict,
+      ignored_reason: params.ignored_reason,
+      secret_index: params.secret_index,
+      job_id: params.job_id,
+    })
+    .returning('id'),
+);
+
+/** Flushed to disk before it returns. */
+function createStoreTogether(
+  db: Sqlite,
+): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
+  const enqueue = createEnqueue(db);
+  const texts = createTexts(db);
+  const insertDelivery = prepareOn(db, INSERT);
+
+  function insert(delivery: Received, jobId: number | null): number {
+    const textId = texts.keep(delivery);
+    const row = insertDelivery.get({
+      received_at: formatInstant(delivery.receivedAt),
+      event: delivery.event,
+      installation_id: delivery.installationId,
+      signed_text_sha256: delivery.sha256,
+      stored_text_id: textId,
+      contradicted_fields: delivery.contradictedFields,
+      verdict: delivery.verdict,
+      ignored_reason: delivery.reason,
+      secret_index: delivery.secretIndex,
+      job_id: jobId,
+    });
+    if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
+    texts.remember(delivery, textId, row.id, jobId);
+    return row.id;
+  }
+
+  function storeOne(delivery: Received, jobId: number | null): StoredDelivery {
+    const folded = texts.fold(delivery, jobId);
+    return { id: folded ?? insert(delivery, jobId), jobId, isDuplicate: folded !== null };
+  }
+
+  function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
+    const asked = new Map<string, AskedFor>();
+    return deliveries.map(each => {
+      const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
+      const { verdict, installationId, organizationId } = delivery;
+      if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
+      const onlyDuplicates = texts.isDuplicate(delivery);
+      const before = asked.get(installationId);
+      if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
+        return storeOne(delivery, before.jobId);
+      const job = { ...createInstallationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
+      const jobId = enqueue(job, now);
+      asked.set(installationId, { jobId, onlyDuplicates });
+      return storeOne(delivery, jobId);
+    });
+  }
+
+  return (deliveries, now) => {
+    try {
+      const stored = write(db, () => storeAll(deliveries, now));
+      texts.committed();
+      return stored;
+    } catch (error) {
+      texts.rolledBack();
+      throw error;
+    }
+  };
+}

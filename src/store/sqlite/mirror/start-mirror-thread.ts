@@ -1,0 +1,61 @@
+import type { MirrorPort } from '../../../mirror/port.js';
+import { resolveBuiltFile } from '../../../package.js';
+import { type SerializedError, startThread, type ThreadOptions } from '../../../thread.js';
+import { createMirrorStore } from '../../mirror/mirror-store.js';
+import { createCertificateFiles } from './certificate-folder.js';
+import { type Calls, createWorks, databaseOf, inParts, type Works } from '../database.js';
+import type { Sqlite } from '../open-database.js';
+
+/** What the thread is started with. */
+export interface MirrorThreadData {
+  /** A mirror.db that has been migrated. */
+  readonly file: string;
+  readonly busyTimeoutMs: number;
+}
+
+export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOptions, 'onFailed'> {
+  /** The folder of certificate files. */
+  readonly certificates: string;
+  /** A connection of this thread, for what only looks. Who opened it closes it, after the port. */
+  readonly reader: Sqlite;
+  readonly entry?: URL;
+}
+
+export interface MirrorThread {
+  readonly mirror: MirrorPort;
+  readonly close: () => Promise<void>;
+}
+
+const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
+
+/**
+ * The port with a thread of its own for all that writes: neither a long transaction nor a flush to disk, nor a wait for a
+ * lock, stops the worker from reading the registry. Writes are done in the order in which they were asked for; what only
+ * looks sees every write that was answered.
+ */
+export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
+  const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
+  const workerData: MirrorThreadData = { file, busyTimeoutMs };
+  const { call, close } = await startThread<Works>({
+    entry,
+    workerData,
+    description: 'the thread that writes the mirror',
+    onFailed,
+    restoreError: errorOf,
+  });
+  const here = createWorks(reader);
+  const calls: Calls = {
+    look: async all => here.run(all),
+    // With what is sent first.
+    begin: async () => {},
+    send: inParts(all => call('send', [all])),
+    end: isGood => call('end', [isGood]),
+  };
+  const database = databaseOf(calls);
+  return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
+}
+
+/** As it was thrown in the thread, and where: who catches it goes by its code. */
+function errorOf({ code, message, stack }: SerializedError): Error {
+  return Object.assign(new Error(message), { stack }, code === '' ? {} : { code });
+}

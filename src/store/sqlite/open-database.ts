@@ -1,0 +1,113 @@
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createPrivateFolder } from '../../folder.js';
+import { StoreError } from '../store-error.js';
+import { Database, type Sqlite } from './driver.js';
+import { namedDamage } from './damage-error.js';
+
+export type { Sqlite } from './driver.js';
+
+export interface OpenOptions {
+  /** How long a statement waits for a lock. The whole process stands still meanwhile. */
+  readonly busyTimeoutMs: number;
+  readonly readonly?: boolean;
+  /** Of a file that is made now; one that stands keeps its own. */
+  readonly newPageBytes?: number;
+}
+
+const FULL = 2;
+const PRIVATE_FILE = 0o600;
+
+/** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
+export function openDatabase(file: string, options: OpenOptions): Sqlite {
+  const readonly = options.readonly ?? false;
+  demandFiles(file);
+  if (!readonly) makePrivate(file);
+  const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
+  try {
+    if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);
+    if (!readonly) db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    demand(db, 'synchronous', FULL, file);
+    demand(db, 'foreign_keys', 1, file);
+    if (!readonly) demand(db, 'journal_mode', 'wal', file);
+    return db;
+  } catch (error) {
+    db.close();
+    throw namedDamage(error, file);
+  }
+}
+
+/** What it was opened for. */
+export function closing<T>(db: Sqlite, work: (db: Sqlite) => T): T {
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+interface Transaction {
+  readonly commit: () => void;
+  readonly undo: () => void;
+}
+
+/** Every write goes through here: BEGIN IMMEDIATE, so that a read followed by a write never fails half-way. */
+export function begin(db: Sqlite): Transaction {
+  db.exec('BEGIN IMMEDIATE');
+  return {
+    commit: () => db.exec('COMMIT'),
+    undo: () => {
+      if (db.inTransaction) db.exec('ROLLBACK');
+    },
+  };
+}
+
+export function write<T>(db: Sqlite, work: () => T): T {
+  const transaction = begin(db);
+  try {
+    const result = work();
+    transaction.commit();
+    return result;
+  } catch (error) {
+    transaction.undo();
+    throw error;
+  }
+}
+
+/** To open a pipe waits until somebody writes into it, and SQLite cannot say that it was given a folder. */
+export function demandFiles(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    if (statSync(name, { throwIfNoEntry: false })?.isFile() !== false) continue;
+    throw new StoreError('damaged', `${name} is no file, but a folder, a pipe or a device.`, { file });
+  }
+}
+
+function makePrivate(file: string): void {
+  createPrivateFolder(dirname(file));
+  if (!existsSync(file)) createPrivate(file);
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+    const mode = statSync(name, { throwIfNoEntry: false })?.mode;
+    if (mode !== undefined && (mode & 0o777) !== PRIVATE_FILE) chmodSync(name, PRIVATE_FILE);
+  }
+}
+
+/**
+ * Only ever opens a file that is new. To close one that SQLite has open in this process would drop its locks, and
+ * a stranger who closes the database after that deletes the log with what was committed to it.
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', PRIVATE_FILE));
+  } catch (error) {
+    if (!existsSync(file)) throw error;
+  }
+}
+
+function demand(db: Sqlite, pragma: string, expected: string | number, file: string): void {
+  const came = db.pragma(pragma, { simple: true });
+  if (came !== expected) {
+    throw new Error(`${file}: expected PRAGMA ${pragma} to be ${expected}, but it is ${String(came)}`);
+  }
+}

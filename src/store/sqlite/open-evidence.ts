@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import type { EvidencePort } from '../../evidence/port.js';
+import type { Value } from '../dialect.js';
+import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
+import type { Batch } from '../statement.js';
+import { createBatch, createWorks } from './database.js';
+import { demandSchema } from './migrate.js';
+import { openDatabase, type Sqlite, write } from './open-database.js';
+import { toSafeNumbers } from './safe-integers.js';
+
+/** Nobody waits for the process that seals, so it can wait long for a lock. */
+const BUSY_MS = 10_000;
+
+/** Opens the log; null if nothing was ever sealed. The mirror is opened read-only, so that its writer never waits. */
+export function openEvidence(evidenceFile: string, mirrorFile: string): EvidencePort | null {
+  if (!existsSync(evidenceFile)) return null;
+  const mirror = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
+  try {
+    const evidence = openDatabase(evidenceFile, { busyTimeoutMs: BUSY_MS });
+    demandSchema(evidence, 'evidence');
+    evidence.pragma('secure_delete = ON');
+    return createPort(evidence, mirror);
+  } catch (error) {
+    mirror.close();
+    throw error;
+  }
+}
+
+function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
+  const { run } = createWorks(evidence);
+  return createEvidencePort({
+    readMirror: createExactReader(mirror),
+    runOnLog: createBatch(run),
+    commitToLog: createBatch(all => write(evidence, () => run(all))),
+    close: async () => {
+      evidence.pragma('wal_checkpoint(TRUNCATE)');
+      evidence.close();
+      mirror.close();
+    },
+  });
+}
+
+/** Creates a batch that only reads. Integers of the registry may be larger than a number can hold. */
+function createExactReader(db: Sqlite): Batch {
+  const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
+  const prepared = new Map<string, ReturnType<typeof prepare>>();
+  const read = (text: string, values: readonly Value[]) => {
+    const statement = prepared.get(text) ?? prepare(text);
+    prepared.set(text, statement);
+    return statement.all(values).map(toSafeNumbers);
+  };
+  return createBatch(all => all.map(bound => (bound === null ? [] : read(bound.text, bound.values))));
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { sql } from 'kysely';
+import { type Cells, copyTable, listTables, type ReadRows } from '../copy-tables.js';
+import { SQLITE } from '../dialect.js';
+import { prepared } from '../sql/prepared.js';
+import type { BoundStatement } from '../statement.js';
+import { createWorks } from './database.js';
+import { migrateFile } from './migrate.js';
+import { type Files, openBoth } from './open-read-only.js';
+import { closing, openDatabase, type Sqlite } from './open-database.js';
+
+const PRIVATE_FILE = 0o600;
+const BATCH_ROWS = 250;
+
+/** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
+export function snapshot(files: Files, file: string): boolean {
+  return closing(openBoth(files), db => writeCopy(db, file));
+}
+
+/** Writes rows that are read from another engine to a new file. Returns false if the file exists. */
+export async function writeFilled(file: string, at: string, read: ReadRows): Promise<boolean> {
+  if (existsSync(file)) return false;
+  const draft = `${file}.${randomUUID()}.draft`;
+  try {
+    migrateFile(draft, 'mirror', at);
+    const db = openDatabase(draft, { busyTimeoutMs: 0 });
+    try {
+      const works = createWorks(db);
+      const write = (statement: BoundStatement): void => {
+        works.send([statement.bind(SQLITE)]);
+        works.end(true);
+      };
+      for (const table of listTables('mirror')) await copyTable(table, read, write);
+      return writeCopy(db, file);
+    } finally {
+      db.close();
+    }
+  } finally {
+    for (const name of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(name, { force: true });
+  }
+}
+
+/** Reads the tables of a file for another engine. */
+export function readerIn(db: Sqlite): ReadRows {
+  return async function* read({ name, columns }) {
+    const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
+    const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(SQLITE);
+    let rows: Cells[] = [];
+    for (const row of db.prepare<[], Cells>(text).safeIntegers().iterate()) {
+      rows.push(row);
+      if (rows.length < BATCH_ROWS) continue;
+      yield rows;
+      rows = [];
+    }
+    yield rows;
+  };
+}
+
+/**
+ * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Only the owner can read the
+ * file from its first byte on, and it gets its name only after it is complete and flushed.
+ */
+export function writeCopy(db: Sqlite, file: string): boolean {
+  if (existsSync(file)) return false;
+  const part = `${file}.${randomUUID()}.part`;
+  const descriptor = openSync(part, 'wx', PRIVATE_FILE);
+  try {
+    db.prepare('VACUUM main INTO ?').run(part);
+    fsyncSync(descriptor);
+    if (existsSync(file)) return false;
+    renameSync(part, file);
+    return true;
+  } finally {
+    closeSync(descriptor);
+    rmSync(part, { force: true });
+  }
+}

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads';
+import { SqlQueryError, type AskErrorCode } from '../../contract/sql-query.js';
+import { sizeOf, TooLargeError } from '../../contract/check-sql-query.js';
+import type { Value } from '../../contract/tables.js';
+import { type Files, openBoth } from '../open-read-only.js';
+import { prepareReading } from './prepare-sql-query.js';
+import type { Watch } from './query-watch.js';
+
+/** The program of the child that runs a person's SQL. SQLite has no interrupt here, so the parent kills it. */
+export interface QueryRequest extends Files, Watch {
+  readonly sql: string;
+}
+
+export type QueryAnswer =
+  | { readonly columns: readonly string[] }
+  | { readonly rows: readonly (readonly Value[])[]; readonly last: boolean }
+  | { readonly fault: string; readonly code: AskErrorCode };
+
+const MB = 1024 * 1024;
+const MESSAGE_BYTES = MB;
+const ROWS_PER_MESSAGE = 500;
+/** Of SQLite, and of Node from 24 on. */
+const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG', 'ERR_MEMORY_ALLOCATION_FAILED'];
+const ROOM_CODES = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'];
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
+/** SQLite has no code for it. */
+const UNKNOWN_NAME = /^no such (table|column)/;
+
+process.once('message', (request: QueryRequest) => {
+  watch(request);
+  answer(request)
+    .catch((error: unknown) => send(faultOf(error, request)))
+    .catch(leave);
+});
+
+/** Whoever asked is gone: there is nobody to tell. */
+function leave(): void {
+  process.exit();
+}
+
+function watch({ askerPid, timeLimitMs, memoryMb }: Watch): void {
+  const workerData: Watch = { askerPid, timeLimitMs, memoryMb };
+  new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
+}
+
+function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { readonly fault: string }> {
+  if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
+  if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
+  if (error instanceof SqlQueryError) return { fault: error.message, code: error.code };
+  const code = 'code' in error ? String(error.code) : '';
+  if (MEMORY_CODES.includes(code)) {
+    return { fault: `it needs more than ${memoryMb} MB of memory`, code: 'too_large' };
+  }
+  if (ROOM_CODES.includes(code)) {
+    return { fault: 'it needs more room for temporary files than it may have', code: 'too_large' };
+  }
+  if (DAMAGE.test(code)) return { fault: error.message, code: 'damaged' };
+  return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
+}
+
+async function answer(request: QueryRequest): Promise<void> {
+  const db = openBoth(request);
+  const reading = prepareReading(db, request.sql);
+  await send({ columns: reading.columns().map(column => column.name) });
+  let rows: Value[][] = [];
+  let bytes = 0;
+  for (const row of reading.iterate()) {
+    bytes += sizeOf(row);
+    rows.push(row);
+    if (rows.length === ROWS_PER_MESSAGE || bytes >= MESSAGE_BYTES) {
+      await sendRows(rows, false);
+      rows = [];
+      bytes = 0;
+    }
+  }
+  db.close();
+  await sendRows(rows, true);
+}
+
+/** One message at a time: the parent asks for the next, so neither side gathers rows. */
+async function sendRows(rows: readonly (readonly Value[])[], last: boolean): Promise<void> {
+  const asked = new Promise<void>(resolve => {
+    process.once('message', () => resolve());
+  });
+  await send({ rows, last });
+  await asked;
+  if (last) process.disconnect();
+}
+
+async function send(message: QueryAnswer): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.send?.(message, undefined, undefined, error => (error === null ? resolve() : reject(error)));
+  });
+}

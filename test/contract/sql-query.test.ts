@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { readStoreSettings } from '../../src/app/config/read-settings.js';
+import { createSqlRunner } from '../../src/console/sql/sql-runner.js';
+import { openEngine } from '../../src/store/open-engine.js';
+import { ENGINES } from '../support/mirror/open.js';
+
+describe.each(ENGINES)('$name', ({ library }) => {
+  test.each([
+    ['select * from retirments', 'Did you mean retirements?'],
+    ['select * from credits', 'available_credits'],
+    ['select * from inbox.jbos', 'Did you mean inbox.jobs?'],
+    ['select benficiary from retirements', 'Did you mean beneficiary?'],
+    ['select amount_exact from available_credits', 'It is a column of warehouse_credits'],
+    ['select verdict from retirements', 'It is a column of inbox.deliveries'],
+    ['select r.vintge from retirements as r', 'Did you mean vintage?'],
+  ])('an unknown name in a query is reported with similar names: %s', async (sql, perhaps) => {
+    const { env } = await library();
+    const { ask: runQuery, describeSchema } = openEngine(readStoreSettings(env));
+    const queryRunner = createSqlRunner({ runQuery, describeSchema }, Date.now);
+    const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
+    const reply = await queryRunner.readFirstRows(sql, visitor);
+    expect('fault' in reply && reply.fault).toContain(perhaps);
+    const other = await queryRunner.readFirstRows('select * from xyzzyplugh', visitor);
+    expect('fault' in other && other.fault).toMatch(/^SQL: .*xyzzyplugh/);
+    expect('fault' in other && other.fault).not.toContain('Did you mean');
+  });
+});
