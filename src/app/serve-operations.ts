@@ -15,7 +15,7 @@ export interface ServeOperationsOptions {
   /** 0 turns the operations listener off. If the port is in use, as by another worker, the next free one is used. */
   readonly port: number;
   readonly log: Log;
-  readonly engine: Pick<Engine, 'lookAtDisk' | 'logBytes'>;
+  readonly engine: Pick<Engine, 'measureDisk' | 'logBytes'>;
   /** The databases whose write-ahead logs are measured. */
   readonly logFamilies: readonly Family[];
   readonly metrics: Metrics;
@@ -40,7 +40,7 @@ export async function serveOperations(options: ServeOperationsOptions): Promise<
       /** The obstacle itself is not shown, because it may contain a path. */
       inbox: async () => ((await options.findWriteObstacle()) === null ? null : 'failed'),
       disk: () => {
-        const disk = engine.lookAtDisk();
+        const disk = engine.measureDisk();
         return disk?.full ? describeDisk(disk) : null;
       },
       ...options.extraReadyChecks,
@@ -68,6 +68,6 @@ function updateStorageGauges({ engine, metrics, logFamilies }: ServeOperationsOp
     const bytes = engine.logBytes(family);
     if (bytes !== null) metrics.setWalBytes(family, bytes);
   }
-  const disk = engine.lookAtDisk();
+  const disk = engine.measureDisk();
   if (disk !== null) metrics.setDisk(disk);
 }

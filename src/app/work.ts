@@ -92,7 +92,7 @@ export function startWorker(
       self: describeThisProcess('work', now()),
       log,
       findPauseReason: () => {
-        const disk = engine.lookAtDisk();
+        const disk = engine.measureDisk();
         return disk?.paused ? describeDisk(disk) : null;
       },
       ...dependencies.sync,

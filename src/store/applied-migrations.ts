@@ -4,7 +4,7 @@ import { insertFrom, named, select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
 
 /** The version of a record that stands in a database until all files were moved into it. */
-export const MOVING = 0;
+export const MOVE_IN_PROGRESS = 0;
 
 /** Selects all columns, because a database of a program that was never released has no digests. */
 export const LIST_APPLIED = {
@@ -42,7 +42,7 @@ export const INSERT_MOVING = byFamily(family => prepareInsert(family, sql`ON CON
 export const DELETE_MOVING = byFamily(family =>
   prepared(() => {
     const own = named(`${family}.schema_migrations`);
-    return sqlStatement`DELETE FROM ${own()} WHERE ${own.version} = ${sql.lit(MOVING)}`;
+    return sqlStatement`DELETE FROM ${own()} WHERE ${own.version} = ${sql.lit(MOVE_IN_PROGRESS)}`;
   }),
 );
 

@@ -3,7 +3,7 @@ import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
-import type { StatementRows, Question } from './contract/sql-query.js';
+import type { StatementRows, SqlQuery } from './contract/sql-query.js';
 import type { Disk } from './contract/disk-space.js';
 import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
@@ -13,13 +13,13 @@ import type { Family } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';
 
 /** A migration that was applied now. */
-export interface Applied {
+export interface NewMigration {
   readonly database: string;
   readonly file: string;
 }
 
 /** What the engine's log of writes has. */
-interface LogHeld {
+interface HeldLog {
   readonly name: Family;
   readonly unmovedBytes: number;
   readonly heldMs: number;
@@ -37,10 +37,10 @@ interface Stores {
 /** The worker's own connections. */
 export interface WorkStore extends Stores {
   /** How long readers hold each log back; none where that is no matter of ours. */
-  readonly logs: (now: number) => readonly LogHeld[];
+  readonly logs: (now: number) => readonly HeldLog[];
 }
 
-export interface Erased {
+export interface ErasureReport {
   /** Whether the engine has vacuumed all that rows were removed from; what that leaves is in `left`. */
   readonly vacuumed: boolean;
   readonly logEmptied: boolean;
@@ -54,30 +54,30 @@ export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 /** What a command writes by, beside a running receiver and worker. */
 export interface WriteStore extends Stores {
   /** After something was removed: leaves as few older copies of it as the engine can see to. */
-  readonly erase: (vacuum: boolean) => Promise<Erased>;
+  readonly erase: (vacuum: boolean) => Promise<ErasureReport>;
 }
 
 /** Told of a connection that was lost while nobody waited for an answer: it is made anew by who asks next. */
-export type Lost = (error: Error) => void;
+export type OnConnectionLost = (error: Error) => void;
 
 export interface WorkOptions {
   readonly now: () => number;
   /** What writes has ended by itself; nothing can be written any more. */
   readonly failed: (error: Error) => void;
-  readonly lost: Lost;
+  readonly lost: OnConnectionLost;
 }
 
 /** How files are copied, and put back. Processes that write them need not stop for the first. */
 export interface BackupStore {
   readonly copyTo: (folder: string) => Promise<void>;
   /** Throws where a process has them open. */
-  readonly demandAlone: () => Promise<void>;
+  readonly assertNotOpen: () => Promise<void>;
   /** Opens the folder in which a restore prepares its files. Throws where another restore runs. */
   readonly openStage: () => Promise<Stage>;
   /** Puts the files of a folder here, and into another what stood here, where anything did. */
   readonly replaceBy: (folder: string, aside: string) => Promise<void>;
   /** Into a database that nobody has used. */
-  readonly moveTo: (database: DatabaseSettings, now: number) => Promise<Moved>;
+  readonly moveTo: (database: DatabaseSettings, now: number) => Promise<MoveResult>;
 }
 
 /** The folder in which a restore prepares its files. It is removed when it is closed. */
@@ -86,7 +86,7 @@ export interface Stage {
   readonly close: () => void;
 }
 
-export interface Moved {
+export interface MoveResult {
   readonly rows: number;
   readonly certificates: number;
 }
@@ -105,13 +105,13 @@ export interface Engine {
   /** What is not there of what commands read; null where all is, as far as can be told without asking. */
   readonly findMissing: () => string | null;
   /** Bring all to the schema of this program. */
-  readonly migrate: (now: number) => Promise<readonly Applied[]>;
+  readonly migrate: (now: number) => Promise<readonly NewMigration[]>;
   /** The same where it is a process's own to do; elsewhere it is waited for, which `waits` is told once, and for what. */
   readonly prepare: (
     families: readonly Family[],
     now: number,
     waits: (what: string) => void,
-  ) => Promise<readonly Applied[]>;
+  ) => Promise<readonly NewMigration[]>;
   /** What it asks of one moment, or streams, is nobody else's. */
   readonly openReader: () => Promise<OpenReader>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
@@ -121,20 +121,20 @@ export interface Engine {
   readonly openEvidence: () => Promise<EvidencePort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL where it can be ended. Throws `SqlQueryError`. */
-  readonly ask: (question: Question) => Promise<StatementRows>;
+  readonly ask: (question: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
   /** Null where that is a matter of the server's own tools. */
-  readonly keeping: BackupStore | null;
+  readonly backup: BackupStore | null;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
-  readonly findBroken: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
-  /** What `findBroken` has found whole where it has found nothing. */
+  readonly findConsistencyFaults: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
+  /** What `findConsistencyFaults` has found whole where it has found nothing. */
   readonly checked: string;
   /** What is the engine's own matter. Throws where nothing can be read. */
   readonly examine: () => AsyncIterable<Finding>;
   readonly describeSchema: () => readonly Relation[];
   /** The disk on which it writes; null where that is no matter of ours. */
-  readonly lookAtDisk: () => Disk | null;
+  readonly measureDisk: () => Disk | null;
   /** The size of a log of writes beside the data; null where there is none. */
   readonly logBytes: (family: Family) => number | null;
 }

@@ -23,12 +23,12 @@ export interface Migration {
 }
 
 export type EngineName = Dialect['engine'];
-type Written = readonly [name: string, made: (engine: EngineName) => Part];
+type MigrationSource = readonly [name: string, made: (engine: EngineName) => Part];
 
 const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
 /** In their order: the number of each is its place. */
-const WRITTEN: Readonly<Record<Family, readonly Written[]>> = {
+const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
   evidence: [['0001-evidence', evidence0001]],
@@ -54,34 +54,34 @@ export function typeOf(engine: EngineName, kind: Kind): string {
 }
 
 /** What a database says of a migration that was applied. One of an earlier program has no digest. */
-export interface Recorded {
+export interface AppliedMigration {
   readonly version: number;
   readonly digest?: string;
 }
 
-export function digestOf({ sql }: Migration): string {
+export function computeDigest({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 
 /** What a database says of its own schema. */
-export interface Standing {
+export interface SchemaState {
   /** As people know it. */
   readonly where: string;
   /** 0 where it has never been migrated. */
   readonly version: number;
-  readonly records: readonly Recorded[];
+  readonly records: readonly AppliedMigration[];
   /** What to do with one that was made before the first release. */
   readonly aside: string;
 }
 
 /** Throws where it is not this program's. */
-export function demandOurs(
-  { where, version, records, aside }: Standing,
+export function assertOwnSchema(
+  { where, version, records, aside }: SchemaState,
   migrations: readonly Migration[],
 ): number {
   const isOther = (migration: Migration) =>
     records.some(
-      ({ version: applied, digest }) => applied === migration.version && digest !== digestOf(migration),
+      ({ version: applied, digest }) => applied === migration.version && digest !== computeDigest(migration),
     );
   if (migrations.some(isOther))
     throw new StoreError(
@@ -97,8 +97,8 @@ export function demandOurs(
 }
 
 /** For those who never migrate: says what to do where it is not as this program needs it. */
-export function demandCurrent(standing: Standing, migrations: readonly Migration[]): void {
-  const version = demandOurs(standing, migrations);
+export function assertCurrentSchema(standing: SchemaState, migrations: readonly Migration[]): void {
+  const version = assertOwnSchema(standing, migrations);
   if (version < migrations.length)
     throw new StoreError(
       'older',

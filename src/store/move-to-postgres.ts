@@ -3,9 +3,9 @@ import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import { assertEqualRows, copyTable, listHistories, listTables, type ReadRows } from './copy-tables.js';
-import { DELETE_MOVING, INSERT_MOVING, MOVING } from './applied-migrations.js';
+import { DELETE_MOVING, INSERT_MOVING, MOVE_IN_PROGRESS } from './applied-migrations.js';
 import { POSTGRES, SQLITE } from './dialect.js';
-import type { Moved } from './engine.js';
+import type { MoveResult } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './store-error.js';
@@ -20,7 +20,7 @@ import { readerIn } from './sqlite/snapshot.js';
 import { demandSchema } from './sqlite/migrate.js';
 import { openDatabase, type Sqlite } from './sqlite/open-database.js';
 
-export interface From {
+export interface MoveSource {
   readonly files: readonly (readonly [Family, file: string])[];
   readonly pdfs: PdfStore;
 }
@@ -32,7 +32,11 @@ const INITIAL_ROWS = 3;
  * Copies files into an unused database. No process may write the files meanwhile. Programs refuse the database until all rows were
  * copied and compared.
  */
-export function moveToPostgres({ files, pdfs }: From, pool: PoolOptions, at: string): Promise<Moved> {
+export function moveToPostgres(
+  { files, pdfs }: MoveSource,
+  pool: PoolOptions,
+  at: string,
+): Promise<MoveResult> {
   return during(pool, async postgres => {
     await migrate(postgres, at);
     await postgres.transact(query => mark(query, at));
@@ -60,7 +64,7 @@ async function mark(query: Query, at: string): Promise<void> {
   const marked = [];
   for (const family of FAMILIES) {
     const [rows] = await send(
-      INSERT_MOVING[family]({ version: MOVING, name: 'move', appliedAt: at, digest: '' }),
+      INSERT_MOVING[family]({ version: MOVE_IN_PROGRESS, name: 'move', appliedAt: at, digest: '' }),
     );
     marked.push(...rows);
   }

@@ -1,10 +1,10 @@
-import type { Engine, Lost } from './engine.js';
+import type { Engine, OnConnectionLost } from './engine.js';
 import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
 /** The one place that picks an engine. It opens nothing and loads no driver: see `Engine`. */
-export function openEngine(settings: StoreSettings, lost: Lost = () => undefined): Engine {
+export function openEngine(settings: StoreSettings, lost: OnConnectionLost = () => undefined): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
   const files = createSqliteEngine({ ...settings, database: null });
   return createPostgresEngine(settings.database, { lost, files });

@@ -1,18 +1,18 @@
 import type { ReceiverPort } from '../inbox/port.js';
-import type { Lost } from './engine.js';
+import type { OnConnectionLost } from './engine.js';
 import type { StoreSettings } from './settings.js';
-import { clockOf, poolOf } from './postgres/pool-settings.js';
+import { getInboxClock, getPoolOptions } from './postgres/pool-settings.js';
 
 /** The receiver alone, for the thread that has nothing else. */
 export async function openReceiver(
   { dataDir, database }: StoreSettings,
   now: () => number,
-  lost: Lost,
+  lost: OnConnectionLost,
 ): Promise<ReceiverPort> {
   if (database === null)
     return (await import('./sqlite/inbox/receiver-port.js')).openReceiverPort(dataDir, now);
   return (await import('./postgres/inbox/receiver.js')).openReceiverPort(
-    poolOf(database, 'receive', lost),
-    clockOf(database, now),
+    getPoolOptions(database, 'receive', lost),
+    getInboxClock(database, now),
   );
 }

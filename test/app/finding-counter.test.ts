@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startFindingCounter } from '../../src/app/finding-counter.js';
 import { FINDINGS } from '../../src/query/history/findings.js';
-import type { Question } from '../../src/store/contract/sql-query.js';
+import type { SqlQuery } from '../../src/store/contract/sql-query.js';
 import { createLog } from '../../src/app/log.js';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -11,7 +11,7 @@ test('stopping ends a running count of findings without logging a failure', asyn
   const lines: string[] = [];
   const mask = { line: (text: string) => text };
   const sink = { write: (line: string) => lines.push(line) };
-  const queries: Question[] = [];
+  const queries: SqlQuery[] = [];
   const stop = startFindingCounter({
     engine: {
       ask: async question => {

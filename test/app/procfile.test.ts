@@ -71,7 +71,7 @@ long.test(
     await expect.poll(() => processes.rows(runningJobs)).toEqual([]);
     expect(await mirrored()).toBe(360);
     const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
-    expect(await engine.findBroken(Date.now())).toEqual([]);
+    expect(await engine.findConsistencyFaults(Date.now())).toEqual([]);
     const claims =
       "SELECT claim FROM jobs WHERE claim IS NOT NULL AND state = 'done' GROUP BY organization_id, claim HAVING count(*) > 1";
     expect(await processes.rows(claims)).toEqual([]);

@@ -135,9 +135,9 @@ test('T66 a reader that never ends does not block deliveries, and the metrics sh
   await receiver.post('installed');
   const letGo = holdReader(join(receiver.dataDir, 'inbox.db'), 'SELECT * FROM deliveries');
   onTestFinished(letGo);
-  const before = await walBytes(receiver);
+  const before = await getLogSize(receiver);
   for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
-  expect(await walBytes(receiver)).toBeGreaterThan(before);
+  expect(await getLogSize(receiver)).toBeGreaterThan(before);
   letGo();
   expect(
     await openTablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries'),
@@ -224,7 +224,7 @@ test('T20 a delivery repeated 499 times is stored once, answered 202 each time a
   expect(lines.at(-1)).toContain('"sender":"127.0.0.1"');
 });
 
-async function walBytes(receiver: Receiver): Promise<number> {
+async function getLogSize(receiver: Receiver): Promise<number> {
   const text = await (await fetch(`${receiver.operationsUrl}/metrics`)).text();
   return Number(/carbon_mirror_database_wal_bytes\{database="inbox"\} (\d+)/.exec(text)?.[1]);
 }

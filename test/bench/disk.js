@@ -121,7 +121,7 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
     await sealAll();
     if (day > 0 && reports.has(day)) await report(`after ${day} days`, sizes);
   }
-  const faults = await engine.findBroken(clock.at);
+  const faults = await engine.findConsistencyFaults(clock.at);
   if (faults.length > 0)
     throw new Error(`the mirror is not consistent: ${JSON.stringify(faults.slice(0, 3))}`);
   const all = Object.values(await sizes()).reduce((sum, each) => sum + each, 0);

@@ -120,7 +120,7 @@ async function measure(folder, settings) {
       .describeSchema()
       .filter(({ database, kind }) => database === 'mirror' && kind === 'table');
     show('\ncopied in', (await timed(() => copyOrganizations(tables, mirrored, COPIES))) / 1000, 's');
-    const faults = await engine.findBroken(Date.now());
+    const faults = await engine.findConsistencyFaults(Date.now());
     if (faults.length > 0)
       throw new Error(`the copy is not consistent: ${JSON.stringify(faults.slice(0, 3))}`);
     await measurePeople(settings, ORGANIZATIONS);

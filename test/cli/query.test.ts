@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FRESH_MB } from '../../src/store/sqlite/sql-query/run-sql-query.js';
+import { INITIAL_NODE_MB } from '../../src/store/sqlite/sql-query/run-sql-query.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -208,7 +208,7 @@ describe('T77 a query that asks for too much', () => {
       const child = fork(ASKED, [], { env: {}, execArgv: [] });
       onTestFinished(() => void child.kill('SIGKILL'));
       await expect.poll(() => readMegabytes(child.pid ?? 0, 'VmData')).toBeGreaterThan(20);
-      expect(readMegabytes(child.pid ?? 0, 'VmData')).toBeLessThan(FRESH_MB);
+      expect(readMegabytes(child.pid ?? 0, 'VmData')).toBeLessThan(INITIAL_NODE_MB);
     },
   );
 

@@ -109,16 +109,16 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('the laws hold after many changes', async () => {
-    expect(await (await createPlayedMirror(stage)).findBroken()).toEqual([]);
+    expect(await (await createPlayedMirror(stage)).findConsistencyFaults()).toEqual([]);
   });
 
   test('the laws hold after the clock was set back by an hour, and after the changes that follow', async () => {
     const scene = await createPlayedMirror(stage);
     scene.clock.at -= 60 * MINUTE;
-    expect(await scene.findBroken()).toEqual([]);
+    expect(await scene.findConsistencyFaults()).toEqual([]);
     await checkCertificates(scene, 2);
     await playMoreChanges(scene, 2);
-    expect(await scene.findBroken()).toEqual([]);
+    expect(await scene.findConsistencyFaults()).toEqual([]);
   });
 
   test('the laws hold after old syncs were removed', async () => {
@@ -129,7 +129,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await failed.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     await scene.db.change('DELETE FROM fences');
     expect(await scene.mirror.pruneSyncs(scene.clock.at + DAY)).toBeGreaterThan(0);
-    expect(await scene.findBroken()).toEqual([]);
+    expect(await scene.findConsistencyFaults()).toEqual([]);
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.db.change(
       `DELETE FROM syncs WHERE started_at >= '${new Date(scene.clock.at).toISOString()}'`,
     );
-    const broken = listLaws(await scene.findBroken());
+    const broken = listLaws(await scene.findConsistencyFaults());
     if (days === 0) expect(broken).toContain('the syncs that wrote or closed versions of retirements exist');
     expect(broken).toContain('the latest sync and the last complete sync of each list exist');
   });
@@ -153,7 +153,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each(BREAKS)('a violation is found: %s', async (law, change) => {
     const scene = await createPlayedMirror(stage);
     await scene.db.change(change);
-    const broken = await scene.findBroken();
+    const broken = await scene.findConsistencyFaults();
     expect(listLaws(broken)).toContain(law);
     for (const { where } of broken) expect(where).toMatch(/./);
   });

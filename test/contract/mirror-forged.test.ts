@@ -34,8 +34,8 @@ async function changeRowByHand({ db }: TestMirror, change: string): Promise<void
   await db.change(`UPDATE retirements SET ${change} WHERE id = 'r-2'`);
 }
 
-async function findBrokenLaws({ findBroken }: TestMirror): Promise<string[]> {
-  return (await findBroken()).map(({ law }) => law).filter(law => law.includes('retirements'));
+async function findBrokenLaws({ findConsistencyFaults }: TestMirror): Promise<string[]> {
+  return (await findConsistencyFaults()).map(({ law }) => law).filter(law => law.includes('retirements'));
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {

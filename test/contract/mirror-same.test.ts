@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findBroken } from '../../src/store/sqlite/find-consistency-faults.js';
+import { findConsistencyFaults } from '../../src/store/sqlite/find-consistency-faults.js';
 import { openTestInbox, temporaryInbox } from '../support/inbox.js';
 import { BOTH_ENGINES, type TestMirror } from '../support/mirror/open.js';
 import { openTablesOfFile } from '../support/tables.js';
@@ -56,7 +56,7 @@ test.each(BOTH_ENGINES)(
     expect(readdirSync(scene.folder).filter(name => name.startsWith('copy.db'))).toEqual(['copy.db']);
     expect(await readAllRows(openTablesOfFile(file))).toEqual(before);
     const files = { mirrorFile: file, inboxFile: join(scene.folder, 'inbox.db') };
-    expect(await findBroken(files, scene.clock.at)).toEqual([]);
+    expect(await findConsistencyFaults(files, scene.clock.at)).toEqual([]);
     expect(await scene.snapshot(file)).toBe(false);
   },
 );

@@ -51,7 +51,7 @@ describe.each(ENGINES)('$name', engine => {
         is_open: 1,
       },
     ]);
-    expect(await stage.findBroken()).toEqual([]);
+    expect(await stage.findConsistencyFaults()).toEqual([]);
   });
 
   test('a span ends with the UTC day', async () => {
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', engine => {
       [2, 0],
       [1, 1],
     ]);
-    expect(await stage.findBroken()).toEqual([]);
+    expect(await stage.findConsistencyFaults()).toEqual([]);
   });
 
   test.each<[string, (stage: TestMirror) => Promise<unknown>]>([
@@ -93,7 +93,7 @@ describe.each(ENGINES)('$name', engine => {
     await read(stage);
     expect(await countSyncs(stage)).toBe(2);
     expect(await stage.db.rows(SPANS)).toMatchObject([{ reads: 2, is_open: 0 }]);
-    expect(await stage.findBroken()).toEqual([]);
+    expect(await stage.findConsistencyFaults()).toEqual([]);
   });
 
   test('a scheduled read that follows a failed one keeps its row', async () => {

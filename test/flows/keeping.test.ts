@@ -77,7 +77,7 @@ test('a restore over the files of a killed worker counts what was lost, and the 
   await expect.poll(isQuiet).toBe(true);
   expect(await last.stop()).toBe(0);
   expect(await findDifferences({ ...program, ...tables })).toEqual([]);
-  expect(await engine.findBroken(Date.now())).toEqual([]);
+  expect(await engine.findConsistencyFaults(Date.now())).toEqual([]);
   expect(createLastSignedFile(keyFile).read()?.origin).toBe(result.evidence.origin);
   expect(await run('verify')).toMatchObject({ exitCode: 0 });
 });

@@ -52,7 +52,7 @@ test('T61 a worker process that is killed repeatedly loses no data and leaves no
   await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   expect(await last.stop()).toBe(0);
   expect(await findDifferences(program)).toEqual([]);
-  expect(await program.engine.findBroken(Date.now())).toEqual([]);
+  expect(await program.engine.findConsistencyFaults(Date.now())).toEqual([]);
   expect(await program.rows("SELECT * FROM syncs WHERE state = 'running'")).toEqual([]);
 });
 

@@ -67,7 +67,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
     await disturbHistory(play, log);
     await settleDown(program);
     expect(await findDifferences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    expect(await findBroken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    expect(await findConsistencyFaults(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     expect(await withReader(program, copy.catchUp), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     rests.push({ at: program.time.now(), dump: await dumpRows(program), copyRows: listRowsOfCopy(copy) });
     program.time.move(AFTER_REST_MS);
@@ -92,10 +92,10 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
 }
 
 /** Returns the findings of `verify`, except about the schema: a test that moves the clock on PostgreSQL replaces views. */
-async function findBroken({ engine, time }: Program): Promise<ConsistencyFault[]> {
+async function findConsistencyFaults({ engine, time }: Program): Promise<ConsistencyFault[]> {
   const reader = await engine.openReader();
   try {
-    const findings = await engine.findBroken(time.now());
+    const findings = await engine.findConsistencyFaults(time.now());
     return [...findings.filter(({ law }) => law !== SCHEMA_LAW), ...(await findContradictedRows(reader))];
   } finally {
     await reader.close();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { patiently } from '../../src/store/sqlite/database.js';
+import { retryWhileBusy } from '../../src/store/sqlite/database.js';
 import { openDatabase, type Sqlite } from '../../src/store/sqlite/open-database.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
@@ -114,7 +114,7 @@ function tables(use: WithConnection): Tables {
     change: async (sql, ...values) =>
       use(false, db => {
         const change = () => (values.length === 0 ? db.exec(sql) : db.prepare(sql).run(...values));
-        return patiently(db, () => void db.transaction(change).immediate());
+        return retryWhileBusy(db, () => void db.transaction(change).immediate());
       }),
   };
 }

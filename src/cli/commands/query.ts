@@ -1,4 +1,4 @@
-import { SqlQueryError, SAFE_ROLE } from '../../store/contract/sql-query.js';
+import { SqlQueryError, SAFE_ROLE_ADVICE } from '../../store/contract/sql-query.js';
 import { defineCommand, ROW_FORMATS } from '../define-command.js';
 import { EXIT } from '../exit.js';
 import { createCheckError, CommandError, throwIfInterrupted, createUsageError } from '../command-error.js';
@@ -64,7 +64,7 @@ function createQueryError(error: SqlQueryError): Error {
       `The query was stopped: ${message}.`,
       'Select fewer columns, shorten texts with substr(), or query a snapshot with another tool.',
     );
-  if (code === 'unsafe_role') return createUsageError(message, SAFE_ROLE);
+  if (code === 'unsafe_role') return createUsageError(message, SAFE_ROLE_ADVICE);
   if (code in ADVICE) return createUsageError(`SQL: ${message}`, ADVICE[code]);
   return createCheckError(
     `The query was ${message}.`,

@@ -1,4 +1,4 @@
-import { grantsTo, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
+import { createGrants, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/describe-schema.js';
 import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../define-command.js';
@@ -38,7 +38,7 @@ export const SCHEMA = defineCommand({
 
 /** Returns the GRANT statements that a database role needs for a purpose such as `read`. */
 function formatGrants(purpose: DatabaseRolePurpose, role: string | undefined): string {
-  if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
+  if (role !== undefined) return `${createGrants(purpose, role).join('\n')}\n`;
   throw createUsageError(
     `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,
   );

@@ -30,7 +30,7 @@ export const STATUS = defineCommand({
     const location = context.requireMirror();
     const { firstReads, ...status } = await readStatus(await context.openReader(), now);
     const estimate = firstReads && estimateFirstReads(firstReads, await readCallsPerSecond(location.env));
-    const disk = location.engine.lookAtDisk();
+    const disk = location.engine.measureDisk();
     const isCreating = status.worker.state !== 'alive' && (await isDemoBeingCreated(location));
     if (context.format === 'json') {
       const mirror = { demo: location.isDemo, being_created: isCreating, folder: location.engine.location };

@@ -1,8 +1,8 @@
 import {
   type StatementRows,
   SqlQueryError,
-  type Question,
-  SAFE_ROLE,
+  type SqlQuery,
+  SAFE_ROLE_ADVICE,
 } from '../../store/contract/sql-query.js';
 import { computeEditDistance } from '../../text/edit-distance.js';
 import { sizeOf } from '../../store/contract/check-sql-query.js';
@@ -12,7 +12,7 @@ import type { Row } from '../../store/contract/tables.js';
 /** Access to the mirror by SQL. */
 export interface SqlAccess {
   /** Runs a read-only query that can be cancelled. Throws `SqlQueryError`. */
-  readonly runQuery: (question: Question) => Promise<StatementRows>;
+  readonly runQuery: (question: SqlQuery) => Promise<StatementRows>;
   readonly describeSchema: () => readonly Relation[];
   readonly savedQueries: readonly SavedQuery[];
 }
@@ -135,7 +135,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
 
 /** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
 function describeQueryError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
-  if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
+  if (code === 'unsafe_role') return `${message} ${SAFE_ROLE_ADVICE}`;
   if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')

@@ -7,8 +7,8 @@ const MB = 1024 * 1024;
 const MAX_ROW_BYTES = 4 * MB;
 
 /** Throws an `SqlQueryError` where a person's SQL does not begin like a read. */
-export function demandRead(sql: string): void {
-  const word = withoutComments(sql);
+export function assertReadOnlySql(sql: string): void {
+  const word = skipLeadingComments(sql);
   if (READS.test(word)) return;
   throw new SqlQueryError(
     word.startsWith('(') ? 'in_brackets' : 'refused',
@@ -17,7 +17,7 @@ export function demandRead(sql: string): void {
 }
 
 /** What it is about, after the comments before it. */
-export function withoutComments(text: string): string {
+export function skipLeadingComments(text: string): string {
   let rest = text.trimStart();
   for (;;) {
     const comment = /^(--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)/.exec(rest);
@@ -47,7 +47,7 @@ export function toRow(columns: readonly string[], cells: readonly Value[]): Row 
 }
 
 /** Two columns of one name would hide each other in an object. */
-export function uniqueNames(columns: readonly string[]): string[] {
+export function makeNamesUnique(columns: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return columns.map(name => {
     const count = (seen.get(name) ?? 0) + 1;

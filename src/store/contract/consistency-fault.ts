@@ -7,11 +7,15 @@ export interface ConsistencyFault {
 }
 
 /** Of each law. */
-export const SHOWN = 5;
+export const MAX_SHOWN_FAULTS = 5;
 
 /** The first few by themselves, and all the others as one. */
-export function firstOf(law: string, found: readonly string[], many = found.length): ConsistencyFault[] {
-  const first = found.slice(0, SHOWN).map(where => ({ law, where }));
+export function summarizeFaults(
+  law: string,
+  found: readonly string[],
+  many = found.length,
+): ConsistencyFault[] {
+  const first = found.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law, where }));
   const count = many - first.length;
   return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;
 }

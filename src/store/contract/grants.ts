@@ -19,11 +19,11 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
 };
 
-const FOR_QUESTIONS = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';
+const SUPERUSER_HINT = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';
 
 /** Statements that let a role do it. Tables that a later version adds are not in them: they are given again then. */
-export function grantsTo(purpose: DatabaseRolePurpose, role: string): string[] {
+export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const granted = RIGHTS[purpose].map(right => `GRANT ${right} TO ${name};`);
-  return purpose === 'read' ? [...granted, FOR_QUESTIONS] : granted;
+  return purpose === 'read' ? [...granted, SUPERUSER_HINT] : granted;
 }

@@ -6,7 +6,7 @@ import { createRetention } from './retention.js';
 import { createQueries } from './inbox-queries.js';
 import { createSettlements } from './settle-jobs.js';
 
-type Own = Pick<
+type EngineSteps = Pick<
   InboxPort,
   | 'store'
   | 'countRejected'
@@ -23,7 +23,7 @@ type Own = Pick<
 export function createInboxStore(
   database: InboxDatabase,
   steps: JobSteps,
-  own: Own,
+  own: EngineSteps,
   wake: () => void,
 ): InboxPort {
   function andWake<Input, Result>(request: (input: Input) => Promise<Result>): typeof request {

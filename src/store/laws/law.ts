@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, SelectQueryNode, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import { type ConsistencyFault, firstOf, SHOWN } from '../contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/consistency-fault.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import type { SqlFunctions } from '../sql/functions.js';
@@ -49,7 +49,7 @@ export function createLaw(
     const found = sql.id('found');
     const row = select({ found: sql<string>`${found}`, total: sql<number>`count(*) OVER ()` });
     return sqlStatement`SELECT ${row} FROM ${source} AS breaks
-      ORDER BY ${builder.fn.bytewise(sql<string>`${found}`)} LIMIT ${SHOWN}`;
+      ORDER BY ${builder.fn.bytewise(sql<string>`${found}`)} LIMIT ${MAX_SHOWN_FAULTS}`;
   });
   return { law, findBreaks };
 }
@@ -69,7 +69,7 @@ export async function checkLaws(
     onLaw?.(checked, laws.length);
     const [rows] = await look(findBreaks(instants));
     const descriptions = rows.map(({ found }) => found);
-    faults.push(...firstOf(law, descriptions, rows[0]?.total));
+    faults.push(...summarizeFaults(law, descriptions, rows[0]?.total));
   }
   return faults;
 }

@@ -20,11 +20,12 @@ export const OVERWRITE_DELETED = prepared(({ fn }) => fn.overwriteDeleted);
 export const LOCK_COUNTER = prepared(({ db }) =>
   db.selectFrom('mirror.version_counter').select('last').forUpdate(),
 );
-const REMEMBER = prepared(({ db }, { hash, at }: Params<{ readonly hash: string; readonly at: string }>) =>
-  db
-    .insertInto('mirror.forgotten_people')
-    .values({ email_sha256: hash, forgotten_at: at })
-    .onConflict(conflict => conflict.doNothing()),
+const INSERT_FORGOTTEN_PERSON = prepared(
+  ({ db }, { hash, at }: Params<{ readonly hash: string; readonly at: string }>) =>
+    db
+      .insertInto('mirror.forgotten_people')
+      .values({ email_sha256: hash, forgotten_at: at })
+      .onConflict(conflict => conflict.doNothing()),
 );
 const LIST_MEMBERS = prepared(({ db }) =>
   db
@@ -81,7 +82,7 @@ export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'>
     forget: (email, at) => {
       const address = normalizeEmail(email);
       return transact(async batch => {
-        const remember = REMEMBER({ hash: hashEmail(address), at: formatInstant(at) });
+        const remember = INSERT_FORGOTTEN_PERSON({ hash: hashEmail(address), at: formatInstant(at) });
         const [, , , stored, answers] = await batch(
           OVERWRITE_DELETED(),
           LOCK_COUNTER(),

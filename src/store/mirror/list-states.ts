@@ -14,7 +14,7 @@ const sync = named('mirror.syncs');
 
 type Organization = { readonly organizationId: string };
 
-const STATES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+const LIST_STATES = prepared(({ db }, { organizationId }: Params<Organization>) =>
   db
     .selectFrom('mirror.resource_states')
     .select(eb => [
@@ -56,7 +56,7 @@ function toListState({
   attemptedAt,
   dataAsOf,
   ...rest
-}: ResultRow<typeof STATES>): ListState {
+}: ResultRow<typeof LIST_STATES>): ListState {
   return {
     ...rest,
     hasOpenSync: Boolean(hasOpenSync),
@@ -72,7 +72,7 @@ export function toMilliseconds(instant: string | null): number | null {
 }
 
 type FencedClaim = Organization & { readonly part: string; readonly claim: number };
-const INTERRUPT = prepared(
+const END_OPEN_SYNCS = prepared(
   ({ db }, { organizationId, part, claim, at }: Params<FencedClaim & { readonly at: string }>) =>
     db
       .updateTable('mirror.syncs')
@@ -109,7 +109,7 @@ function toResourceTable(resources: readonly string[]): Table {
 }
 
 /** A resource that was not requested has no error: earlier errors no longer matter. */
-const MARKS = {
+const MARK_ACCESS = {
   no_permission: prepareMark(at => ({
     no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
     refusals: 0,
@@ -150,19 +150,19 @@ export function createStates({
 }: Database): Pick<MirrorPort, 'readListStates' | 'raiseFence' | 'markAccess'> {
   return {
     readListStates: async organizationId => {
-      const [rows] = await look(STATES({ organizationId }));
+      const [rows] = await look(LIST_STATES({ organizationId }));
       return new Map(rows.map(row => [row.resource, toListState(row)] as const));
     },
     raiseFence: ({ organizationId, part, claim }, at) =>
       transact(async batch => {
         const task = { organizationId, part, claim };
-        const [, seen] = await batch(...raiseFence(task), INTERRUPT({ ...task, at: formatInstant(at) }));
+        const [, seen] = await batch(...raiseFence(task), END_OPEN_SYNCS({ ...task, at: formatInstant(at) }));
         assertNotFenced(seen, task);
       }),
     markAccess: (mark, task, resources, at) =>
       transact(async batch => {
         const { organizationId } = task;
-        const marked = MARKS[mark]({
+        const marked = MARK_ACCESS[mark]({
           organizationId,
           resources: toResourceTable(resources),
           at: formatInstant(at),

@@ -133,7 +133,7 @@ const REMOVE_OLDER = {
   lists: OWNED_ROWS.lists.map(removeOlder),
 } as const;
 
-const BOOKS = [
+const BOOKKEEPING_TABLES = [
   'mirror.syncs',
   'mirror.unchanged_spans',
   'mirror.resource_states',
@@ -142,7 +142,7 @@ const BOOKS = [
   'mirror.certificate_sums',
   'mirror.freshness_facts',
 ] as const;
-const OWNED_BOOKS = BOOKS.map(table => ({
+const OWNED_BOOKKEEPING = BOOKKEEPING_TABLES.map(table => ({
   table,
   isOwned: (organizationId: RawBuilder<string>) => sql`${named(table).organization_id} = ${organizationId}`,
 }));
@@ -151,7 +151,7 @@ const REMOVE_REST = [
   ...OWNED_ROWS.certificates,
   ...OWNED_ROWS.lists,
   ...OWNED_ROWS.installations,
-  ...OWNED_BOOKS,
+  ...OWNED_BOOKKEEPING,
 ].map(({ table, isOwned }) =>
   prepared(
     (_, { organizationId }: Params<Organization>) =>

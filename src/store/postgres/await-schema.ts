@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Applied } from '../engine.js';
+import type { NewMigration } from '../engine.js';
 import type { Family } from '../migrations.js';
 import type { PoolOptions } from './driver.js';
 import { StoreError } from '../store-error.js';
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 500;
 const LOOKS = 120;
 const LATER = ['older', 'away'];
 
-export async function migrateAll(postgres: Postgres, now: number): Promise<Applied[]> {
+export async function migrateAll(postgres: Postgres, now: number): Promise<NewMigration[]> {
   return (await migrate(postgres, new Date(now).toISOString())).map(name => {
     const [database = '', file = ''] = name.split('/');
     return { database: `schema ${database}`, file };
@@ -23,7 +23,7 @@ export async function awaitSchema(
   families: readonly Family[],
   waits: (what: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
-): Promise<Applied[]> {
+): Promise<NewMigration[]> {
   for (let look = 1; ; look += 1) {
     const fault = await faultOf(postgres, families);
     if (fault === null) return [];

@@ -27,7 +27,7 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     pipeline: true,
-    onConnect: inIso,
+    onConnect: setIsoDates,
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });
   // One that broke under a statement has told whoever waits for it.
@@ -44,7 +44,7 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
 }
 
 /** Nobody is given the connection before. Poolers keep this setting for whoever made it. */
-function inIso(client: ClientBase): unknown {
+function setIsoDates(client: ClientBase): unknown {
   return client.query("SET DateStyle = 'ISO'");
 }
 
@@ -53,18 +53,18 @@ export function withLibpqMeaning(text: string): string {
   const url = new URL(text.replace('@/', '@localhost/'));
   const { searchParams } = url;
   const host = searchParams.get('host') ?? url.hostname;
-  if (!searchParams.has('sslmode')) searchParams.set('sslmode', isHere(host) ? 'disable' : 'require');
+  if (!searchParams.has('sslmode')) searchParams.set('sslmode', isLocalHost(host) ? 'disable' : 'require');
   searchParams.set('uselibpqcompat', 'true');
   return url.href;
 }
 
-function isHere(host: string): boolean {
+function isLocalHost(host: string): boolean {
   return host === '' || host === 'localhost' || host === '[::1]' || /^(127(\.\d+){3}$|\/|%2f)/i.test(host);
 }
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
-  [INT8]: wholeNumber,
-  [NUMERIC]: text => (/^-?\d+$/.test(text) ? wholeNumber(text) : Number(text)),
+  [INT8]: parseInteger,
+  [NUMERIC]: text => (/^-?\d+$/.test(text) ? parseInteger(text) : Number(text)),
   [TIMESTAMPTZ]: instantOf,
 };
 
@@ -77,39 +77,39 @@ const BYTES = 17;
 export function cellOf(oid: number): (text: string) => Value {
   if (WHOLE.includes(oid)) return BigInt;
   if (FLOAT.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
-  if (oid === NUMERIC) return numericOf;
+  if (oid === NUMERIC) return parseNumeric;
   if (oid === BOOLEAN) return text => (text === 't' ? 1n : 0n);
   if (oid === BYTES) return text => Buffer.from(text.slice(2), 'hex');
-  if (oid === TIMESTAMPTZ) return text => (ISO.test(text) ? instantOf(text) : text);
+  if (oid === TIMESTAMPTZ) return text => (ISO_DATE_STYLE.test(text) ? instantOf(text) : text);
   return text => text;
 }
 
 /** A number where it keeps every digit. */
-function numericOf(text: string): Value {
+function parseNumeric(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   const number = Number(text);
-  const isKept = Number.isFinite(number) && digitsOf(number.toExponential()) === digitsOf(text);
+  const isKept = Number.isFinite(number) && extractDigits(number.toExponential()) === extractDigits(text);
   return isKept ? number : text;
 }
 
 /** Those that tell one value from another of its size. */
-function digitsOf(text: string): string {
+function extractDigits(text: string): string {
   return text.replace(/e.*/, '').replace('.', '').replace(/^-?0*/, '').replace(/0*$/, '');
 }
 
-function wholeNumber(text: string): number | bigint {
+function parseInteger(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-const PLAIN = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
-const ISO = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
+const UTC_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+const ISO_DATE_STYLE = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
 
 /** `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
 export function instantOf(text: string): string {
-  const [, day, time, rest = ''] = PLAIN.exec(text) ?? [];
+  const [, day, time, rest = ''] = UTC_INSTANT.exec(text) ?? [];
   if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;
-  const date: unknown = ISO.test(text) ? types.getTypeParser(TIMESTAMPTZ, 'text')(text) : null;
+  const date: unknown = ISO_DATE_STYLE.test(text) ? types.getTypeParser(TIMESTAMPTZ, 'text')(text) : null;
   if (date instanceof Date) return date.toISOString();
   throw new Error(`expected an instant in the DateStyle ISO, got "${text}"`);
 }

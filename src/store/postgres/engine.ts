@@ -1,26 +1,26 @@
 import { describeSchema } from '../contract/describe-schema.js';
-import type { Engine, Lost } from '../engine.js';
+import type { Engine, OnConnectionLost } from '../engine.js';
 import type { DatabaseSettings } from '../settings.js';
 import type { Postgres } from './open-postgres.js';
-import { clockOf, locationOf, poolOf } from './pool-settings.js';
+import { getInboxClock, describeLocation, getPoolOptions } from './pool-settings.js';
 
-interface Beside {
-  readonly lost: Lost;
+interface EngineOptions {
+  readonly lost: OnConnectionLost;
   /** The files in DATA_DIR, which stay there after they were moved into the database. */
   readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
 }
 
 /** Three schemas of one database. The driver is loaded with the first thing that is asked; what a process has open shares its connections. */
-export function createPostgresEngine(database: DatabaseSettings, { lost, files }: Beside): Engine {
-  const pool = poolOf(database, 'command', lost);
+export function createPostgresEngine(database: DatabaseSettings, { lost, files }: EngineOptions): Engine {
+  const pool = getPoolOptions(database, 'command', lost);
   const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
-  const open = shared(async () => (await import('./await-schema.js')).openMigrated(pool));
+  const open = shareConnections(async () => (await import('./await-schema.js')).openMigrated(pool));
   const during = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
     (await import('./await-schema.js')).during(pool, work);
   const stores = () => import('./stores.js');
 
   return {
-    location: locationOf(database.url),
+    location: describeLocation(database.url),
     files: {},
     findMissing: () => null,
     findOlderCopies: async () => {
@@ -33,13 +33,13 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
     openReader: async () => (await stores()).readerIn(await open()),
     openPdfs: async now => (await stores()).pdfsIn(await open(), now),
     openInbox: async now =>
-      (await import('./inbox/inbox.js')).createInboxPort(await open(), clockOf(database, now)),
-    openWriters: async now => (await stores()).storesIn(await open(), now, clockOf(database, now)),
+      (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
+    openWriters: async now => (await stores()).storesIn(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openWork: async ({ now, lost: lostAtWork }) => {
       const { openMigrated } = await import('./await-schema.js');
-      const postgres = await openMigrated(poolOf(database, 'work', lostAtWork));
-      return (await stores()).storesIn(postgres, now, clockOf(database, now));
+      const postgres = await openMigrated(getPoolOptions(database, 'work', lostAtWork));
+      return (await stores()).storesIn(postgres, now, getInboxClock(database, now));
     },
     ask: async question => {
       await (await open()).close();
@@ -49,23 +49,23 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       during(async postgres =>
         (await import('./snapshot.js')).snapshot(postgres, file, new Date(now).toISOString()),
       ),
-    keeping: null,
-    findBroken: (now, onLaw) =>
+    backup: null,
+    findConsistencyFaults: (now, onLaw) =>
       during(async postgres =>
-        (await import('./find-consistency-faults.js')).findBroken(postgres, now, onLaw),
+        (await import('./find-consistency-faults.js')).findConsistencyFaults(postgres, now, onLaw),
       ),
     checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
       yield* (await import('./examine-server.js')).examine(pool, forQuestions);
     },
     describeSchema: () => describeSchema('postgres'),
-    lookAtDisk: () => null,
+    measureDisk: () => null,
     logBytes: () => null,
   };
 }
 
 /** Opened once for all who have it; closed when the last of them closes it. */
-function shared(open: () => Promise<Postgres>): () => Promise<Postgres> {
+function shareConnections(open: () => Promise<Postgres>): () => Promise<Postgres> {
   let opened: Promise<Postgres> | null = null;
   let users = 0;
   return async () => {

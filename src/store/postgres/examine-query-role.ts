@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
-import { SAFE_ROLE } from '../contract/sql-query.js';
+import { SAFE_ROLE_ADVICE } from '../contract/sql-query.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { createSend } from './database.js';
@@ -91,7 +91,7 @@ async function findPowers({ query }: Postgres): Promise<Finding[]> {
   const [[role]] = await createSend(query)(READ_ROLE_POWERS());
   return role === undefined || role.powers === null
     ? []
-    : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE)];
+    : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];
 }
 
 function judge(

@@ -7,7 +7,7 @@ import { findSchemaChanges } from './find-schema-changes.js';
 import { createSend } from './database.js';
 import type { PoolOptions } from './driver.js';
 import { examineQuestions } from './examine-query-role.js';
-import { locationOf } from './pool-settings.js';
+import { describeLocation } from './pool-settings.js';
 import { demandSchema } from './migrate.js';
 import { during } from './await-schema.js';
 
@@ -55,7 +55,7 @@ export function judge(url: string, server: Server): Finding[] {
 
 function describe(url: string, { version, bytes, certificates }: Server): string {
   const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
-  return `PostgreSQL ${version}, ${locationOf(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+  return `PostgreSQL ${version}, ${describeLocation(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
 }
 
 function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type ConsistencyFault, firstOf } from '../contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults } from '../contract/consistency-fault.js';
 import { checkLaws, createLaw, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
@@ -19,7 +19,7 @@ const OWN_LAWS: readonly Law[] = [
 ];
 
 /** Checks the schema and the laws. All laws are checked on the same snapshot. */
-export async function findBroken(
+export async function findConsistencyFaults(
   postgres: Postgres,
   now: number,
   onLaw?: LawListener,
@@ -31,5 +31,5 @@ export async function findBroken(
     await query("SET LOCAL client_connection_check_interval = '1s'");
     return await checkLaws([...LAWS, ...OWN_LAWS], { now, look: createBatch(send), onLaw });
   });
-  return [...firstOf(SCHEMA_LAW, await findSchemaChanges(postgres)), ...broken];
+  return [...summarizeFaults(SCHEMA_LAW, await findSchemaChanges(postgres)), ...broken];
 }

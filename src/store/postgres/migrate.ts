@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
-import { INSERT_APPLIED, LIST_APPLIED, MOVING } from '../applied-migrations.js';
+import { INSERT_APPLIED, LIST_APPLIED, MOVE_IN_PROGRESS } from '../applied-migrations.js';
 import {
-  demandCurrent,
-  demandOurs,
-  digestOf,
+  assertCurrentSchema,
+  assertOwnSchema,
+  computeDigest,
   FAMILIES,
   type Family,
   type Migration,
   migrationsOf,
-  type Recorded,
-  type Standing,
+  type AppliedMigration,
+  type SchemaState,
 } from '../migrations.js';
 import { StoreError } from '../store-error.js';
 import { select, sqlStatement } from '../sql/columns.js';
@@ -53,7 +53,8 @@ export async function migrate(
   given: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const family of FAMILIES) demandOurs(await standingOf(postgres.query, family), given(family));
+  for (const family of FAMILIES)
+    assertOwnSchema(await readSchemaState(postgres.query, family), given(family));
   for (const family of FAMILIES) {
     const migrations = given(family);
     for (const migration of migrations) {
@@ -65,9 +66,9 @@ export async function migrate(
 }
 
 export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  const standing = await standingOf(query, family);
-  demandCurrent(standing, migrationsOf('postgres', family));
-  if (standing.records.some(({ version }) => version === MOVING)) {
+  const standing = await readSchemaState(query, family);
+  assertCurrentSchema(standing, migrationsOf('postgres', family));
+  if (standing.records.some(({ version }) => version === MOVE_IN_PROGRESS)) {
     throw new StoreError(
       'unfinished',
       'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',
@@ -85,13 +86,13 @@ async function apply(
   await query("SET LOCAL lock_timeout = '60s'");
   await createSend(query)(LOCK_MIGRATIONS());
   await demandUtf8(query);
-  if (demandOurs(await standingOf(query, family), migrations) >= migration.version) return false;
+  if (assertOwnSchema(await readSchemaState(query, family), migrations) >= migration.version) return false;
   await makeSchema(query, family);
   await query(tableOf(family));
   await query(migration.sql);
   const { version, name } = migration;
   const insert = INSERT_APPLIED[family];
-  await createSend(query)(insert({ version, name, appliedAt: now, digest: digestOf(migration) }));
+  await createSend(query)(insert({ version, name, appliedAt: now, digest: computeDigest(migration) }));
   return true;
 }
 
@@ -117,7 +118,7 @@ const tableOf = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family
   digest text COLLATE "C" NOT NULL
 )`;
 
-async function standingOf(query: Query, family: Family): Promise<Standing> {
+async function readSchemaState(query: Query, family: Family): Promise<SchemaState> {
   const records = await recordsOf(query, family);
   return {
     where: `the schema ${family}`,
@@ -127,7 +128,7 @@ async function standingOf(query: Query, family: Family): Promise<Standing> {
   };
 }
 
-async function recordsOf(query: Query, family: Family): Promise<readonly Recorded[]> {
+async function recordsOf(query: Query, family: Family): Promise<readonly AppliedMigration[]> {
   const send = createSend(query);
   const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
   if (found === undefined || found.relations === 0) return [];

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { type StatementRows, SqlQueryError, left, type Question } from '../contract/sql-query.js';
+import { type StatementRows, SqlQueryError, createAbortError, type SqlQuery } from '../contract/sql-query.js';
 import {
-  demandRead,
+  assertReadOnlySql,
   sizeOf,
   TooLargeError,
   toRow,
-  uniqueNames,
-  withoutComments,
+  makeNamesUnique,
+  skipLeadingComments,
 } from '../contract/check-sql-query.js';
 import type { Row, Value } from '../contract/tables.js';
 import { select, sqlStatement } from '../sql/columns.js';
@@ -36,8 +36,8 @@ const UNKNOWN_NAME = ['42P01', '42703'];
  * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
  * within a second where whoever asked is gone.
  */
-export async function ask(options: PoolOptions, question: Question): Promise<StatementRows> {
-  demandRead(question.sql);
+export async function ask(options: PoolOptions, question: SqlQuery): Promise<StatementRows> {
+  assertReadOnlySql(question.sql);
   const pool = createPool(options);
   try {
     const client = await translateErrors(() => pool.connect());
@@ -142,7 +142,7 @@ async function endAtServer(pool: Pool, backend: Backend): Promise<void> {
   }
 }
 
-function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Question): Answer {
+function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: SqlQuery): Answer {
   const { stream } = client.connection;
   let why: SqlQueryError | null = null;
   let bytes = 0;
@@ -155,7 +155,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
   }
 
   const timer = setTimeout(() => stop(timeLimit(timeLimitMs)), timeLimitMs);
-  const leave = () => stop(left());
+  const leave = () => stop(createAbortError());
   signal?.addEventListener('abort', leave, { once: true });
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
@@ -191,7 +191,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
       const { fields, rows } = await client.query<Value[]>(query);
       isIdle = true;
       for (const row of rows) sizeOf(row);
-      return { columns: uniqueNames(fields.map(({ name }) => name)), rows, bytes };
+      return { columns: makeNamesUnique(fields.map(({ name }) => name)), rows, bytes };
     } catch (error) {
       throw why ?? faultOf(error, timeLimitMs);
     }
@@ -209,9 +209,9 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
 
   return {
     begin: async text => {
-      if (signal?.aborted === true) throw left();
+      if (signal?.aborted === true) throw createAbortError();
       await prepare();
-      if (/^explain\b/i.test(withoutComments(text))) {
+      if (/^explain\b/i.test(skipLeadingComments(text))) {
         const part = await run(text);
         return { columns: part.columns, rows: read(part, null) };
       }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { OpenReader } from '../contract/reader.js';
-import type { Erased, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
+import type { ErasureReport, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { createSend } from './database.js';
@@ -46,7 +46,7 @@ const OWNER =
  * Rows are gone with the commit. Vacuumed, their space is free, and their bytes stand in it until it is written again:
  * what rewrites the files locks tables that a receiver or a worker needs, and is the owner's to choose.
  */
-async function erase(postgres: Postgres, vacuum: boolean): Promise<Erased> {
+async function erase(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
   const kept = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
   return { vacuumed: vacuum && kept.length === 0, logEmptied: false, left: [...kept, FREE_SPACE, OPERATORS] };
 }

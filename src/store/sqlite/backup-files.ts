@@ -27,9 +27,9 @@ const ALL = [...DATABASES, CERTIFICATES];
 const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
 
 /** Copies all that stands in a folder to another, which holds nothing of it, while others write. */
-export function copyAll(from: string, to: string): void {
+export function copyFiles(from: string, to: string): void {
   createPrivateFolder(to);
-  for (const name of thereOf(from, DATABASES)) {
+  for (const name of listExisting(from, DATABASES)) {
     const file = join(to, name);
     closing(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
     const found = closing(openDatabase(file, PATIENT), db =>
@@ -46,8 +46,8 @@ export function copyAll(from: string, to: string): void {
 }
 
 /** Throws where any process has one of the databases open. A log that goes with its file is moved into it. */
-export function demandAlone(folder: string): void {
-  for (const name of thereOf(folder, DATABASES)) {
+export function assertNotOpen(folder: string): void {
+  for (const name of listExisting(folder, DATABASES)) {
     const file = join(folder, name);
     try {
       closing(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
@@ -109,12 +109,12 @@ export function replaceAll(folder: string, by: string, aside: string): void {
 }
 
 function moveAll(from: string, to: string, names: readonly string[]): void {
-  const there = thereOf(from, names);
+  const there = listExisting(from, names);
   if (there.length > 0) createPrivateFolder(to);
   for (const name of there) renameSync(join(from, name), join(to, name));
 }
 
-function thereOf(folder: string, names: readonly string[]): string[] {
+function listExisting(folder: string, names: readonly string[]): string[] {
   return names.filter(name => existsSync(join(folder, name)));
 }
 

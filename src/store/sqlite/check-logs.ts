@@ -1,5 +1,5 @@
 import { type Finding, ok, warn } from '../contract/finding.js';
-import { walBytes } from './measure-disk.js';
+import { getLogSize } from './measure-disk.js';
 import { readLogState } from './log-state.js';
 import type { Sqlite } from './open-database.js';
 import type { Files } from './open-read-only.js';
@@ -11,7 +11,7 @@ export function checkLogs(db: Sqlite, { mirrorFile, inboxFile }: Files): Finding
 
 function checkLog(db: Sqlite, schema: string, file: string): Finding {
   const { held, unmovedBytes } = readLogState(db, schema);
-  const size = `${file}-wal has ${formatMebibytes(walBytes(file))}`;
+  const size = `${file}-wal has ${formatMebibytes(getLogSize(file))}`;
   if (!held) return ok('log', `${size}, and nothing keeps it from shrinking`);
   return warn(
     'log',

@@ -6,7 +6,7 @@ import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open-database.js';
 
 /** What a connection does, here or in a thread of its own. */
-export interface Works {
+export interface StatementRunner {
   readonly run: (all: readonly (Bound | null)[]) => unknown[][];
   /** Begins a transaction where none is under way. */
   readonly send: (all: readonly (Bound | null)[]) => unknown[][];
@@ -15,15 +15,15 @@ export interface Works {
 }
 
 /** The same, where that may take a message. */
-export interface Calls {
-  readonly look: (...given: Parameters<Works['run']>) => Promise<unknown[][]>;
+export interface RunnerCalls {
+  readonly look: (...given: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
   readonly begin: () => Promise<void>;
-  readonly send: (...given: Parameters<Works['send']>) => unknown[][] | Promise<unknown[][]>;
+  readonly send: (...given: Parameters<StatementRunner['send']>) => unknown[][] | Promise<unknown[][]>;
   readonly end: (isGood: boolean) => Promise<void>;
 }
 
 /** Each text is prepared once. */
-export function createWorks(db: Sqlite): Works {
+export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
   let transaction: ReturnType<typeof begin> | null = null;
@@ -60,7 +60,7 @@ export function createWorks(db: Sqlite): Works {
 }
 
 /** Creates a batch that runs its statements on one connection. */
-export function createBatch(send: Calls['send']): Batch {
+export function createBatch(send: RunnerCalls['send']): Batch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
   ): Promise<BatchResults<All>>;
@@ -71,7 +71,7 @@ export function createBatch(send: Calls['send']): Batch {
 }
 
 /** Written on one connection, one transaction after the other. Who looks on that one (`isOne`) waits for them. */
-export function databaseOf(calls: Calls, isOne = false): Database {
+export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Database {
   const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
 
@@ -105,7 +105,7 @@ export function databaseOf(calls: Calls, isOne = false): Database {
 /** Rows that go into one message: to copy all at once would hold up whoever sends them. */
 const ROWS_A_MESSAGE = 200;
 
-export function inParts(send: Calls['send']): Calls['look'] {
+export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['look'] {
   return async all => {
     const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_A_MESSAGE);
     const bound = all[long];
@@ -113,7 +113,7 @@ export function inParts(send: Calls['send']): Calls['look'] {
     const first = { ...bound, rows: bound.rows.slice(0, ROWS_A_MESSAGE) };
     const before = await send([...all.slice(0, long), first]);
     const rest = { ...bound, rows: bound.rows.slice(ROWS_A_MESSAGE) };
-    const [, ...after] = await inParts(send)([rest, ...all.slice(long + 1)]);
+    const [, ...after] = await splitLongBatches(send)([rest, ...all.slice(long + 1)]);
     return [...before, ...after];
   };
 }
@@ -122,7 +122,7 @@ export function inParts(send: Calls['send']): Calls['look'] {
 const CACHE_KB = 32_000;
 
 /** For whoever writes the mirror: what many commits touch is moved once. */
-export function tuned(db: Sqlite): Sqlite {
+export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
   db.pragma(`wal_autocheckpoint = ${Math.round(LONGEST_LOG_BYTES / pageBytes)}`);
@@ -132,7 +132,7 @@ export function tuned(db: Sqlite): Sqlite {
 const AGAIN_MS = 20;
 
 /** Who holds the lock may need this thread to come to an end: it is not waited for in the driver. */
-export async function patiently(db: Sqlite, work: () => void): Promise<void> {
+export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void> {
   const longestMs = Number(db.pragma('busy_timeout', { simple: true }));
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
     try {
@@ -150,15 +150,15 @@ export async function patiently(db: Sqlite, work: () => void): Promise<void> {
 }
 
 /** On one connection of this thread: who looks waits for whoever writes. */
-export function databaseOn(db: Sqlite): Database {
-  const works = createWorks(db);
-  const calls: Calls = {
+export function createDatabaseOn(db: Sqlite): Database {
+  const works = createStatementRunner(db);
+  const calls: RunnerCalls = {
     look: async all => works.run(all),
-    begin: () => patiently(db, () => works.send([])),
+    begin: () => retryWhileBusy(db, () => works.send([])),
     send: works.run,
     end: async isGood => works.end(isGood),
   };
-  return databaseOf(calls, true);
+  return createQueuedDatabase(calls, true);
 }
 
 /** A statement on one connection, which runs synchronously. */

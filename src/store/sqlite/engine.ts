@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
 import { FAMILIES, type Family } from '../migrations.js';
-import { poolOf } from '../postgres/pool-settings.js';
-import { lookAtDisk, walBytes } from './measure-disk.js';
+import { getPoolOptions } from '../postgres/pool-settings.js';
+import { measureDisk, getLogSize } from './measure-disk.js';
 
 /** Files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
@@ -45,9 +45,9 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openWork: async options => (await import('./stores.js')).openWork(files, options),
     ask: async question => (await import('./sql-query/run-sql-query.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
-    keeping: {
-      copyTo: async folder => (await import('./backup-files.js')).copyAll(dataDir, folder),
-      demandAlone: async () => (await import('./backup-files.js')).demandAlone(dataDir),
+    backup: {
+      copyTo: async folder => (await import('./backup-files.js')).copyFiles(dataDir, folder),
+      assertNotOpen: async () => (await import('./backup-files.js')).assertNotOpen(dataDir),
       openStage: async () => (await import('./backup-files.js')).openStage(dataDir),
       replaceBy: async (folder, aside) =>
         (await import('./backup-files.js')).replaceAll(dataDir, folder, aside),
@@ -56,19 +56,19 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
         const there = FAMILIES.filter(family => existsSync(fileOf(family)));
         const from = { pdfs, files: there.map(family => [family, fileOf(family)] as const) };
         const { moveToPostgres } = await import('../move-to-postgres.js');
-        const pool = poolOf(database, 'command', () => undefined);
+        const pool = getPoolOptions(database, 'command', () => undefined);
         return await moveToPostgres(from, pool, new Date(now).toISOString());
       },
     },
-    findBroken: async (now, onLaw) =>
-      (await import('./find-consistency-faults.js')).findBroken(files, now, evidenceFile, onLaw),
+    findConsistencyFaults: async (now, onLaw) =>
+      (await import('./find-consistency-faults.js')).findConsistencyFaults(files, now, evidenceFile, onLaw),
     checked: 'inbox.db and mirror.db are intact',
     examine: async function* () {
       const { examine } = await import('./examine-files.js');
-      yield* examine(files, lookAtDisk(dataDir, diskReserveMb), evidenceFile);
+      yield* examine(files, measureDisk(dataDir, diskReserveMb), evidenceFile);
     },
     describeSchema: () => describeSchema('sqlite'),
-    lookAtDisk: () => lookAtDisk(dataDir, diskReserveMb),
-    logBytes: family => walBytes(fileOf(family)),
+    measureDisk: () => measureDisk(dataDir, diskReserveMb),
+    logBytes: family => getLogSize(fileOf(family)),
   };
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import { type ConsistencyFault, firstOf, SHOWN } from '../contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/consistency-fault.js';
 import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
 import { named, select, sqlStatement } from '../sql/columns.js';
 import { findSchemaChanges } from './find-schema-changes.js';
-import { createBatch, createWorks } from './database.js';
+import { createBatch, createStatementRunner } from './database.js';
 import { type Files, openBoth } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 
@@ -25,7 +25,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
 });
 
 /** Checks the integrity of both files, the schema, and the laws. */
-export async function findBroken(
+export async function findConsistencyFaults(
   files: Files,
   now: number,
   evidenceFile: string | null = null,
@@ -33,10 +33,10 @@ export async function findBroken(
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
-    const look = createBatch(createWorks(db).run);
+    const look = createBatch(createStatementRunner(db).run);
     return [
-      ...structure(db),
-      ...firstOf(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
+      ...checkIntegrity(db),
+      ...summarizeFaults(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
       ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, look, onLaw })),
     ];
   } finally {
@@ -44,20 +44,23 @@ export async function findBroken(
   }
 }
 
-function structure(db: Sqlite): ConsistencyFault[] {
+function checkIntegrity(db: Sqlite): ConsistencyFault[] {
   const found: ConsistencyFault[] = [];
   for (const name of ['main', 'inbox'] as const) {
-    const answers = db.prepare<[], string>(`PRAGMA ${name}.integrity_check(${SHOWN})`).pluck().all();
+    const answers = db
+      .prepare<[], string>(`PRAGMA ${name}.integrity_check(${MAX_SHOWN_FAULTS})`)
+      .pluck()
+      .all();
     for (const answer of answers) {
-      if (answer !== 'ok') found.push({ law: `SQLite finds ${fileOf(name)} whole`, where: answer });
+      if (answer !== 'ok') found.push({ law: `SQLite finds ${getFileName(name)} whole`, where: answer });
     }
     const foreign = db.prepare<[], { table: string }>(`PRAGMA ${name}.foreign_key_check`).all();
     const tables = foreign.map(({ table }) => table);
-    found.push(...firstOf(`foreign keys of ${fileOf(name)} are kept`, tables));
+    found.push(...summarizeFaults(`foreign keys of ${getFileName(name)} are kept`, tables));
   }
   return found;
 }
 
-function fileOf(name: 'main' | 'inbox'): string {
+function getFileName(name: 'main' | 'inbox'): string {
   return name === 'main' ? 'mirror.db' : 'inbox.db';
 }

@@ -13,7 +13,7 @@ export interface DiskSpace {
 }
 
 /** `reserveMb` is null where the size of the disk decides. */
-export function weighDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: number | null): Disk {
+export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: number | null): Disk {
   const standard = Math.min(RESERVE_AT_MOST, totalBytes * RESERVE_SHARE);
   const reserveBytes = reserveMb === null ? standard : reserveMb * MIB;
   return {
@@ -25,12 +25,12 @@ export function weighDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: numbe
 }
 
 /** What the disk of a folder has left for us. */
-export function lookAtDisk(folder: string, reserveMb: number | null): Disk {
+export function measureDisk(folder: string, reserveMb: number | null): Disk {
   const { bavail, blocks, bsize } = statfsSync(folder);
-  return weighDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);
+  return assessDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);
 }
 
 /** Size in bytes of the write-ahead log beside a database file. */
-export function walBytes(file: string): number {
+export function getLogSize(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,11 +1,11 @@
 import {
-  demandCurrent,
-  demandOurs,
-  digestOf,
+  assertCurrentSchema,
+  assertOwnSchema,
+  computeDigest,
   type Family,
   type Migration,
   migrationsOf,
-  type Standing,
+  type SchemaState,
 } from '../migrations.js';
 import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
 import { closing, openDatabase, type Sqlite, write } from './open-database.js';
@@ -27,7 +27,7 @@ export function migrate(
   now: string,
   migrations: readonly Migration[] = migrationsOf('sqlite', family),
 ): string[] {
-  if (demandOurs(standingOf(db), migrations) === migrations.length) return [];
+  if (assertOwnSchema(readSchemaState(db), migrations) === migrations.length) return [];
   write(db, () => db.exec(RECORDS));
   return migrations.filter(each => write(db, () => apply(db, each, migrations, now))).map(({ name }) => name);
 }
@@ -50,10 +50,10 @@ export function schemaVersion(db: Sqlite): number {
 }
 
 export function demandSchema(db: Sqlite, family: Family): void {
-  demandCurrent(standingOf(db), migrationsOf('sqlite', family));
+  assertCurrentSchema(readSchemaState(db), migrationsOf('sqlite', family));
 }
 
-function standingOf(db: Sqlite): Standing {
+function readSchemaState(db: Sqlite): SchemaState {
   const version = schemaVersion(db);
   // On SQLite the statement is the same for each family.
   const records = version === 0 ? [] : prepareOn(db, LIST_APPLIED.inbox).all({});
@@ -69,9 +69,14 @@ const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
 
 function apply(db: Sqlite, migration: Migration, migrations: readonly Migration[], now: string): boolean {
   const { version, name, sql } = migration;
-  if (demandOurs(standingOf(db), migrations) >= version) return false;
+  if (assertOwnSchema(readSchemaState(db), migrations) >= version) return false;
   db.exec(sql);
-  prepareOn(db, INSERT_APPLIED.inbox).all({ version, name, appliedAt: now, digest: digestOf(migration) });
+  prepareOn(db, INSERT_APPLIED.inbox).all({
+    version,
+    name,
+    appliedAt: now,
+    digest: computeDigest(migration),
+  });
   db.pragma(`user_version = ${version}`);
   return true;
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
 import { StoreError } from '../store-error.js';
 import { Database, type Sqlite } from './driver.js';
-import { namedDamage } from './damage-error.js';
+import { toDamageError } from './damage-error.js';
 
 export type { Sqlite } from './driver.js';
 
@@ -21,7 +21,7 @@ const PRIVATE_FILE = 0o600;
 /** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
-  demandFiles(file);
+  assertRegularFiles(file);
   if (!readonly) makePrivate(file);
   const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   try {
@@ -35,7 +35,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
     return db;
   } catch (error) {
     db.close();
-    throw namedDamage(error, file);
+    throw toDamageError(error, file);
   }
 }
 
@@ -77,7 +77,7 @@ export function write<T>(db: Sqlite, work: () => T): T {
 }
 
 /** To open a pipe waits until somebody writes into it, and SQLite cannot say that it was given a folder. */
-export function demandFiles(file: string): void {
+export function assertRegularFiles(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     if (statSync(name, { throwIfNoEntry: false })?.isFile() !== false) continue;
     throw new StoreError('damaged', `${name} is no file, but a folder, a pipe or a device.`, { file });

@@ -3,7 +3,7 @@ import type { EvidencePort } from '../../evidence/port.js';
 import type { Value } from '../dialect.js';
 import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
 import type { Batch } from '../statement.js';
-import { createBatch, createWorks } from './database.js';
+import { createBatch, createStatementRunner } from './database.js';
 import { demandSchema } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
@@ -27,7 +27,7 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
 }
 
 function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
-  const { run } = createWorks(evidence);
+  const { run } = createStatementRunner(evidence);
   return createEvidencePort({
     readMirror: createExactReader(mirror),
     runOnLog: createBatch(run),

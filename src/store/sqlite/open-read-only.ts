@@ -1,6 +1,6 @@
-import { namedDamage } from './damage-error.js';
+import { toDamageError } from './damage-error.js';
 import { demandSchema } from './migrate.js';
-import { demandFiles, openDatabase, type Sqlite } from './open-database.js';
+import { assertRegularFiles, openDatabase, type Sqlite } from './open-database.js';
 
 export interface Files {
   readonly mirrorFile: string;
@@ -25,10 +25,10 @@ export function openBoth(files: Files): Sqlite {
 
 function attachInbox(db: Sqlite, file: string): void {
   try {
-    demandFiles(file);
+    assertRegularFiles(file);
     db.prepare('ATTACH DATABASE ? AS inbox').run(file);
     db.pragma('inbox.page_count');
   } catch (error) {
-    throw namedDamage(error, file);
+    throw toDamageError(error, file);
   }
 }

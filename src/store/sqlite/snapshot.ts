@@ -5,7 +5,7 @@ import { type Cells, copyTable, listTables, type ReadRows } from '../copy-tables
 import { SQLITE } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
-import { createWorks } from './database.js';
+import { createStatementRunner } from './database.js';
 import { migrateFile } from './migrate.js';
 import { type Files, openBoth } from './open-read-only.js';
 import { closing, openDatabase, type Sqlite } from './open-database.js';
@@ -26,7 +26,7 @@ export async function writeFilled(file: string, at: string, read: ReadRows): Pro
     migrateFile(draft, 'mirror', at);
     const db = openDatabase(draft, { busyTimeoutMs: 0 });
     try {
-      const works = createWorks(db);
+      const works = createStatementRunner(db);
       const write = (statement: BoundStatement): void => {
         works.send([statement.bind(SQLITE)]);
         works.end(true);

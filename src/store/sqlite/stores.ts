@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../inbox/port.js';
-import type { Erased, OpenPdfs, WorkOptions, WorkStore, WriteStore } from '../engine.js';
+import type { ErasureReport, OpenPdfs, WorkOptions, WorkStore, WriteStore } from '../engine.js';
 import type { Family } from '../migrations.js';
 import { createCertificateFolder } from './mirror/certificate-folder.js';
 import { createInboxPort } from './inbox/inbox-port.js';
@@ -27,7 +27,7 @@ export function openPdfs({ certificates }: AllFiles, now: () => number): OpenPdf
 }
 
 export function openWriters(files: AllFiles, now: () => number): Promise<WriteStore> {
-  return opening(files, false, async (inboxDb, mirrorDb, close) => ({
+  return openDatabases(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
     mirror: createMirrorPort(mirrorDb, files.certificates),
     ...openPdfs(files, now),
@@ -39,7 +39,7 @@ export function openWriters(files: AllFiles, now: () => number): Promise<WriteSt
 
 /** The mirror is written in a thread of its own, and read in this one. */
 export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise<WorkStore> {
-  return opening(files, true, async (inboxDb, mirrorDb, close) => {
+  return openDatabases(files, true, async (inboxDb, mirrorDb, close) => {
     const { mirrorFile: file, certificates } = files;
     const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, onFailed: failed };
     const { mirror, close: closeThread } = await startMirrorThread(thread);
@@ -59,7 +59,7 @@ export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise
 }
 
 /** What is opened for work that then fails is closed. */
-async function opening<T>(
+async function openDatabases<T>(
   { inboxFile, mirrorFile }: Files,
   readonly: boolean,
   work: (inboxDb: Sqlite, mirrorDb: Sqlite, close: () => void) => Promise<T>,
@@ -89,7 +89,7 @@ const UNUSED_PARTS =
   'Older copies may stand in unused parts of the files: without --no-vacuum they are rewritten.';
 const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.';
 
-function erase(databases: readonly Sqlite[], vacuum: boolean): Erased {
+function erase(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   if (vacuum) for (const db of databases) db.exec('VACUUM');
   const logEmptied = databases.map(emptyLog).every(Boolean);
   const left = [...(vacuum ? [] : [UNUSED_PARTS]), ...(logEmptied ? [] : [HELD_LOG])];

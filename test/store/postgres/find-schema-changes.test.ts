@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findBroken } from '../../../src/store/postgres/find-consistency-faults.js';
+import { findConsistencyFaults } from '../../../src/store/postgres/find-consistency-faults.js';
 import { runCommand } from '../../support/command.js';
 import { createRole, openForTest, createDatabase } from '../../support/postgres.js';
 
@@ -11,7 +11,7 @@ async function prepare() {
   const owner = openForTest(database);
   const worker = openForTest(await createRole(owner, database, 'work'));
   const findChanges = async (postgres = worker) =>
-    (await findBroken(postgres, NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
+    (await findConsistencyFaults(postgres, NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
   return { database, owner, worker, findChanges };
 }
 

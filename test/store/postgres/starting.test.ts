@@ -15,7 +15,7 @@ import { type TestDatabase, openForTest, createDatabase } from '../../support/po
 const FAMILIES = ['inbox', 'mirror'] as const;
 const AT = new Date(NOON).toISOString();
 
-const poolOf = ({ url }: TestDatabase): PoolOptions => ({
+const getPoolOptions = ({ url }: TestDatabase): PoolOptions => ({
   url,
   name: 'starting',
   connections: 1,
@@ -33,7 +33,7 @@ async function start(
     waitedMs += ms;
     await meanwhile(waitedMs);
   };
-  const fault = await during(poolOf(database), postgres =>
+  const fault = await during(getPoolOptions(database), postgres =>
     awaitSchema(postgres, FAMILIES, what => told.push(what), wait),
   ).then(
     () => null,

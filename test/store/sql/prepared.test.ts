@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { POSTGRES, SQLITE } from '../../../src/store/dialect.js';
 import { insertFrom, jsonRelation, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { insertRows, type Params, prepared } from '../../../src/store/sql/prepared.js';
-import { databaseOn } from '../../../src/store/sqlite/database.js';
+import { createDatabaseOn } from '../../../src/store/sqlite/database.js';
 import { batchByName } from '../../../src/store/statement.js';
 import { temporaryInbox } from '../../support/inbox.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
@@ -87,7 +87,7 @@ test('parameters cannot be spread', () => {
 });
 
 test('each statement of a batch returns its own rows', async () => {
-  const { transact } = databaseOn(temporaryMirror());
+  const { transact } = createDatabaseOn(temporaryMirror());
   const raise = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
     db.updateTable('mirror.version_counter').set({ last }).returning('last'),
   );
@@ -97,7 +97,7 @@ test('each statement of a batch returns its own rows', async () => {
 });
 
 test('the results of a batch are read by name, and a statement that is left out returns no rows', async () => {
-  const { transact } = databaseOn(temporaryMirror());
+  const { transact } = createDatabaseOn(temporaryMirror());
   const raise = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
     db.updateTable('mirror.version_counter').set({ last }),
   );
@@ -118,7 +118,7 @@ test('rows that are passed as JSON are a relation with typed columns', async () 
     { note: 'b', job_id: 2 },
     { job_id: 1, note: null },
   ];
-  const found = await databaseOn(temporaryMirror()).look(list({ claims: claims.toTable(rows) }));
+  const found = await createDatabaseOn(temporaryMirror()).look(list({ claims: claims.toTable(rows) }));
   expect(found).toEqual([
     [
       { id: 1, note: null },
@@ -139,7 +139,7 @@ test('many rows are inserted by one statement on either engine', async () => {
     ['a', 'data', 1],
     ['b', 'data', 2],
   ];
-  const { look, transact } = databaseOn(temporaryMirror());
+  const { look, transact } = createDatabaseOn(temporaryMirror());
   await transact(batch => batch(insert(rows)));
   const read = prepared(({ db }) => db.selectFrom('mirror.fences').selectAll().orderBy('claim'));
   expect(await look(read())).toEqual([

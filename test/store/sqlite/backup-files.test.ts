@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { copyAll, demandAlone, replaceAll } from '../../../src/store/sqlite/backup-files.js';
+import { copyFiles, assertNotOpen, replaceAll } from '../../../src/store/sqlite/backup-files.js';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { temporaryFolder } from '../../support/inbox.js';
@@ -21,7 +21,7 @@ function filled(): string {
 
 test('a backup copies the inbox and the log first, then the mirror, which so contains all they refer to, and certificates last', () => {
   const to = join(temporaryFolder(), 'copy');
-  copyAll(filled(), to);
+  copyFiles(filled(), to);
   const order = ['inbox.db', 'evidence.db', 'mirror.db', join('certificates', PDF)];
   const written = order.map(name => statSync(join(to, name), { bigint: true }).mtimeNs);
   expect(written).toEqual(written.toSorted((a, b) => Number(a - b)));
@@ -35,12 +35,12 @@ test('a database that another process has open is detected, even beside a damage
   for (const name of ['inbox.db', 'evidence.db', 'mirror.db']) {
     const db = openDatabase(join(folder, name), { busyTimeoutMs: 0 });
     db.pragma('user_version');
-    expect(() => demandAlone(folder), name).toThrow(`${join(folder, name)} is open in a process`);
+    expect(() => assertNotOpen(folder), name).toThrow(`${join(folder, name)} is open in a process`);
     db.close();
-    demandAlone(folder);
+    assertNotOpen(folder);
   }
   writeFileSync(join(folder, 'mirror.db'), 'no database at all');
-  demandAlone(folder);
+  assertNotOpen(folder);
 });
 
 test('replaced files are moved aside with their logs, and none is left beside the new ones', () => {
@@ -63,5 +63,5 @@ test('a damaged copy is reported when it is written', () => {
     UPDATE sqlite_schema SET sql = 'CREATE TABLE odd (a NOT NULL)' WHERE name = 'odd'`);
   db.close();
   const to = join(temporaryFolder(), 'copy');
-  expect(() => copyAll(folder, to)).toThrow(`${join(to, 'evidence.db')} is damaged: NULL value in odd.a.`);
+  expect(() => copyFiles(folder, to)).toThrow(`${join(to, 'evidence.db')} is damaged: NULL value in odd.a.`);
 });

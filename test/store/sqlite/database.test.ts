@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
-import { createWorks, databaseOn, inParts } from '../../../src/store/sqlite/database.js';
+import {
+  createStatementRunner,
+  createDatabaseOn,
+  splitLongBatches,
+} from '../../../src/store/sqlite/database.js';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
@@ -11,7 +15,7 @@ const SET = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
 );
 
 test('transactions of one connection run one after the other, and a reader sees none half done', async () => {
-  const { look, transact } = databaseOn(temporaryMirror());
+  const { look, transact } = createDatabaseOn(temporaryMirror());
   const raise = () =>
     transact(async batch => {
       const [[counter]] = await batch(COUNTER);
@@ -24,7 +28,7 @@ test('transactions of one connection run one after the other, and a reader sees 
 });
 
 test('a failed transaction is rolled back, and the next one begins', async () => {
-  const { look, transact } = databaseOn(temporaryMirror());
+  const { look, transact } = createDatabaseOn(temporaryMirror());
   const failed = transact(async batch => {
     await batch(SET({ last: 7 }));
     throw new Error('planted');
@@ -36,9 +40,9 @@ test('a failed transaction is rolled back, and the next one begins', async () =>
 });
 
 test('many statements are sent in small messages, and each gets its own result', async () => {
-  const works = createWorks(temporaryMirror());
+  const works = createStatementRunner(temporaryMirror());
   const sizes: number[] = [];
-  const send = inParts(async all => {
+  const send = splitLongBatches(async all => {
     sizes.push(Math.max(...all.map(each => each?.rows?.length ?? 0)));
     return works.send(all);
   });
@@ -52,7 +56,7 @@ test('many statements are sent in small messages, and each gets its own result',
 });
 
 test('a missing value is refused instead of stored as NULL', async () => {
-  const { transact } = databaseOn(temporaryMirror());
+  const { transact } = createDatabaseOn(temporaryMirror());
   const given: { last: number } = Object.assign(Object.create(null), { other: 1 });
   await expect(transact(batch => batch(SET(given)))).rejects.toThrow('"last"');
 });
@@ -61,7 +65,7 @@ test('waiting for a lock does not block the thread of its holder', async () => {
   const db = temporaryMirror();
   const other = openDatabase(db.name, { busyTimeoutMs: 5_000 });
   onTestFinished(() => void other.close());
-  const [one, two] = [databaseOn(db), databaseOn(other)];
+  const [one, two] = [createDatabaseOn(db), createDatabaseOn(other)];
   const slow = one.transact(async batch => {
     await batch(SET({ last: 1 }));
     await delay(50);

@@ -17,7 +17,7 @@ function prepare() {
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
   const change = (family: string, sql: string) => openTablesOfFile(join(folder, `${family}.db`)).change(sql);
   const findChanges = async () =>
-    (await engine.findBroken(NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
+    (await engine.findConsistencyFaults(NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
   return { folder, change, findChanges };
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open-database.js';
-import { prepareReading } from '../../../src/store/sqlite/sql-query/prepare-sql-query.js';
+import { prepareSqlQuery } from '../../../src/store/sqlite/sql-query/prepare-sql-query.js';
 import { makeFolder } from '../../support/folder.js';
 
 let folder: string;
@@ -29,10 +29,10 @@ test('a single reading statement runs and returns exact integers', () => {
     'WITH x AS (SELECT a FROM t) SELECT a FROM x',
     'SELECT a FROM t;',
   ]) {
-    expect([...prepareReading(db, sql).iterate()], sql).toEqual([[1n], [9007199254740993n]]);
+    expect([...prepareSqlQuery(db, sql).iterate()], sql).toEqual([[1n], [9007199254740993n]]);
   }
-  expect([...prepareReading(db, 'VALUES (1)').iterate()]).toEqual([[1n]]);
-  expect([...prepareReading(db, 'EXPLAIN QUERY PLAN SELECT a FROM t').iterate()]).toHaveLength(1);
+  expect([...prepareSqlQuery(db, 'VALUES (1)').iterate()]).toEqual([[1n]]);
+  expect([...prepareSqlQuery(db, 'EXPLAIN QUERY PLAN SELECT a FROM t').iterate()]).toHaveLength(1);
 });
 
 test('statements that write, attach, copy or set are refused', () => {
@@ -52,6 +52,6 @@ test('statements that write, attach, copy or set are refused', () => {
     '',
     '-- nothing but a note',
   ]) {
-    expect(() => prepareReading(db, sql), sql).toThrow(/expected|more than one statement/);
+    expect(() => prepareSqlQuery(db, sql), sql).toThrow(/expected|more than one statement/);
   }
 });

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox-port.js';
 import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror-port.js';
 import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
-import { locationOf } from '../../../src/store/postgres/pool-settings.js';
+import { describeLocation } from '../../../src/store/postgres/pool-settings.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
 import { recordUnreadDeliveries } from '../../../src/sync/schedule/unread-deliveries.js';
 import { takeEmptyDatabase, createRole } from '../postgres.js';
@@ -56,7 +56,7 @@ export async function openOddMirrorTwice(): Promise<MirrorPair> {
         QUERY_DATABASE_URL: readRole.url,
         DATA_DIR: join(folder, 'none'),
       },
-      location: locationOf(database.url),
+      location: describeLocation(database.url),
     },
   };
 }

@@ -17,7 +17,7 @@ import type { MirrorPort, OpenSync } from '../../../src/mirror/port.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
 import type { ConsistencyFault } from '../../../src/store/contract/consistency-fault.js';
 import type { Reader } from '../../../src/store/contract/reader.js';
-import { findBroken } from '../../../src/store/postgres/find-consistency-faults.js';
+import { findConsistencyFaults } from '../../../src/store/postgres/find-consistency-faults.js';
 import { createInboxPort as createInboxInSchemas } from '../../../src/store/postgres/inbox/inbox.js';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificate-table.js';
 import { createMirrorPort as createMirrorInSchemas } from '../../../src/store/postgres/mirror/mirror-port.js';
@@ -26,7 +26,7 @@ import { readerOf as askPostgres } from '../../../src/store/postgres/reader.js';
 import { snapshot } from '../../../src/store/postgres/snapshot.js';
 import { createCertificateFolder } from '../../../src/store/sqlite/mirror/certificate-folder.js';
 import { writeCopy } from '../../../src/store/sqlite/snapshot.js';
-import { findBroken as findBrokenInFiles } from '../../../src/store/sqlite/find-consistency-faults.js';
+import { findConsistencyFaults as findBrokenInFiles } from '../../../src/store/sqlite/find-consistency-faults.js';
 import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox-port.js';
 import { migrate } from '../../../src/store/sqlite/migrate.js';
 import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror-port.js';
@@ -220,7 +220,7 @@ export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
   readonly tampering: PdfTampering;
   /** Writes a snapshot of the mirror to a SQLite file. Returns false if the file exists. */
   readonly snapshot: (file: string) => Promise<boolean>;
-  readonly findBroken: () => Promise<readonly ConsistencyFault[]>;
+  readonly findConsistencyFaults: () => Promise<readonly ConsistencyFault[]>;
 }
 
 export interface TestEngine {
@@ -351,7 +351,7 @@ async function openMirrorInFiles(): Promise<TestMirror> {
     ...scene,
     tampering: tamperWithFiles(join(scene.folder, 'certificates')),
     snapshot: async file => writeCopy(scene.handle, file),
-    findBroken: async () => {
+    findConsistencyFaults: async () => {
       const files = {
         mirrorFile: join(scene.folder, 'mirror.db'),
         inboxFile: join(scene.folder, 'inbox.db'),
@@ -377,7 +377,7 @@ export async function openMirrorOnPostgres(postgres: Postgres): Promise<TestMirr
     pdfs: maxBytes => createCertificateTable(postgres, { now: () => clock.at, maxBytes }),
     tampering: tamperWithTable(postgres),
     snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
-    findBroken: () => findBroken(postgres, clock.at),
+    findConsistencyFaults: () => findConsistencyFaults(postgres, clock.at),
   };
 }
 

@@ -12,7 +12,7 @@ export const JSON_FORMAT = { json: 'print what was done as JSON' };
 
 /** Returns the backup store of a mirror in files. Throws for a mirror in PostgreSQL. */
 export function requireFileBackupStore({ engine }: MirrorLocation): BackupStore {
-  if (engine.keeping !== null) return engine.keeping;
+  if (engine.backup !== null) return engine.backup;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
     'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
@@ -40,7 +40,7 @@ export async function verifyCopiedMirror(
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
   const showProgress = createProgress(io);
-  const broken = await copy.findBroken(io.now(), (checked, total) =>
+  const broken = await copy.findConsistencyFaults(io.now(), (checked, total) =>
     showProgress(`Checking the copy: ${checked} of ${total} rules`),
   );
   showProgress('Checking certificates');
@@ -52,7 +52,7 @@ export async function verifyCopiedMirror(
     ...broken.map(({ law, where }) => `${where}: ${law}`),
     ...files.faults.map(({ file, fault }) => `certificates/${file}: ${fault}`),
   ];
-  await copy.keeping?.demandAlone();
+  await copy.backup?.assertNotOpen();
   if (faults.length === 0) return { certificates: files.checked };
   throw createCheckError([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }

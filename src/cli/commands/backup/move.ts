@@ -16,10 +16,10 @@ export const MOVE = defineCommand({
       throw createUsageError('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
     const engine = openEngine({ ...store, database: null });
     const missing = engine.findMissing();
-    if (missing !== null || engine.keeping === null)
+    if (missing !== null || engine.backup === null)
       throw createNotFoundError(`There is no mirror in ${store.dataDir}: ${missing} is missing.`);
-    await engine.keeping.demandAlone();
-    const moved = await engine.keeping.moveTo(store.database, io.now());
+    await engine.backup.assertNotOpen();
+    const moved = await engine.backup.moveTo(store.database, io.now());
     printNotice(
       `Moved ${moved.rows} rows and ${moved.certificates} certificates, and compared each. ${store.dataDir} is unchanged; keep it until you trust the new database.`,
     );

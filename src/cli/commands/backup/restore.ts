@@ -33,10 +33,10 @@ export const RESTORE = defineCommand({
       throw createUsageError(
         'EVIDENCE_KEY_FILE is not set. It is needed to continue the evidence log of the backup under a new name.',
       );
-    await keeping.demandAlone();
+    await keeping.assertNotOpen();
     const stage = await keeping.openStage();
     try {
-      await backup.keeping?.copyTo(stage.folder);
+      await backup.backup?.copyTo(stage.folder);
       const staged = openFolder(stage.folder);
       await staged.migrate(io.now());
       await verifyCopiedMirror(context, staged);

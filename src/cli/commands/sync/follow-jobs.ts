@@ -98,7 +98,7 @@ const INTERRUPTED =
 
 /** Throws if the disk is nearly full. Workers then claim no jobs, so waiting might never end. */
 function throwIfDiskFull({ engine }: MirrorLocation): void {
-  const disk = engine.lookAtDisk();
+  const disk = engine.measureDisk();
   if (!disk?.paused) return;
   throw createCheckError(
     `Reads and certificates are paused: ${describeDisk(disk)}.`,

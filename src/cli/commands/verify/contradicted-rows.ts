@@ -1,6 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readVersions } from '../../../query/at-registry.js';
-import { type ConsistencyFault, firstOf, SHOWN } from '../../../store/contract/consistency-fault.js';
+import {
+  type ConsistencyFault,
+  summarizeFaults,
+  MAX_SHOWN_FAULTS,
+} from '../../../store/contract/consistency-fault.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived-columns.js';
@@ -37,11 +41,11 @@ async function findContradictedRowsInTable(
       const columns = findContradictedColumns(table, row);
       if (columns.length === 0) continue;
       count += 1;
-      if (count <= SHOWN) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
+      if (count <= MAX_SHOWN_FAULTS) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
     }
     const newestVersion = rows.at(-1)?.['version'];
     if (newestVersion === undefined || rows.length < BATCH_SIZE)
-      return firstOf(`each column of ${table} matches its document`, shown, count);
+      return summarizeFaults(`each column of ${table} matches its document`, shown, count);
     lastVersion = newestVersion;
     await yieldToEventLoop();
   }

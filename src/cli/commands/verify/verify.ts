@@ -192,7 +192,7 @@ async function verifyLocalData({ io, requireMirror, openReader, openPdfs }: Comm
     showProgress(`Comparing rows with their documents: ${formatWithCommas(rows)}`);
   };
   const broken: readonly ConsistencyFault[] = [
-    ...(await requireMirror().engine.findBroken(io.now(), (checked, total) =>
+    ...(await requireMirror().engine.findConsistencyFaults(io.now(), (checked, total) =>
       showProgress(`Checking the databases: ${checked} of ${total} rules`),
     )),
     ...(await findContradictedRows(reader, onBatch)),

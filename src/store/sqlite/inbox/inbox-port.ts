@@ -7,7 +7,7 @@ import { type Sqlite, write } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
 import { createJobSteps } from './job-steps.js';
-import { createReceiverPort, inboxDatabaseOn } from './receiver-port.js';
+import { createReceiverPort, createInboxDatabase } from './receiver-port.js';
 import { createWake } from './wake.js';
 
 /** Jobs that are dated in the future do not count. */
@@ -22,7 +22,7 @@ const FIND_REQUESTED = prepared(
 );
 
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
-  const database = inboxDatabaseOn(db, now);
+  const database = createInboxDatabase(db, now);
   const enqueue = createEnqueue(db);
   const { watch, wake } = createWake(db);
   const findRequested = prepareOn(db, FIND_REQUESTED);

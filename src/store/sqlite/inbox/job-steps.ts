@@ -85,7 +85,7 @@ type TakeValues = AtTime & {
   /** How many of the reserved numbers are for this part and those after it. */
   readonly reserved: number;
 };
-const TAKE = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: Params<TakeValues>) => {
+const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: Params<TakeValues>) => {
   const { job_id: jobId, position } = chosenJob.columns;
   return sqlStatement`WITH ${RUNNING},
     due AS MATERIALIZED (
@@ -124,7 +124,7 @@ export function createJobSteps({ look, commit, now }: InboxDatabase): JobSteps {
     let reserved = countSlots(parts);
     return parts.map(({ slots, ids }) => {
       const chosen = chosenJob.toTable(ids.map((id, position) => ({ job_id: id, position })));
-      const statement = ids.length === 0 ? null : TAKE({ ...values, chosen, slots, reserved });
+      const statement = ids.length === 0 ? null : TAKE_JOBS({ ...values, chosen, slots, reserved });
       reserved -= slots;
       return statement;
     });

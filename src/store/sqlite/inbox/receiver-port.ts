@@ -5,7 +5,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import type { InboxDatabase } from '../../inbox/inbox-database.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/count-rejected.js';
-import { createBatch, createWorks } from '../database.js';
+import { createBatch, createStatementRunner } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open-database.js';
 import { createStore } from './store-deliveries.js';
 
@@ -22,8 +22,8 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
 }
 
 /** On a connection of this thread: no transaction is open while anything else is done. */
-export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
-  const { run } = createWorks(db);
+export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabase {
+  const { run } = createStatementRunner(db);
   return {
     look: createBatch(run),
     commit: createBatch(all => write(db, () => run(all))),
@@ -34,7 +34,7 @@ export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
 export function createReceiverPort(
   db: Sqlite,
   now: () => number,
-  database = inboxDatabaseOn(db, now),
+  database = createInboxDatabase(db, now),
 ): ReceiverPort & Pick<InboxPort, 'readPulse'> {
   const store = createStore(db);
   return {

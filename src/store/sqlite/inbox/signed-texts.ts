@@ -7,13 +7,13 @@ import { named, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { prepareOn } from '../database.js';
 
-export interface Received extends NewDelivery {
+export interface ReceivedDelivery extends NewDelivery {
   /** Epoch ms. */
   readonly receivedAt: number;
 }
 
 /** Where the latest post of a text stands. */
-interface Known {
+interface CachedText {
   readonly textId: number;
   /** Epoch ms. */
   readonly seenAt: number;
@@ -62,7 +62,7 @@ type Duplicate = {
   readonly at: string;
 };
 /** Counts a duplicate. A read that has begun since the row's oldest unread post may have answered that post, but not this one. */
-const FOLD = prepared(
+const COUNT_DUPLICATE = prepared(
   (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
     sqlStatement`UPDATE ${own()} SET
       ${own.duplicates} = ${own.duplicates} + 1,
@@ -77,15 +77,15 @@ const FOLD = prepared(
 );
 
 /** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
-export function createTexts(db: Sqlite) {
+export function createSignedTexts(db: Sqlite) {
   const memory = createTransactionalCache(readLatest(db));
   const touch = prepareOn(db, TOUCH_TEXT);
   const insert = prepareOn(db, INSERT_TEXT);
-  const fold = prepareOn(db, FOLD);
+  const fold = prepareOn(db, COUNT_DUPLICATE);
 
   return {
     /** Whether the same text came within the hour before this one. */
-    isDuplicate: ({ sha256, receivedAt }: Received): boolean => {
+    isDuplicate: ({ sha256, receivedAt }: ReceivedDelivery): boolean => {
       const seenAt = memory.get(sha256)?.seenAt;
       return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WINDOW_MS;
     },
@@ -93,7 +93,7 @@ export function createTexts(db: Sqlite) {
      * Count a duplicate in the row of the same text that waits for the same job, and answer that row's id;
      * null where there is none. To be run inside `write`.
      */
-    fold: (delivery: Received, jobId: number | null): number | null => {
+    fold: (delivery: ReceivedDelivery, jobId: number | null): number | null => {
       const { sha256, secretIndex, receivedAt, contradictedFields } = delivery;
       const known = memory.get(sha256);
       const row = known?.row ?? null;
@@ -107,7 +107,7 @@ export function createTexts(db: Sqlite) {
       return row.id;
     },
     /** Store the text unless it came before, and answer its id. To be run inside `write`. */
-    keep: ({ sha256, receivedAt, signedData }: Received): number => {
+    keep: ({ sha256, receivedAt, signedData }: ReceivedDelivery): number => {
       const id = memory.get(sha256)?.textId;
       const at = { sha256, receivedAt: formatInstant(receivedAt) };
       if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
@@ -117,7 +117,7 @@ export function createTexts(db: Sqlite) {
     },
     /** In which row it stands. */
     remember: (
-      { sha256, receivedAt, secretIndex }: Received,
+      { sha256, receivedAt, secretIndex }: ReceivedDelivery,
       textId: number,
       id: number,
       jobId: number | null,
@@ -132,7 +132,7 @@ export function createTexts(db: Sqlite) {
   };
 }
 
-function readLatest(db: Sqlite): Map<string, Known> {
+function readLatest(db: Sqlite): Map<string, CachedText> {
   const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
   return new Map(
     latest.map(({ sha256, id, at }) => [sha256, { textId: id, seenAt: Date.parse(at), row: null }]),

@@ -11,7 +11,7 @@ import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, write } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
-import { createTexts, type Received } from './signed-texts.js';
+import { createSignedTexts, type ReceivedDelivery } from './signed-texts.js';
 
 type NewRow = Omit<
   Tables['inbox.deliveries'],
@@ -19,7 +19,7 @@ type NewRow = Omit<
 >;
 
 /** What this transaction has asked for already. */
-interface AskedFor {
+interface RequestedJob {
   readonly jobId: number;
   readonly onlyDuplicates: boolean;
 }
@@ -68,10 +68,10 @@ function createStoreTogether(
   db: Sqlite,
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
-  const texts = createTexts(db);
+  const texts = createSignedTexts(db);
   const insertDelivery = prepareOn(db, INSERT);
 
-  function insert(delivery: Received, jobId: number | null): number {
+  function insert(delivery: ReceivedDelivery, jobId: number | null): number {
     const textId = texts.keep(delivery);
     const row = insertDelivery.get({
       received_at: formatInstant(delivery.receivedAt),
@@ -90,13 +90,13 @@ function createStoreTogether(
     return row.id;
   }
 
-  function storeOne(delivery: Received, jobId: number | null): StoredDelivery {
+  function storeOne(delivery: ReceivedDelivery, jobId: number | null): StoredDelivery {
     const folded = texts.fold(delivery, jobId);
     return { id: folded ?? insert(delivery, jobId), jobId, isDuplicate: folded !== null };
   }
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
-    const asked = new Map<string, AskedFor>();
+    const asked = new Map<string, RequestedJob>();
     return deliveries.map(each => {
       const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;

@@ -1,10 +1,10 @@
 import type { MirrorPort } from '../../../mirror/port.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
 import { createCertificateFiles } from './certificate-folder.js';
-import { databaseOn, tuned } from '../database.js';
+import { createDatabaseOn, tuneForWriting } from '../database.js';
 import type { Sqlite } from '../open-database.js';
 
 /** The mirror in a file that has been migrated, and the folder of certificate files. */
 export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
-  return createMirrorStore(databaseOn(tuned(db)), createCertificateFiles(certificates));
+  return createMirrorStore(createDatabaseOn(tuneForWriting(db)), createCertificateFiles(certificates));
 }

@@ -3,7 +3,13 @@ import { resolveBuiltFile } from '../../../package.js';
 import { type SerializedError, startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
 import { createCertificateFiles } from './certificate-folder.js';
-import { type Calls, createWorks, databaseOf, inParts, type Works } from '../database.js';
+import {
+  type RunnerCalls,
+  createStatementRunner,
+  createQueuedDatabase,
+  splitLongBatches,
+  type StatementRunner,
+} from '../database.js';
 import type { Sqlite } from '../open-database.js';
 
 /** What the thread is started with. */
@@ -36,22 +42,22 @@ const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
   const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs };
-  const { call, close } = await startThread<Works>({
+  const { call, close } = await startThread<StatementRunner>({
     entry,
     workerData,
     description: 'the thread that writes the mirror',
     onFailed,
     restoreError: errorOf,
   });
-  const here = createWorks(reader);
-  const calls: Calls = {
+  const here = createStatementRunner(reader);
+  const calls: RunnerCalls = {
     look: async all => here.run(all),
     // With what is sent first.
     begin: async () => {},
-    send: inParts(all => call('send', [all])),
+    send: splitLongBatches(all => call('send', [all])),
     end: isGood => call('end', [isGood]),
   };
-  const database = databaseOf(calls);
+  const database = createQueuedDatabase(calls);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
 

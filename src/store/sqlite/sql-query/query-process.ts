@@ -1,20 +1,20 @@
 import { Worker } from 'node:worker_threads';
-import { SqlQueryError, type AskErrorCode } from '../../contract/sql-query.js';
+import { SqlQueryError, type SqlQueryErrorCode } from '../../contract/sql-query.js';
 import { sizeOf, TooLargeError } from '../../contract/check-sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import { type Files, openBoth } from '../open-read-only.js';
-import { prepareReading } from './prepare-sql-query.js';
-import type { Watch } from './query-watch.js';
+import { prepareSqlQuery } from './prepare-sql-query.js';
+import type { QueryLimits } from './query-watch.js';
 
 /** The program of the child that runs a person's SQL. SQLite has no interrupt here, so the parent kills it. */
-export interface QueryRequest extends Files, Watch {
+export interface QueryRequest extends Files, QueryLimits {
   readonly sql: string;
 }
 
 export type QueryAnswer =
   | { readonly columns: readonly string[] }
   | { readonly rows: readonly (readonly Value[])[]; readonly last: boolean }
-  | { readonly fault: string; readonly code: AskErrorCode };
+  | { readonly fault: string; readonly code: SqlQueryErrorCode };
 
 const MB = 1024 * 1024;
 const MESSAGE_BYTES = MB;
@@ -38,12 +38,15 @@ function leave(): void {
   process.exit();
 }
 
-function watch({ askerPid, timeLimitMs, memoryMb }: Watch): void {
-  const workerData: Watch = { askerPid, timeLimitMs, memoryMb };
+function watch({ askerPid, timeLimitMs, memoryMb }: QueryLimits): void {
+  const workerData: QueryLimits = { askerPid, timeLimitMs, memoryMb };
   new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
 }
 
-function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { readonly fault: string }> {
+function faultOf(
+  error: unknown,
+  { memoryMb }: QueryLimits,
+): Extract<QueryAnswer, { readonly fault: string }> {
   if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
   if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
   if (error instanceof SqlQueryError) return { fault: error.message, code: error.code };
@@ -60,7 +63,7 @@ function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { re
 
 async function answer(request: QueryRequest): Promise<void> {
   const db = openBoth(request);
-  const reading = prepareReading(db, request.sql);
+  const reading = prepareSqlQuery(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });
   let rows: Value[][] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 
 /** What the thread beside a query needs to know. */
-export interface Watch {
+export interface QueryLimits {
   /** The process that asked. */
   readonly askerPid: number;
   readonly timeLimitMs: number;
@@ -15,7 +15,7 @@ const GRACE_MS = 500;
 /** A process that has just begun. */
 const FRESH_BYTES = process.memoryUsage.rss();
 
-const { askerPid, timeLimitMs, memoryMb }: Watch = workerData;
+const { askerPid, timeLimitMs, memoryMb }: QueryLimits = workerData;
 
 /** SQLite lets no other code of its thread run: only a kill ends a query that works on an answer. */
 function end(): void {

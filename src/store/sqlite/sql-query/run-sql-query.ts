@@ -2,39 +2,44 @@ import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'no
 import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type StatementRows, SqlQueryError, left, type Question } from '../../contract/sql-query.js';
-import { toRow, uniqueNames } from '../../contract/check-sql-query.js';
+import {
+  type StatementRows,
+  SqlQueryError,
+  createAbortError,
+  type SqlQuery,
+} from '../../contract/sql-query.js';
+import { toRow, makeNamesUnique } from '../../contract/check-sql-query.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
 import { type Files, openBoth } from '../open-read-only.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
-export interface QueryOptions extends Files, Question {}
+export interface QueryOptions extends Files, SqlQuery {}
 
 const PROGRAM = fileURLToPath(resolveBuiltFile(import.meta.url, './query-process.js'));
 
 /** What it has to say comes as a message; where memory ends, Node writes pages of addresses. */
-const HEARD: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
+const STDIO: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
 const SHELL = '/bin/sh';
-const BOUNDED = 'ulimit -c 0; ulimit -f 2097152; ulimit -d "$1"; shift; exec "$@"';
+const LIMITED_COMMAND = 'ulimit -c 0; ulimit -f 2097152; ulimit -d "$1"; shift; exec "$@"';
 const [MAJOR = ''] = process.versions.node.split('.');
 /** What a Node has of data before it does anything, a thread beside it: from 24 on most of it is only set aside. */
-export const FRESH_MB = Number(MAJOR) < 24 ? 100 : 1100;
+export const INITIAL_NODE_MB = Number(MAJOR) < 24 ? 100 : 1100;
 /** What a question may take beyond that. Together with the process that asks it stays below 512 MB. */
 const MEMORY_MB = 300;
 
 /** SQLite has no bound of its own here: the shell gives the process one, where there is a shell, and each temporary file 1 GB. */
-function bounded(): ForkOptions {
+function limitResources(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
-  const kilobytes = String((FRESH_MB + MEMORY_MB) * 1024);
-  return { execPath: SHELL, execArgv: ['-c', BOUNDED, SHELL, kilobytes, process.execPath] };
+  const kilobytes = String((INITIAL_NODE_MB + MEMORY_MB) * 1024);
+  return { execPath: SHELL, execArgv: ['-c', LIMITED_COMMAND, SHELL, kilobytes, process.execPath] };
 }
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
 export async function ask(options: QueryOptions): Promise<StatementRows> {
-  if (options.signal?.aborted === true) throw left();
+  if (options.signal?.aborted === true) throw createAbortError();
   openBoth(options).close();
-  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: HEARD, ...bounded() });
+  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: STDIO, ...limitResources() });
   const limit = { reached: false };
   const timer = setTimeout(() => {
     limit.reached = true;
@@ -47,10 +52,10 @@ export async function ask(options: QueryOptions): Promise<StatementRows> {
     options.signal?.removeEventListener('abort', leave);
   });
   const next = reader(child, () => {
-    if (options.signal?.aborted === true) return left();
+    if (options.signal?.aborted === true) return createAbortError();
     return limit.reached
       ? new SqlQueryError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
-      : endOf(child);
+      : toExitError(child);
   });
   const { mirrorFile, inboxFile, sql, timeLimitMs } = options;
   const request: QueryRequest = {
@@ -61,13 +66,16 @@ export async function ask(options: QueryOptions): Promise<StatementRows> {
     askerPid: process.pid,
     memoryMb: MEMORY_MB,
   };
-  child.send(request, toNobody);
+  child.send(request, ignoreSendError);
   const head = await next();
   if (!('columns' in head)) throw new SqlQueryError('refused', 'it answered no columns');
-  return { columns: uniqueNames(head.columns), rows: readRows(child, next, uniqueNames(head.columns)) };
+  return {
+    columns: makeNamesUnique(head.columns),
+    rows: readRows(child, next, makeNamesUnique(head.columns)),
+  };
 }
 
-function endOf({ signalCode }: ChildProcess): SqlQueryError {
+function toExitError({ signalCode }: ChildProcess): SqlQueryError {
   return signalCode === null
     ? new SqlQueryError('ended', 'The process that ran the query ended without an answer.')
     : new SqlQueryError(
@@ -86,7 +94,7 @@ async function* readRows(
       const message = await next();
       if (!('rows' in message)) return;
       for (const cells of message.rows) yield toRow(columns, cells);
-      if (child.connected) child.send('more', toNobody);
+      if (child.connected) child.send('more', ignoreSendError);
       if (message.last) return;
     }
   } finally {
@@ -95,7 +103,7 @@ async function* readRows(
 }
 
 /** Its end says what there is to say of a process that hears nothing any more. */
-function toNobody(): void {}
+function ignoreSendError(): void {}
 
 /** Messages are kept from the first one on, so that none is lost between two questions. */
 function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAnswer> {
