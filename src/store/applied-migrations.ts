@@ -3,7 +3,7 @@ import type { Family } from './migrations.js';
 import { insertFrom, named, select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
 
-/** The version of a record that stands in a database until all files were moved into it. */
+/** The version of a record that exists while files are being moved into the database. */
 export const MOVE_IN_PROGRESS = 0;
 
 /** Selects all columns, because a database of a program that was never released has no digests. */

@@ -12,20 +12,20 @@ import type { LawListener } from './laws/law.js';
 import type { Family } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';
 
-/** A migration that was applied now. */
+/** A migration that this run applied. */
 export interface NewMigration {
   readonly database: string;
   readonly file: string;
 }
 
-/** What the engine's log of writes has. */
+/** A write-ahead log that readers keep from shrinking. */
 interface HeldLog {
   readonly name: Family;
   readonly unmovedBytes: number;
   readonly heldMs: number;
 }
 
-/** Everything that is kept. */
+/** Access to all stored data. */
 interface Stores {
   readonly inbox: InboxPort;
   readonly mirror: MirrorPort;
@@ -36,47 +36,47 @@ interface Stores {
 
 /** The worker's own connections. */
 export interface WorkStore extends Stores {
-  /** How long readers hold each log back; none where that is no matter of ours. */
+  /** Returns the write-ahead logs and how long readers have held each back. Empty on PostgreSQL. */
   readonly logs: (now: number) => readonly HeldLog[];
 }
 
 export interface ErasureReport {
-  /** Whether the engine has vacuumed all that rows were removed from; what that leaves is in `left`. */
+  /** Whether every table with removed rows was vacuumed. */
   readonly vacuumed: boolean;
   readonly logEmptied: boolean;
-  /** Where older copies may still stand. */
+  /** Places where older copies may remain. */
   readonly left: readonly string[];
 }
 
 /** The certificates of a command that only reads. */
 export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 
-/** What a command writes by, beside a running receiver and worker. */
+/** The stores of a command that writes while a receiver and a worker run. */
 export interface WriteStore extends Stores {
-  /** After something was removed: leaves as few older copies of it as the engine can see to. */
+  /** Removes older copies of deleted rows as far as the engine can. */
   readonly erase: (vacuum: boolean) => Promise<ErasureReport>;
 }
 
-/** Told of a connection that was lost while nobody waited for an answer: it is made anew by who asks next. */
+/** Called when an idle connection is lost. The next request opens a new one. */
 export type OnConnectionLost = (error: Error) => void;
 
 export interface WorkOptions {
   readonly now: () => number;
-  /** What writes has ended by itself; nothing can be written any more. */
+  /** Called when the writing thread has died, after which nothing can be written. */
   readonly failed: (error: Error) => void;
   readonly lost: OnConnectionLost;
 }
 
-/** How files are copied, and put back. Processes that write them need not stop for the first. */
+/** Copies database files and restores them. Processes may write during a copy, but not during a restore. */
 export interface BackupStore {
   readonly copyTo: (folder: string) => Promise<void>;
-  /** Throws where a process has them open. */
+  /** Throws if a process has one of the files open. */
   readonly assertNotOpen: () => Promise<void>;
-  /** Opens the folder in which a restore prepares its files. Throws where another restore runs. */
+  /** Opens the folder in which a restore prepares its files. Throws if another restore runs. */
   readonly openStage: () => Promise<Stage>;
-  /** Puts the files of a folder here, and into another what stood here, where anything did. */
+  /** Moves the present files to the folder `aside`, and the files of `folder` into their place. */
   readonly replaceBy: (folder: string, aside: string) => Promise<void>;
-  /** Into a database that nobody has used. */
+  /** Copies all files into an unused PostgreSQL database. */
   readonly moveTo: (database: DatabaseSettings, now: number) => Promise<MoveResult>;
 }
 
@@ -92,49 +92,49 @@ export interface MoveResult {
 }
 
 /**
- * All that a program asks of where it keeps things. To have one opens nothing: each operation loads what it needs, and
- * what it opens is closed by whoever asked for it.
+ * A database engine with everything that programs need from it. Creating one opens nothing: each operation loads what it
+ * needs, and the caller closes what it opened.
  */
 export interface Engine {
-  /** Where that is, in a person's words. */
+  /** The place of the data, for messages to people. */
   readonly location: string;
-  /** What stands on this machine's own disk, by its name; none where nothing does. */
+  /** The database files on this machine by name; empty for PostgreSQL. */
   readonly files: Readonly<Record<string, string>>;
   /** Names the folders on this machine that hold older copies of the mirror, which no command reads. */
   readonly findOlderCopies: () => Promise<readonly string[]>;
-  /** What is not there of what commands read; null where all is, as far as can be told without asking. */
+  /** Returns a missing file that commands read; null if none is. Asks no server. */
   readonly findMissing: () => string | null;
-  /** Bring all to the schema of this program. */
+  /** Migrates all databases to the schema of this program. */
   readonly migrate: (now: number) => Promise<readonly NewMigration[]>;
-  /** The same where it is a process's own to do; elsewhere it is waited for, which `waits` is told once, and for what. */
+  /** Migrates files, or waits until somebody has migrated PostgreSQL and calls `waits` once with the reason. */
   readonly prepare: (
     families: readonly Family[],
     now: number,
     waits: (what: string) => void,
   ) => Promise<readonly NewMigration[]>;
-  /** What it asks of one moment, or streams, is nobody else's. */
+  /** Opens a reader. Its snapshots and streams use connections of their own. */
   readonly openReader: () => Promise<OpenReader>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriters: (now: () => number) => Promise<WriteStore>;
-  /** What is sealed, and what of; null where nothing ever was. */
+  /** Opens the evidence log; null if nothing was ever sealed. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
-  /** Runs a person's SQL where it can be ended. Throws `SqlQueryError`. */
+  /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
   readonly ask: (question: SqlQuery) => Promise<StatementRows>;
-  /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
+  /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
-  /** Null where that is a matter of the server's own tools. */
+  /** Backups of files; null for PostgreSQL, which has its own tools. */
   readonly backup: BackupStore | null;
-  /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
+  /** Checks the laws that all data must meet, and returns what breaks them. */
   readonly findConsistencyFaults: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
-  /** What `findConsistencyFaults` has found whole where it has found nothing. */
+  /** What `findConsistencyFaults` checked, for the message that it found nothing. */
   readonly checked: string;
-  /** What is the engine's own matter. Throws where nothing can be read. */
+  /** Runs the checks of `doctor` that depend on the engine. Throws if nothing can be read. */
   readonly examine: () => AsyncIterable<Finding>;
   readonly describeSchema: () => readonly Relation[];
-  /** The disk on which it writes; null where that is no matter of ours. */
+  /** Measures the disk with the database files; null for PostgreSQL. */
   readonly measureDisk: () => Disk | null;
-  /** The size of a log of writes beside the data; null where there is none. */
+  /** Returns the bytes of a write-ahead log file; null for PostgreSQL. */
   readonly logBytes: (family: Family) => number | null;
 }

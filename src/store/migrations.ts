@@ -18,7 +18,7 @@ export type Family = (typeof FAMILIES)[number];
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Made when it is asked for: most who look want the names only. */
+  /** Built when read, because most callers need only the name. */
   readonly sql: string;
 }
 
@@ -27,7 +27,7 @@ type MigrationSource = readonly [name: string, made: (engine: EngineName) => Par
 
 const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
-/** In their order: the number of each is its place. */
+/** Migrations in order. The position is the version. */
 const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
@@ -44,7 +44,7 @@ export function migrationsOf(engine: EngineName, family: Family): Migration[] {
   }));
 }
 
-/** The tables and views of a database, as its migrations make them, and the types of their columns there. */
+/** Returns the tables and views that the migrations of a database create, with their column types. */
 export function relationsOf(engine: EngineName, family: Family): readonly Relation[] {
   return WRITTEN[family].flatMap(([, made]) => made(engine).relations);
 }
@@ -53,7 +53,7 @@ export function typeOf(engine: EngineName, kind: Kind): string {
   return DIALECTS[engine].types[kind].split(' ', kind === 'real' ? 2 : 1).join(' ');
 }
 
-/** What a database says of a migration that was applied. One of an earlier program has no digest. */
+/** A migration that a database records as applied. Unreleased programs recorded no digest. */
 export interface AppliedMigration {
   readonly version: number;
   readonly digest?: string;
@@ -63,18 +63,18 @@ export function computeDigest({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 
-/** What a database says of its own schema. */
+/** The applied migrations of a database. */
 export interface SchemaState {
-  /** As people know it. */
+  /** The name of the database for messages. */
   readonly where: string;
-  /** 0 where it has never been migrated. */
+  /** 0 if it was never migrated. */
   readonly version: number;
   readonly records: readonly AppliedMigration[];
-  /** What to do with one that was made before the first release. */
+  /** Advice for a database of an unreleased program. */
   readonly aside: string;
 }
 
-/** Throws where it is not this program's. */
+/** Returns the schema version. Throws if another or a newer program made the schema. */
 export function assertOwnSchema(
   { where, version, records, aside }: SchemaState,
   migrations: readonly Migration[],
@@ -96,7 +96,7 @@ export function assertOwnSchema(
   );
 }
 
-/** For those who never migrate: says what to do where it is not as this program needs it. */
+/** Throws unless the schema is that of this program. For processes that never migrate. */
 export function assertCurrentSchema(standing: SchemaState, migrations: readonly Migration[]): void {
   const version = assertOwnSchema(standing, migrations);
   if (version < migrations.length)

@@ -3,7 +3,7 @@ import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
-/** The one place that picks an engine. It opens nothing and loads no driver: see `Engine`. */
+/** Selects the engine. Opens nothing and loads no driver. */
 export function openEngine(settings: StoreSettings, lost: OnConnectionLost = () => undefined): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
   const files = createSqliteEngine({ ...settings, database: null });

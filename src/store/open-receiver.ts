@@ -3,7 +3,7 @@ import type { OnConnectionLost } from './engine.js';
 import type { StoreSettings } from './settings.js';
 import { getInboxClock, getPoolOptions } from './postgres/pool-settings.js';
 
-/** The receiver alone, for the thread that has nothing else. */
+/** Opens only the receiver's port, for the receiver thread. */
 export async function openReceiver(
   { dataDir, database }: StoreSettings,
   now: () => number,

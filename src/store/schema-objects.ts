@@ -26,7 +26,7 @@ export function compareSchemas(expected: readonly SchemaObject[], found: readonl
   return [...broken, ...added.map(each => `the ${nameOf(each)} was added`)];
 }
 
-/** What `doctor` says of them. */
+/** Describes schema changes as findings of `doctor`. */
 export function describeSchemaChanges(changes: readonly string[]): Finding[] {
   const [first, ...others] = changes;
   if (first === undefined) return [];

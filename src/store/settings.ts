@@ -1,18 +1,18 @@
-/** Where a program keeps things, as the settings say. */
+/** The settings that say where data is stored. */
 export interface StoreSettings {
   readonly dataDir: string;
-  /** Null where the size of the disk decides. */
+  /** Null derives the reserve from the size of the disk. */
   readonly diskReserveMb: number | null;
-  /** A PostgreSQL; null where it is the files of `dataDir`. */
+  /** The PostgreSQL database; null for SQLite files in `dataDir`. */
   readonly database: DatabaseSettings | null;
 }
 
 export interface DatabaseSettings {
   readonly url: string;
-  /** Whom people ask as; null where that is who writes. */
+  /** The URL for people's SQL queries; null uses `url`. */
   readonly queryUrl: string | null;
-  /** Connections at most; null where the role decides. */
+  /** Maximum number of connections; null for the default of the process role. */
   readonly pool: number | null;
-  /** What dates the inbox: the server, which is one clock for all machines, unless it is each process by its own. */
+  /** `process` dates the inbox by the clock of each process; by default the server's clock does. */
   readonly clock?: 'process';
 }

@@ -1,10 +1,17 @@
 /**
- * older: its schema is yet to be migrated. newer: a newer program has migrated it. earlier: it was made before the first
- * release, and no way leads from there. foreign: what stands there is somebody else's. encoding: not UTF8.
- * in_use: a process has it open that should be stopped. used: files cannot be moved into it. unfinished: files are being
- * moved into it. damaged: it cannot be read.
- * refused: whoever asks may not do this. missing: there is no such database.
- * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
+ * Why a database cannot be used:
+ * - `older`: its schema was not migrated yet.
+ * - `newer`: a newer program has migrated it.
+ * - `earlier`: an unreleased program made it, and it cannot be migrated.
+ * - `foreign`: its schema belongs to another program.
+ * - `encoding`: its encoding is not UTF8.
+ * - `in_use`: a process that must be stopped has it open.
+ * - `used`: it contains data, so files cannot be moved into it.
+ * - `unfinished`: files are being moved into it, or that was interrupted.
+ * - `damaged`: it cannot be read.
+ * - `refused`: the database role lacks a privilege.
+ * - `missing`: there is no such database.
+ * - `away`: it cannot be reached, is starting or is overloaded; a retry may work.
  */
 export type StoreErrorCode =
   | 'older'
@@ -21,7 +28,7 @@ export type StoreErrorCode =
   | 'away';
 
 interface Options extends ErrorOptions {
-  /** Of a database that is one. */
+  /** The database file; absent for PostgreSQL. */
   readonly file?: string;
 }
 

@@ -3,10 +3,10 @@ import type { Row, Value } from './tables.js';
 
 const READS = /^(select|with|values|explain)\b/i;
 const MB = 1024 * 1024;
-/** A value is copied six times on its way to a terminal. */
+/** Low, because a value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws an `SqlQueryError` where a person's SQL does not begin like a read. */
+/** Throws an `SqlQueryError` if a person's SQL does not begin like a read. */
 export function assertReadOnlySql(sql: string): void {
   const word = skipLeadingComments(sql);
   if (READS.test(word)) return;
@@ -16,7 +16,7 @@ export function assertReadOnlySql(sql: string): void {
   );
 }
 
-/** What it is about, after the comments before it. */
+/** Returns the SQL after its leading comments. */
 export function skipLeadingComments(text: string): string {
   let rest = text.trimStart();
   for (;;) {
@@ -30,7 +30,7 @@ export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
 
-/** Its length in bytes, about. Throws a `TooLargeError` where nobody could show it. */
+/** Returns the approximate bytes of a row. Throws a `TooLargeError` if the row is too large to show. */
 export function sizeOf(row: readonly Value[]): number {
   let bytes = 0;
   for (const value of row) {
@@ -46,7 +46,7 @@ export function toRow(columns: readonly string[], cells: readonly Value[]): Row 
   return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
 }
 
-/** Two columns of one name would hide each other in an object. */
+/** Numbers repeated column names, which would hide each other in an object. */
 export function makeNamesUnique(columns: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return columns.map(name => {

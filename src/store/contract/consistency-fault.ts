@@ -1,15 +1,15 @@
-/** A law that does not hold, and where. */
+/** A law that the data breaks, and a row that breaks it. */
 export interface ConsistencyFault {
   readonly law: string;
   readonly where: string;
-  /** How many more there are, where so many are told in one. */
+  /** Number of further rows that this fault stands for; absent for a single row. */
   readonly count?: number;
 }
 
-/** Of each law. */
+/** How many faults of each law are listed singly. */
 export const MAX_SHOWN_FAULTS = 5;
 
-/** The first few by themselves, and all the others as one. */
+/** Lists the first faults of a law singly and counts the others in one. */
 export function summarizeFaults(
   law: string,
   found: readonly string[],

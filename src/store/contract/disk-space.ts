@@ -1,10 +1,10 @@
 const MIB = 1024 * 1024;
 
-/** The disk beside what is kept of it for deliveries. */
+/** The free space of the disk, and the part of it that is reserved for deliveries. */
 export interface Disk {
   readonly freeBytes: number;
   readonly reserveBytes: number;
-  /** The reserve is begun: nothing is read, so that what arrives can still be stored. */
+  /** Free space is below the reserve. Reads pause, so that deliveries can still be stored. */
   readonly paused: boolean;
   /** The reserve is nearly used up. */
   readonly full: boolean;

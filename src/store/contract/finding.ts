@@ -1,11 +1,11 @@
-/** What one look of `doctor` found. */
+/** What one check of `doctor` found. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing is needed. */
   readonly todo: string | null;
-  /** The numbers behind `found`, for programs; absent where it has none. */
+  /** The numbers behind `found`, for programs; absent if there are none. */
   readonly values?: Readonly<Record<string, number | null>>;
 }
 

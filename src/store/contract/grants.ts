@@ -1,7 +1,7 @@
 export const PURPOSES = ['receive', 'work', 'read'] as const;
 export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 
-/** What each may do, and no more. Who migrates owns the schemas and needs none of it. */
+/** The privileges of each purpose. The role that migrates owns the schemas and needs none. */
 const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
   receive: [
     'USAGE ON SCHEMA inbox',
@@ -21,7 +21,7 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
 
 const SUPERUSER_HINT = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';
 
-/** Statements that let a role do it. Tables that a later version adds are not in them: they are given again then. */
+/** Returns the GRANT statements for a role. Repeat them after an upgrade, because they omit later tables. */
 export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const granted = RIGHTS[purpose].map(right => `GRANT ${right} TO ${name};`);

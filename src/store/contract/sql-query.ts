@@ -1,8 +1,15 @@
 import type { Row } from './tables.js';
 
 /**
- * time_limit: stopped at it. too_large: it needs more memory than it may. ended: no answer. damaged: what it reads.
- * unsafe_role: whoever asks may do too much to ask anything. unknown_name: of a table or a column. in_brackets: the whole statement. refused: any other no of the engine or ours.
+ * Why a person's SQL query failed:
+ * - `time_limit`: it reached its time limit.
+ * - `too_large`: it needs more memory or disk than allowed.
+ * - `unsafe_role`: the database role has powers beyond reading.
+ * - `unknown_name`: a table or column does not exist.
+ * - `in_brackets`: the whole statement is in brackets.
+ * - `damaged`: the database that it reads is damaged.
+ * - `ended`: the query or its process ended without a complete answer.
+ * - `refused`: any other error of the engine or of the checks.
  */
 export type SqlQueryErrorCode =
   | 'time_limit'
@@ -24,7 +31,7 @@ export class SqlQueryError extends Error {
   }
 }
 
-/** What to do where questions have an unsafe role. */
+/** Advice for a database role that may do more than read. */
 export const SAFE_ROLE_ADVICE =
   'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).';
 
@@ -32,11 +39,11 @@ export const SAFE_ROLE_ADVICE =
 export interface SqlQuery {
   readonly sql: string;
   readonly timeLimitMs: number;
-  /** Of whoever asked: where they go, the work is ended. */
+  /** Aborted when the caller no longer waits; ends the query. */
   readonly signal?: AbortSignal;
 }
 
-/** Whoever asked is gone. */
+/** Creates the error of a query whose caller no longer waits. */
 export function createAbortError(): SqlQueryError {
   return new SqlQueryError('ended', 'The question was left before its answer was whole.');
 }

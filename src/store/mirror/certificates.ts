@@ -19,7 +19,7 @@ const FOLLOW_LIMIT = 250;
 /** How many certificates one transaction makes due. */
 const MAKE_DUE_LIMIT = 500;
 
-/** The stored PDFs, for those who write rows. */
+/** Access to the stored PDFs within transactions that write rows. */
 export interface CertificateFiles {
   /** Returns the files that are stored. None of them is removed before the transaction ends. */
   readonly findStored: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;

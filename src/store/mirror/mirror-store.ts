@@ -12,7 +12,7 @@ import { createStates } from './list-states.js';
 import { createOrigin } from './origin.js';
 import { createSyncPruning } from './prune-syncs.js';
 
-/** The mirror on whatever does its statements. */
+/** Creates the mirror port on a database of either engine. */
 export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
   return {
     ...createOrigin(database),

@@ -17,7 +17,7 @@ export async function migrateAll(postgres: Postgres, now: number): Promise<NewMi
   });
 }
 
-/** Somebody else migrates: that is waited for, a minute long, and so is a server that is not there yet. */
+/** Waits up to a minute until the server is available and its schema migrated. */
 export async function awaitSchema(
   postgres: Postgres,
   families: readonly Family[],
@@ -33,7 +33,7 @@ export async function awaitSchema(
   }
 }
 
-/** Opens for one piece of work, and closes after it. */
+/** Opens connections for one piece of work, and closes them after it. */
 export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) => Promise<T>): Promise<T> {
   const postgres = openPostgres(pool);
   try {
@@ -43,7 +43,7 @@ export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) =>
   }
 }
 
-/** For those who never migrate. */
+/** Opens connections. Throws unless inbox and mirror are migrated. */
 export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   const postgres = openPostgres(pool);
   try {

@@ -5,20 +5,20 @@ export type { Pool } from 'pg';
 
 export interface PoolOptions {
   readonly url: string;
-  /** As `pg_stat_activity` shows it. */
+  /** The application name in `pg_stat_activity`. */
   readonly name: string;
   readonly connections: number;
-  /** Told of a connection that breaks while nobody waits for an answer: of the first, until one is made again. */
+  /** Called when an idle connection breaks; once, until a connection is made again. */
   readonly onFault: (error: Error) => void;
 }
 
 const CONNECT_MS = 10_000;
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
-/** No column of ours is one, but sums of 64-bit integers are. */
+/** Sums of 64-bit integers have this type. */
 const NUMERIC = 1700;
 
-/** The driver of PostgreSQL, loaded here and nowhere else. Connections are made when they are needed. */
+/** Creates a pool, which connects when needed. No other module loads the driver. */
 export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
   const pool = new Pool({
     connectionString: withLibpqMeaning(url),
@@ -43,12 +43,12 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
   return pool;
 }
 
-/** Nobody is given the connection before. Poolers keep this setting for whoever made it. */
+/** Runs before the connection is used. Poolers keep this setting for the client. */
 function setIsoDates(client: ClientBase): unknown {
   return client.query("SET DateStyle = 'ISO'");
 }
 
-/** `sslmode` as libpq has it. Without one a server beyond this machine is talked to encrypted, whoever it is. */
+/** Gives `sslmode` the meaning of libpq. By default, connections to other machines are encrypted but not verified. */
 export function withLibpqMeaning(text: string): string {
   const url = new URL(text.replace('@/', '@localhost/'));
   const { searchParams } = url;
@@ -73,7 +73,7 @@ const FLOAT = [700, 701];
 const BOOLEAN = 16;
 const BYTES = 17;
 
-/** How a cell is read that anybody may have asked for: what SQLite has no type for is text as the server writes it. */
+/** Returns the parser of a type in people's queries. Types that SQLite does not have become text. */
 export function cellOf(oid: number): (text: string) => Value {
   if (WHOLE.includes(oid)) return BigInt;
   if (FLOAT.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
@@ -84,7 +84,7 @@ export function cellOf(oid: number): (text: string) => Value {
   return text => text;
 }
 
-/** A number where it keeps every digit. */
+/** Parses a number; returns the text if a number would lose digits. */
 function parseNumeric(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   const number = Number(text);
@@ -92,7 +92,7 @@ function parseNumeric(text: string): Value {
   return isKept ? number : text;
 }
 
-/** Those that tell one value from another of its size. */
+/** Returns the significant digits of a number. */
 function extractDigits(text: string): string {
   return text.replace(/e.*/, '').replace('.', '').replace(/^-?0*/, '').replace(/0*$/, '');
 }
@@ -105,7 +105,7 @@ function parseInteger(text: string): number | bigint {
 const UTC_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
 const ISO_DATE_STYLE = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
+/** Converts a timestamp to `YYYY-MM-DDTHH:MM:SS.sssZ`, in any time zone of the connection. */
 export function instantOf(text: string): string {
   const [, day, time, rest = ''] = UTC_INSTANT.exec(text) ?? [];
   if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;

@@ -10,7 +10,7 @@ interface EngineOptions {
   readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
 }
 
-/** Three schemas of one database. The driver is loaded with the first thing that is asked; what a process has open shares its connections. */
+/** Creates the engine for a PostgreSQL database. The driver is loaded at first use, and callers share connections. */
 export function createPostgresEngine(database: DatabaseSettings, { lost, files }: EngineOptions): Engine {
   const pool = getPoolOptions(database, 'command', lost);
   const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
@@ -64,7 +64,7 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
   };
 }
 
-/** Opened once for all who have it; closed when the last of them closes it. */
+/** Shares connections between callers. The last caller that closes them ends them. */
 function shareConnections(open: () => Promise<Postgres>): () => Promise<Postgres> {
   let opened: Promise<Postgres> | null = null;
   let users = 0;

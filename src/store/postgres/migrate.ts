@@ -19,7 +19,7 @@ import type { Postgres, Query } from './open-postgres.js';
 
 type FamilyName = { readonly family: Family };
 
-/** The advisory lock of everyone who migrates a database. */
+/** The advisory lock that every migration takes. */
 const LOCK = 7_261_003_415;
 const LOCK_MIGRATIONS = prepared(
   () => sqlStatement`SELECT ${select({ locked: sql`pg_advisory_xact_lock(${sql.lit(LOCK)})` })}`,
@@ -43,9 +43,8 @@ const DESCRIBE_SCHEMA = prepared(
 );
 
 /**
- * Bring a database to the program's schema; answers the names of the migrations applied. Each and its record share one
- * transaction, and the version is read under a lock, so that many processes may do this at once. Where one schema is not
- * for this program, neither is changed.
+ * Migrates a database and returns the names of the applied migrations. Each migration and its record share a transaction
+ * that reads the version under a lock, so several processes may migrate at once. Changes nothing if one schema is foreign.
  */
 export async function migrate(
   postgres: Postgres,

@@ -19,23 +19,20 @@ import { translateErrors } from './translate-errors.js';
 import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
 
 const MB = 1024 * 1024;
-/** Rows are asked for in parts of about this size. */
+/** Rows are fetched in batches of about this size. */
 const PART_BYTES = MB;
 const MOST_ROWS = 500;
-/** More than this in one part is not even taken in: the connection is closed under it. */
+/** A batch larger than this closes the connection. */
 const MAX_PART_BYTES = 32 * MB;
 
-/** SQLSTATEs, or the first letters of some. */
+/** SQLSTATEs, or their prefixes. */
 const STOPPED = ['57014', '25P03'];
 const OUT_OF_MEMORY = ['53', '54'];
 const GONE = ['08', '57P'];
-/** Of a table and of a column. */
+/** SQLSTATEs of an unknown table and an unknown column. */
 const UNKNOWN_NAME = ['42P01', '42703'];
 
-/**
- * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
- * within a second where whoever asked is gone.
- */
+/** Runs SQL in a read-only transaction and streams its rows. The server stops it at the time limit or when aborted. */
 export async function ask(options: PoolOptions, question: SqlQuery): Promise<StatementRows> {
   assertReadOnlySql(question.sql);
   const pool = createPool(options);
@@ -67,7 +64,7 @@ async function* closing(rows: AsyncIterable<Row>, close: () => Promise<void>): A
   }
 }
 
-/** What people type may leave the schema out. An instant is written in one way, whatever the server is set to. */
+/** Begins the transaction. Queries may omit schema names, and instants do not depend on the server's settings. */
 const begin = (timeLimitMs: number): string => `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL search_path = mirror, inbox;
@@ -177,7 +174,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
     }
   }
 
-  /** Several statements in one text are refused: that is what `extended` is for. */
+  /** Runs one statement. `extended` makes the server refuse several in one text. */
   async function run(text: string): Promise<Part> {
     bytes = 0;
     const query = {
@@ -220,7 +217,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
       const part = await next(FIRST_ROWS);
       return { columns: part.columns, rows: read(part, next) };
     },
-    /** With its connection the transaction ends, and what the server still does for it. */
+    /** Closes the connection, which ends the transaction and the query. */
     end: async () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', leave);
@@ -246,7 +243,7 @@ function tooLarge(what: string): SqlQueryError {
   return new SqlQueryError('too_large', what);
 }
 
-/** What the server says of it, or the connection to it. */
+/** Converts an error of the server or the connection to an `SqlQueryError`. */
 function faultOf(error: unknown, timeLimitMs: number): unknown {
   if (error instanceof TooLargeError) return tooLarge(error.message);
   if (!(error instanceof Error) || !('code' in error)) return error;

@@ -43,8 +43,8 @@ const OWNER =
   'Only the owner of the tables may vacuum; since PostgreSQL 17 also a role with MAINTAIN on them.';
 
 /**
- * Rows are gone with the commit. Vacuumed, their space is free, and their bytes stand in it until it is written again:
- * what rewrites the files locks tables that a receiver or a worker needs, and is the owner's to choose.
+ * Vacuums tables with removed rows. Their bytes stay in free space until it is reused. Only VACUUM FULL rewrites the files,
+ * and it locks tables, so the owner decides about it.
  */
 async function erase(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
   const kept = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];

@@ -20,13 +20,13 @@ import { writeCopy } from './snapshot.js';
 import { Database } from './driver.js';
 import { closing, openDatabase } from './open-database.js';
 
-/** What the inbox and the log tell of, the mirror has: so it is copied after them, and after it what its rows name. */
+/** In the order of copying: the mirror must contain what the inbox and the evidence log refer to. */
 const DATABASES = ['inbox.db', 'evidence.db', 'mirror.db'];
 const CERTIFICATES = 'certificates';
 const ALL = [...DATABASES, CERTIFICATES];
 const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
 
-/** Copies all that stands in a folder to another, which holds nothing of it, while others write. */
+/** Copies all databases and certificates to an empty folder. Other processes may write meanwhile. */
 export function copyFiles(from: string, to: string): void {
   createPrivateFolder(to);
   for (const name of listExisting(from, DATABASES)) {
@@ -45,7 +45,7 @@ export function copyFiles(from: string, to: string): void {
     if (parseRetirementId(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
 }
 
-/** Throws where any process has one of the databases open. A log that goes with its file is moved into it. */
+/** Throws if a process has a database open. Moves the write-ahead logs into their files. */
 export function assertNotOpen(folder: string): void {
   for (const name of listExisting(folder, DATABASES)) {
     const file = join(folder, name);
@@ -65,8 +65,8 @@ const STAGE = 'restoring';
 const STAGE_LOCK = 'lock.db';
 
 /**
- * Makes the folder in which a restore prepares what it puts back, and removes what a killed one left there. Throws where
- * another restore runs: its lock ends with its process, however that ends.
+ * Creates the folder in which a restore prepares its files, and empties it after a killed restore. Throws if another
+ * restore runs, which holds a lock until its process ends.
  */
 export function openStage(folder: string): Stage {
   const stage = join(folder, STAGE);
@@ -90,7 +90,7 @@ export function openStage(folder: string): Stage {
   };
 }
 
-/** Names the folders beside the databases that hold other states of them: what a restore replaced, or did not finish. */
+/** Lists the folders of files that a restore replaced or did not finish. */
 export function findOlderCopies(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names.filter(name => name === STAGE || name.startsWith('replaced-')).map(name => join(folder, name));
@@ -100,7 +100,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Puts what one folder holds in the place of what another holds, which goes into a third with its logs, where there is any. */
+/** Moves the present files and their logs to `aside`, and the files of the folder `by` into their place. */
 export function replaceAll(folder: string, by: string, aside: string): void {
   const withLogs = ALL.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
   moveAll(folder, aside, withLogs);
@@ -118,7 +118,7 @@ function listExisting(folder: string, names: readonly string[]): string[] {
   return names.filter(name => existsSync(join(folder, name)));
 }
 
-/** One that was removed meanwhile is no fault here: whoever holds the copy against its rows finds what lacks. */
+/** Copies a certificate. Skips a file that was removed meanwhile; the check of the copy reports missing files. */
 function copyFile(from: string, to: string): void {
   if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
   copyFileSync(from, to, constants.COPYFILE_EXCL);

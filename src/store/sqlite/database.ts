@@ -5,16 +5,16 @@ import type { BatchResults, BoundStatement, Batch, Database } from '../statement
 import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open-database.js';
 
-/** What a connection does, here or in a thread of its own. */
+/** Runs statements on one connection, in this thread or in another. */
 export interface StatementRunner {
   readonly run: (all: readonly (Bound | null)[]) => unknown[][];
-  /** Begins a transaction where none is under way. */
+  /** Runs statements in the open transaction, or begins one. */
   readonly send: (all: readonly (Bound | null)[]) => unknown[][];
-  /** The transaction that was begun, where one was. */
+  /** Commits the open transaction, or rolls it back; does nothing if there is none. */
   readonly end: (isGood: boolean) => void;
 }
 
-/** The same, where that may take a message. */
+/** A `StatementRunner` whose calls may be messages to another thread. */
 export interface RunnerCalls {
   readonly look: (...given: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
   readonly begin: () => Promise<void>;
@@ -22,7 +22,7 @@ export interface RunnerCalls {
   readonly end: (isGood: boolean) => Promise<void>;
 }
 
-/** Each text is prepared once. */
+/** Creates a runner that prepares each SQL text once. */
 export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
@@ -70,7 +70,7 @@ export function createBatch(send: RunnerCalls['send']): Batch {
   return batch;
 }
 
-/** Written on one connection, one transaction after the other. Who looks on that one (`isOne`) waits for them. */
+/** Creates a database that runs one transaction after the other. If reads share its connection (`isOne`), they wait. */
 export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Database {
   const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
@@ -102,7 +102,7 @@ export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Databas
   };
 }
 
-/** Rows that go into one message: to copy all at once would hold up whoever sends them. */
+/** Rows in one message. Copying all rows at once would block the sender. */
 const ROWS_A_MESSAGE = 200;
 
 export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['look'] {
@@ -121,7 +121,7 @@ export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['look']
 /** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
 
-/** For whoever writes the mirror: what many commits touch is moved once. */
+/** Enlarges cache and log of a connection that writes, so that pages that many commits touch are moved once. */
 export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
@@ -131,7 +131,7 @@ export function tuneForWriting(db: Sqlite): Sqlite {
 
 const AGAIN_MS = 20;
 
-/** Who holds the lock may need this thread to come to an end: it is not waited for in the driver. */
+/** Retries while the database is locked. Waits outside the driver, because the holder may need this thread. */
 export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void> {
   const longestMs = Number(db.pragma('busy_timeout', { simple: true }));
   for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
@@ -149,7 +149,7 @@ export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void
   }
 }
 
-/** On one connection of this thread: who looks waits for whoever writes. */
+/** Creates a database on one connection of this thread. Reads wait for the transaction before them. */
 export function createDatabaseOn(db: Sqlite): Database {
   const works = createStatementRunner(db);
   const calls: RunnerCalls = {

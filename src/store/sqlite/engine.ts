@@ -7,7 +7,7 @@ import { FAMILIES, type Family } from '../migrations.js';
 import { getPoolOptions } from '../postgres/pool-settings.js';
 import { measureDisk, getLogSize } from './measure-disk.js';
 
-/** Files of a folder, and certificates beside them. Each part is loaded by who asks for it, and by nobody else. */
+/** Creates the engine for SQLite files and certificates in a folder. Modules are loaded at first use. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
   const inboxFile = join(dataDir, 'inbox.db');
   const mirrorFile = join(dataDir, 'mirror.db');

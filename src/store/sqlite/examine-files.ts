@@ -7,12 +7,12 @@ import { findSchemaChanges } from './find-schema-changes.js';
 import type { Sqlite } from './open-database.js';
 import { type Files, openBoth } from './open-read-only.js';
 
-/** Of the reserve: with less above it, reads are soon to pause. */
+/** `doctor` warns when free space is below this multiple of the reserve. */
 const LITTLE_FREE = 2;
-/** Anybody but the owner: the group, too. */
+/** Permission bits of the group and of others. */
 const BY_OTHERS = 0o077;
 
-/** What is the matter of files: the disk, damage, the logs, and who may read them. */
+/** Checks the database files: disk space, damage, schema, logs and permissions. */
 export function* examine(files: Files, disk: Disk, evidenceFile: string | null): Iterable<Finding> {
   yield checkDisk(disk);
   const db = openBoth(files);

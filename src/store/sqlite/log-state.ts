@@ -1,18 +1,18 @@
 import type { Sqlite } from './driver.js';
 
-/** How much of a database's log waits to be moved to its file. */
+/** How much of a write-ahead log was not moved to the database file yet. */
 export interface LogState {
-  /** Pages that were moved since the log was begun. */
+  /** Pages that were moved since the log was last reset. */
   readonly movedPages: number;
   readonly unmovedBytes: number;
-  /** More waits than writers leave by themselves: somebody reads an older state and has not ended. */
+  /** Whether a reader of an older state keeps the log from being moved. */
   readonly held: boolean;
 }
 
-/** The longest that a log gets before its writers move it to the file, where nobody holds it back. */
+/** Writers move the log to the file at this size, unless a reader prevents it. */
 export const LONGEST_LOG_BYTES = 16_384_000;
 
-/** Moves nothing, and takes no lock. */
+/** Reads the state of a log without moving it and without a lock. */
 export function readLogState(db: Sqlite, schema = 'main'): LogState {
   const [row] = db.prepare<[], Checkpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
   const pageBytes = Number(db.pragma(`${schema}.page_size`, { simple: true }));
@@ -28,7 +28,7 @@ interface Checkpoint {
   readonly checkpointed: number;
 }
 
-/** For how long a log has been held back at one place, as far as looks in between tell. */
+/** Creates a function that returns how long a log has been held at the same page. Call it regularly. */
 export function createHoldClock(): (state: LogState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;
   return ({ held, movedPages }, now) => {

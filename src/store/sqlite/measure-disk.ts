@@ -4,7 +4,7 @@ import type { Disk } from '../contract/disk-space.js';
 const MIB = 1024 * 1024;
 const RESERVE_AT_MOST = 1024 * MIB;
 const RESERVE_SHARE = 0.05;
-/** Of the reserve: below it a database could fill the disk between two looks. */
+/** The share of the reserve below which the disk counts as full. It could fill up between two checks. */
 const LAST_SHARE = 0.1;
 
 export interface DiskSpace {
@@ -12,7 +12,7 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-/** `reserveMb` is null where the size of the disk decides. */
+/** Compares free space with the reserve. A null `reserveMb` derives it from the size of the disk. */
 export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: number | null): Disk {
   const standard = Math.min(RESERVE_AT_MOST, totalBytes * RESERVE_SHARE);
   const reserveBytes = reserveMb === null ? standard : reserveMb * MIB;
@@ -24,13 +24,13 @@ export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: numb
   };
 }
 
-/** What the disk of a folder has left for us. */
+/** Measures the disk of a folder. */
 export function measureDisk(folder: string, reserveMb: number | null): Disk {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return assessDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);
 }
 
-/** Size in bytes of the write-ahead log beside a database file. */
+/** Returns the bytes of the write-ahead log of a database file; 0 if there is none. */
 export function getLogSize(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

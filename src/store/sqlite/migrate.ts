@@ -11,15 +11,14 @@ import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
 import { closing, openDatabase, type Sqlite, write } from './open-database.js';
 import { prepareOn } from './database.js';
 
-/** As long as another process may take to migrate before this one gives up. */
+/** How long to wait for another process that migrates. */
 const MIGRATION_LOCK_MS = 60_000;
 /** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
 const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192, evidence: 4096 };
 
 /**
- * Bring a database to the program's schema; answers the names of the migrations applied.
- * Each and its record share one transaction, and the version is read inside it,
- * so that several processes may do this at once and a crash leaves the old schema or the new one.
+ * Migrates a database and returns the names of the applied migrations. Each migration and its record share a transaction
+ * that reads the version first, so several processes may migrate at once, and a crash leaves a whole schema.
  */
 export function migrate(
   db: Sqlite,
@@ -32,19 +31,19 @@ export function migrate(
   return migrations.filter(each => write(db, () => apply(db, each, migrations, now))).map(({ name }) => name);
 }
 
-/** Migrate on a connection of its own, which waits longer for a lock than a receiver may. */
+/** Migrates a file on its own connection, which waits longer for a lock than a receiver may. */
 export function migrateFile(file: string, family: Family, now: string): string[] {
   const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] };
   return closing(openDatabase(file, options), db => migrate(db, family, now));
 }
 
-/** Makes the schema of this program in a database that is empty. */
+/** Creates the schema in an empty database. */
 export function migrateNew(db: Sqlite, family: Family): void {
   db.exec(RECORDS);
   for (const { sql } of migrationsOf('sqlite', family)) db.exec(sql);
 }
 
-/** 0 for a database that has never been migrated. */
+/** Returns the schema version; 0 if the database was never migrated. */
 export function schemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }

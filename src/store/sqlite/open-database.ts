@@ -11,14 +11,14 @@ export interface OpenOptions {
   /** How long a statement waits for a lock. The whole process stands still meanwhile. */
   readonly busyTimeoutMs: number;
   readonly readonly?: boolean;
-  /** Of a file that is made now; one that stands keeps its own. */
+  /** The page size of a new file. An existing file keeps its own. */
   readonly newPageBytes?: number;
 }
 
 const FULL = 2;
 const PRIVATE_FILE = 0o600;
 
-/** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
+/** Opens a database file. Commits are flushed to disk, and only the owner may read the file. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
   assertRegularFiles(file);
@@ -39,7 +39,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
-/** What it was opened for. */
+/** Does work with a connection and closes it. */
 export function closing<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);
@@ -53,7 +53,7 @@ interface Transaction {
   readonly undo: () => void;
 }
 
-/** Every write goes through here: BEGIN IMMEDIATE, so that a read followed by a write never fails half-way. */
+/** Begins a transaction with BEGIN IMMEDIATE, so that a read followed by a write cannot fail in between. */
 export function begin(db: Sqlite): Transaction {
   db.exec('BEGIN IMMEDIATE');
   return {
@@ -76,7 +76,7 @@ export function write<T>(db: Sqlite, work: () => T): T {
   }
 }
 
-/** To open a pipe waits until somebody writes into it, and SQLite cannot say that it was given a folder. */
+/** Throws unless a database and its logs are regular files. Opening a pipe would block. */
 export function assertRegularFiles(file: string): void {
   for (const name of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     if (statSync(name, { throwIfNoEntry: false })?.isFile() !== false) continue;

@@ -7,10 +7,10 @@ export interface Files {
   readonly inboxFile: string;
 }
 
-/** A reader waits for a checkpoint or a migration, never for a writer: the log lets both go on. */
+/** A reader may wait for a checkpoint or a migration, but never for a writer. */
 const READER_BUSY_MS = 5_000;
 
-/** The mirror as `main` and the inbox as `inbox`, both read-only. */
+/** Opens the mirror as `main` and the inbox as `inbox`, both read-only. */
 export function openBoth(files: Files): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {

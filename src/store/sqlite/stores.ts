@@ -15,7 +15,7 @@ export interface AllFiles extends Files {
   readonly certificates: string;
 }
 
-/** A worker, and a command beside it, may wait for another writer; nobody waits for their answer. */
+/** Workers and commands may wait long for another writer. */
 const BUSY_MS = 10_000;
 
 export function openInbox(file: string, now: () => number): InboxPort {
@@ -37,7 +37,7 @@ export function openWriters(files: AllFiles, now: () => number): Promise<WriteSt
   }));
 }
 
-/** The mirror is written in a thread of its own, and read in this one. */
+/** Opens the stores of a worker. A thread writes the mirror, and this thread reads it. */
 export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise<WorkStore> {
   return openDatabases(files, true, async (inboxDb, mirrorDb, close) => {
     const { mirrorFile: file, certificates } = files;
@@ -58,7 +58,7 @@ export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise
   });
 }
 
-/** What is opened for work that then fails is closed. */
+/** Opens both databases for some work, and closes them if it fails. */
 async function openDatabases<T>(
   { inboxFile, mirrorFile }: Files,
   readonly: boolean,
@@ -96,7 +96,7 @@ function erase(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   return { vacuumed: vacuum, logEmptied, left };
 }
 
-/** Moves the log into the file and empties it, so that no old copy stays in it. False where a reader kept it open. */
+/** Empties the log into its file, so that it keeps no old copies. Returns false if a reader prevents it. */
 function emptyLog(db: Sqlite): boolean {
   return db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
 }

@@ -4,7 +4,7 @@ import { databaseIn } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 import { CERTIFICATE_FILES } from './certificate-table.js';
 
-/** The mirror in a PostgreSQL that has been migrated. */
+/** Creates the mirror port on a migrated PostgreSQL database. */
 export function createMirrorPort(postgres: Postgres): MirrorPort {
   return createMirrorStore(databaseIn(postgres), CERTIFICATE_FILES);
 }

@@ -9,19 +9,19 @@ import { createBatch, createStatementRunner } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open-database.js';
 import { createStore } from './store-deliveries.js';
 
-/** A stranger's lock is waited for no longer than this: the sender gets 503 within a second and comes back. */
+/** How long to wait for another program's lock. After it the sender gets 503 and retries. */
 const BUSY_MS = 250;
-/** 16 MB: pages that are written again and again are copied back once. */
+/** 16 MB, so that pages that are written often are copied to the file once. */
 const CHECKPOINT_PAGES = 4000;
 
-/** On an inbox.db that has been migrated. */
+/** Opens the receiver's port on a migrated inbox.db. */
 export function openReceiverPort(dataDir: string, now: () => number): ReceiverPort {
   const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: BUSY_MS });
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   return createReceiverPort(db, now);
 }
 
-/** On a connection of this thread: no transaction is open while anything else is done. */
+/** Creates the inbox database on a connection of this thread. Each transaction ends before other work runs. */
 export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabase {
   const { run } = createStatementRunner(db);
   return {

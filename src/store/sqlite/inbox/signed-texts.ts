@@ -12,21 +12,21 @@ export interface ReceivedDelivery extends NewDelivery {
   readonly receivedAt: number;
 }
 
-/** Where the latest post of a text stands. */
+/** The latest delivery of a signed text. */
 interface CachedText {
   readonly textId: number;
   /** Epoch ms. */
   readonly seenAt: number;
-  /** Null where a process before this one has stored it. */
+  /** Null if an earlier process stored it. */
   readonly row: StoredRow | null;
 }
 
 interface StoredRow {
   readonly id: number;
-  /** The job that it waits for; null where it was ignored. */
+  /** The job that it waits for; null if it was ignored. */
   readonly jobId: number | null;
   readonly secretIndex: number;
-  /** When the first of the row came, in epoch ms. */
+  /** When the first delivery of the row arrived, in epoch milliseconds. */
   readonly since: number;
 }
 
@@ -76,7 +76,7 @@ const COUNT_DUPLICATE = prepared(
       WHERE ${own.id} = ${id} AND ${own.signed_text_sha256} = ${sha256}`,
 );
 
-/** The latest texts by their SHA-256, in memory: an index in the database would cost a page for each delivery. */
+/** Caches the latest texts by SHA-256. An index in the database would cost a page for each delivery. */
 export function createSignedTexts(db: Sqlite) {
   const memory = createTransactionalCache(readLatest(db));
   const touch = prepareOn(db, TOUCH_TEXT);
@@ -84,15 +84,12 @@ export function createSignedTexts(db: Sqlite) {
   const fold = prepareOn(db, COUNT_DUPLICATE);
 
   return {
-    /** Whether the same text came within the hour before this one. */
+    /** Whether the same text arrived within the previous hour. */
     isDuplicate: ({ sha256, receivedAt }: ReceivedDelivery): boolean => {
       const seenAt = memory.get(sha256)?.seenAt;
       return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WINDOW_MS;
     },
-    /**
-     * Count a duplicate in the row of the same text that waits for the same job, and answer that row's id;
-     * null where there is none. To be run inside `write`.
-     */
+    /** Counts a duplicate in the row that waits for the same job. Returns its id; null if none. Call it inside `write`. */
     fold: (delivery: ReceivedDelivery, jobId: number | null): number | null => {
       const { sha256, secretIndex, receivedAt, contradictedFields } = delivery;
       const known = memory.get(sha256);
@@ -106,7 +103,7 @@ export function createSignedTexts(db: Sqlite) {
       memory.set(sha256, { textId: known.textId, seenAt: receivedAt, row });
       return row.id;
     },
-    /** Store the text unless it came before, and answer its id. To be run inside `write`. */
+    /** Stores a text unless it is stored already, and returns its id. Call it inside `write`. */
     keep: ({ sha256, receivedAt, signedData }: ReceivedDelivery): number => {
       const id = memory.get(sha256)?.textId;
       const at = { sha256, receivedAt: formatInstant(receivedAt) };
@@ -115,7 +112,7 @@ export function createSignedTexts(db: Sqlite) {
       if (row === undefined) throw new Error('expected the id of a stored text, got none');
       return row.id;
     },
-    /** In which row it stands. */
+    /** Remembers the row of a delivery. */
     remember: (
       { sha256, receivedAt, secretIndex }: ReceivedDelivery,
       textId: number,

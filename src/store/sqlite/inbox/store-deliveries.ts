@@ -18,7 +18,7 @@ type NewRow = Omit<
   'id' | 'duplicates' | 'last_duplicate_at' | 'unread_duplicate_at'
 >;
 
-/** What this transaction has asked for already. */
+/** A job that this transaction has already requested. */
 interface RequestedJob {
   readonly jobId: number;
   readonly onlyDuplicates: boolean;
@@ -27,8 +27,8 @@ interface RequestedJob {
 export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**
- * Store a group in one transaction; when that fails each delivery is tried alone, so that a bad row fails nobody else.
- * Not while a stranger holds the lock: each attempt would wait for it as long again.
+ * Stores deliveries in one transaction. If it fails, each is stored alone, so that a bad row does not affect the others.
+ * That is not tried while the database is locked, because each attempt would wait again.
  */
 export function createStore(db: Sqlite): Store {
   const storeTogether = createStoreTogether(db);
@@ -63,7 +63,7 @@ const INSERT = prepared(({ db }, params: Params<NewRow>) =>
     .returning('id'),
 );
 
-/** Flushed to disk before it returns. */
+/** Creates a function that stores deliveries in one transaction, flushed to disk when it returns. */
 function createStoreTogether(
   db: Sqlite,
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {

@@ -4,7 +4,7 @@ import { createCertificateFiles } from './certificate-folder.js';
 import { createDatabaseOn, tuneForWriting } from '../database.js';
 import type { Sqlite } from '../open-database.js';
 
-/** The mirror in a file that has been migrated, and the folder of certificate files. */
+/** Creates the mirror port on a migrated file and the folder of certificate files. */
 export function createMirrorPort(db: Sqlite, certificates: string): MirrorPort {
   return createMirrorStore(createDatabaseOn(tuneForWriting(db)), createCertificateFiles(certificates));
 }

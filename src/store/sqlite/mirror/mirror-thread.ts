@@ -4,7 +4,7 @@ import { createStatementRunner, tuneForWriting, type StatementRunner } from '../
 import { openDatabase } from '../open-database.js';
 import type { MirrorThreadData } from './start-mirror-thread.js';
 
-/** One connection, one message after the other. */
+/** Opens the connection of the thread. */
 function open({ file, busyTimeoutMs }: MirrorThreadData): StatementRunner & { close: () => void } {
   const db = tuneForWriting(openDatabase(file, { busyTimeoutMs }));
   return { ...createStatementRunner(db), close: () => void db.close() };

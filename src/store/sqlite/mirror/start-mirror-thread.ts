@@ -12,7 +12,7 @@ import {
 } from '../database.js';
 import type { Sqlite } from '../open-database.js';
 
-/** What the thread is started with. */
+/** The data that the mirror thread is started with. */
 export interface MirrorThreadData {
   /** A mirror.db that has been migrated. */
   readonly file: string;
@@ -22,7 +22,7 @@ export interface MirrorThreadData {
 export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOptions, 'onFailed'> {
   /** The folder of certificate files. */
   readonly certificates: string;
-  /** A connection of this thread, for what only looks. Who opened it closes it, after the port. */
+  /** A connection of the calling thread, for reads. The caller closes it after the port. */
   readonly reader: Sqlite;
   readonly entry?: URL;
 }
@@ -35,9 +35,8 @@ export interface MirrorThread {
 const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
 
 /**
- * The port with a thread of its own for all that writes: neither a long transaction nor a flush to disk, nor a wait for a
- * lock, stops the worker from reading the registry. Writes are done in the order in which they were asked for; what only
- * looks sees every write that was answered.
+ * Starts a thread that writes the mirror, so that transactions, flushes and locks do not block the worker. Writes keep
+ * their order, and reads see every write that has resolved.
  */
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
   const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
@@ -61,7 +60,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
 
-/** As it was thrown in the thread, and where: who catches it goes by its code. */
+/** Restores an error of the thread with its code and stack. */
 function errorOf({ code, message, stack }: SerializedError): Error {
   return Object.assign(new Error(message), { stack }, code === '' ? {} : { code });
 }

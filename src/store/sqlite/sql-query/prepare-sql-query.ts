@@ -8,9 +8,8 @@ export interface ReadOnlyStatement {
 }
 
 /**
- * Prepare a person's SQL, or say why it is refused. It must begin like a read,
- * be one statement, and SQLite itself must call it both read-only and a reader:
- * ATTACH, VACUUM INTO and some PRAGMAs pass one of these tests but not all.
+ * Prepares a person's SQL; throws if it is not one reading statement. All checks are needed, because ATTACH, VACUUM INTO
+ * and some PRAGMAs pass some of them.
  */
 export function prepareSqlQuery(db: Sqlite, text: string): ReadOnlyStatement {
   assertReadOnlySql(text);

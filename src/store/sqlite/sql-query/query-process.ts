@@ -6,7 +6,7 @@ import { type Files, openBoth } from '../open-read-only.js';
 import { prepareSqlQuery } from './prepare-sql-query.js';
 import type { QueryLimits } from './query-watch.js';
 
-/** The program of the child that runs a person's SQL. SQLite has no interrupt here, so the parent kills it. */
+/** A query for the child process. The parent kills that process to stop it, because SQLite has no interrupt here. */
 export interface QueryRequest extends Files, QueryLimits {
   readonly sql: string;
 }
@@ -19,11 +19,11 @@ export type QueryAnswer =
 const MB = 1024 * 1024;
 const MESSAGE_BYTES = MB;
 const ROWS_PER_MESSAGE = 500;
-/** Of SQLite, and of Node from 24 on. */
+/** Error codes of SQLite, and of Node since 24. */
 const MEMORY_CODES = ['SQLITE_NOMEM', 'SQLITE_TOOBIG', 'ERR_MEMORY_ALLOCATION_FAILED'];
 const ROOM_CODES = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'];
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
-/** SQLite has no code for it. */
+/** Recognized by the message, because SQLite has no code for it. */
 const UNKNOWN_NAME = /^no such (table|column)/;
 
 process.once('message', (request: QueryRequest) => {
@@ -33,7 +33,7 @@ process.once('message', (request: QueryRequest) => {
     .catch(leave);
 });
 
-/** Whoever asked is gone: there is nobody to tell. */
+/** Exits when the parent has gone and cannot receive an error. */
 function leave(): void {
   process.exit();
 }
@@ -80,7 +80,7 @@ async function answer(request: QueryRequest): Promise<void> {
   await sendRows(rows, true);
 }
 
-/** One message at a time: the parent asks for the next, so neither side gathers rows. */
+/** Sends rows and waits until the parent requests more, so that neither side accumulates rows. */
 async function sendRows(rows: readonly (readonly Value[])[], last: boolean): Promise<void> {
   const asked = new Promise<void>(resolve => {
     process.once('message', () => resolve());

@@ -1,23 +1,23 @@
 import { workerData } from 'node:worker_threads';
 
-/** What the thread beside a query needs to know. */
+/** The limits that a thread beside the query enforces. */
 export interface QueryLimits {
-  /** The process that asked. */
+  /** The parent process. */
   readonly askerPid: number;
   readonly timeLimitMs: number;
   readonly memoryMb: number;
 }
 
 const LOOK_EVERY_MS = 100;
-/** The asker stops a query at its limit and says so; this is for one that cannot any more. */
+/** The parent stops a query at its limit and reports it. The thread stops it later, if the parent could not. */
 const GRACE_MS = 500;
 
-/** A process that has just begun. */
+/** Memory of the process before the query. */
 const FRESH_BYTES = process.memoryUsage.rss();
 
 const { askerPid, timeLimitMs, memoryMb }: QueryLimits = workerData;
 
-/** SQLite lets no other code of its thread run: only a kill ends a query that works on an answer. */
+/** Kills the process. SQLite blocks its thread, so nothing else ends a running query. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -18,24 +18,24 @@ export interface QueryOptions extends Files, SqlQuery {}
 
 const PROGRAM = fileURLToPath(resolveBuiltFile(import.meta.url, './query-process.js'));
 
-/** What it has to say comes as a message; where memory ends, Node writes pages of addresses. */
+/** Output is ignored: results come as messages, and Node prints pages of addresses if memory runs out. */
 const STDIO: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
 const SHELL = '/bin/sh';
 const LIMITED_COMMAND = 'ulimit -c 0; ulimit -f 2097152; ulimit -d "$1"; shift; exec "$@"';
 const [MAJOR = ''] = process.versions.node.split('.');
-/** What a Node has of data before it does anything, a thread beside it: from 24 on most of it is only set aside. */
+/** Data memory of a new Node process with a thread. Since Node 24 most of it is only reserved. */
 export const INITIAL_NODE_MB = Number(MAJOR) < 24 ? 100 : 1100;
-/** What a question may take beyond that. Together with the process that asks it stays below 512 MB. */
+/** Memory for the query itself. With the calling process the sum stays below 512 MB. */
 const MEMORY_MB = 300;
 
-/** SQLite has no bound of its own here: the shell gives the process one, where there is a shell, and each temporary file 1 GB. */
+/** Limits memory, and temporary files to 1 GB each, by the shell if there is one. SQLite has no such limits. */
 function limitResources(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
   const kilobytes = String((INITIAL_NODE_MB + MEMORY_MB) * 1024);
   return { execPath: SHELL, execArgv: ['-c', LIMITED_COMMAND, SHELL, kilobytes, process.execPath] };
 }
 
-/** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
+/** Runs SQL in a child process that is killed at the time limit, and streams its rows. */
 export async function ask(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
   openBoth(options).close();
@@ -102,10 +102,10 @@ async function* readRows(
   }
 }
 
-/** Its end says what there is to say of a process that hears nothing any more. */
+/** Ignores failed sends to a process that has ended, because its exit is reported. */
 function ignoreSendError(): void {}
 
-/** Messages are kept from the first one on, so that none is lost between two questions. */
+/** Returns a function that reads the next message. Messages are queued, so none is lost between calls. */
 function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAnswer> {
   const messages = on(child, 'message', { close: ['exit'] });
   return async () => {
