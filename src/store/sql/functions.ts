@@ -29,18 +29,18 @@ export interface SqlFunctions {
   readonly asText: (instant: Expression<string>) => RawBuilder<string>;
   /** The columns of a row as the JSON object that `past.cells` stores. */
   readonly cells: (alias: string, columns: ColumnList) => RawBuilder<unknown>;
-  /** One column of a past version, with the type of its kind. */
+  readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
+  readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
+  /** A text that sorts by its bytes, whatever the language of the database. */
+  readonly bytewise: (text: Expression<string>) => RawBuilder<string>;
+  /** One column of a past version as text. The index of past files has this form, so only it is found by the index. */
+  readonly pastCell: (cells: Expression<unknown>, column: string) => RawBuilder<string | null>;
+  /** One column of a past version with the type of its kind, as a current row has it. No index has this form. */
   readonly typedPastCell: (
     alias: string,
     column: string,
     kind: Kind,
   ) => RawBuilder<string | number | bigint | null>;
-  readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
-  readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
-  /** A text that sorts by its bytes, whatever the language of the database. */
-  readonly bytewise: (text: Expression<string>) => RawBuilder<string>;
-  /** One column of a past version as text. The index of past files is found only by this form. */
-  readonly pastCell: (cells: Expression<unknown>, column: string) => RawBuilder<string | null>;
   /** The highest id that a sync ever had, even if that sync was deleted; NULL if the database role may not see it. */
   readonly newestSync: RawBuilder<number | null>;
   /**
@@ -74,11 +74,11 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`substr(${instant}, 1, 16)`,
   asText: instant => sql`${instant}`,
   cells: (alias, columns) => sql.raw(SQLITE.cells(alias, columns)),
-  typedPastCell: (alias, column, kind) => sql.raw(SQLITE.cell(alias, column, kind)),
   least: (...values) => sql`min(${sql.join(values)})`,
   greatest: (...values) => sql`max(${sql.join(values)})`,
   bytewise: text => sql`${text}`,
   pastCell: (cells, column) => sql`json_extract(${cells}, ${sql.lit(`$.${column}`)})`,
+  typedPastCell: (alias, column, kind) => sql.raw(SQLITE.cell(alias, column, kind)),
   newestSync: sql`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'syncs'), 0)`,
   mergePayloads: (left, right) => {
     const isNarrow = sql`json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
@@ -115,11 +115,11 @@ export const POSTGRES_FUNCTIONS: SqlFunctions = {
   minute: instant => sql`to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
   asText: instant => sql`mirror.as_text(${instant})`,
   cells: (alias, columns) => sql.raw(POSTGRES.cells(alias, columns)),
-  typedPastCell: (alias, column, kind) => sql.raw(POSTGRES.cell(alias, column, kind)),
   least: (...values) => sql`least(${sql.join(values)})`,
   greatest: (...values) => sql`greatest(${sql.join(values)})`,
   bytewise: text => sql`${text} COLLATE "C"`,
   pastCell: (cells, column) => sql`(${cells} ->> ${sql.lit(column)})`,
+  typedPastCell: (alias, column, kind) => sql.raw(POSTGRES.cell(alias, column, kind)),
   newestSync: sql`(SELECT last_value FROM pg_sequences WHERE schemaname = 'mirror' AND sequencename = 'syncs_id_seq')`,
   mergePayloads: (left, right) => sql`inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
   notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK_CHANNEL)}, '')`,
