@@ -1,14 +1,8 @@
-import { sql } from 'kysely';
 import type { EvidencePort } from '../../evidence/port.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
 const HOUR_MS = 3_600_000;
-
-const own = named('evidence.sealer');
-const stored = named('evidence.sealer', 'stored');
-const excluded = named('evidence.sealer', 'excluded');
 
 type ClaimValues = {
   readonly holder: string;
@@ -18,12 +12,26 @@ type ClaimValues = {
   readonly latest: string;
 };
 /** Takes the lock, unless another holder has a valid claim. */
-const CLAIM = prepared(
-  (_, { holder, until, now, latest }: Params<ClaimValues>) =>
-    sqlStatement`INSERT INTO ${stored()} (${own.only_row}, ${own.holder}, ${own.until_at}) VALUES (${sql.lit(1)}, ${holder}, ${until})
-      ON CONFLICT (${own.only_row}) DO UPDATE SET ${own.holder} = ${excluded.holder}, ${own.until_at} = ${excluded.until_at}
-      WHERE ${stored.holder} = ${excluded.holder} OR ${stored.until_at} < ${now} OR ${stored.until_at} > ${latest}
-      RETURNING ${select({ row: own.only_row })}`,
+const CLAIM = prepared(({ db }, { holder, until, now, latest }: Params<ClaimValues>) =>
+  db
+    .insertInto('evidence.sealer')
+    .values({ only_row: 1, holder, until_at: until })
+    .onConflict(conflict =>
+      conflict
+        .column('only_row')
+        .doUpdateSet(build => ({
+          holder: build.ref('excluded.holder'),
+          until_at: build.ref('excluded.until_at'),
+        }))
+        .where(build =>
+          build.or([
+            build('evidence.sealer.holder', '=', build.ref('excluded.holder')),
+            build('evidence.sealer.until_at', '<', now),
+            build('evidence.sealer.until_at', '>', latest),
+          ]),
+        ),
+    )
+    .returning('only_row'),
 );
 
 export function createSealClaim({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'claim'> {

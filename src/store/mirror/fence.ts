@@ -1,19 +1,21 @@
 import { MirrorError } from '../../mirror/mirror-error.js';
 import type { WriteClaim } from '../../mirror/port.js';
-import { named, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 
 type ClaimedPart = { readonly organizationId: string; readonly part: string };
 
-const own = named('mirror.fences');
-const stored = named('mirror.fences', 'stored');
-const excluded = named('mirror.fences', 'excluded');
-
 /** Raises the fencing token, and locks its row until the transaction ends, even if the token stays. */
 const RAISE_FENCE = prepared(
-  (_, { organizationId, part, claim }: Params<ClaimedPart & { readonly claim: number }>) =>
-    sqlStatement`INSERT INTO ${stored()} (${own.organization_id}, ${own.part}, ${own.claim}) VALUES (${organizationId}, ${part}, ${claim})
-      ON CONFLICT (${own.organization_id}, ${own.part}) DO UPDATE SET ${own.claim} = ${excluded.claim} WHERE ${stored.claim} < ${excluded.claim}`,
+  ({ db }, { organizationId, part, claim }: Params<ClaimedPart & { readonly claim: number }>) =>
+    db
+      .insertInto('mirror.fences')
+      .values({ organization_id: organizationId, part, claim })
+      .onConflict(conflict =>
+        conflict
+          .columns(['organization_id', 'part'])
+          .doUpdateSet(build => ({ claim: build.ref('excluded.claim') }))
+          .whereRef('mirror.fences.claim', '<', 'excluded.claim'),
+      ),
 );
 const READ_FENCE = prepared(({ db }, { organizationId, part }: Params<ClaimedPart>) =>
   db
