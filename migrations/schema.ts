@@ -179,6 +179,19 @@ export function whole(number: string): string {
   return `CAST(${number} AS bigint)`;
 }
 
+/** The largest amount that `wholeOrNull` keeps. It is a little less than the largest 64-bit integer. */
+const LARGEST = '9000000000000000000';
+
+/** Casts a sum to a 64-bit integer, or gives NULL if it is too large. */
+export function wholeOrNull(number: string): string {
+  return `CASE WHEN abs(${number}) < ${LARGEST} THEN ${whole(number)} END`;
+}
+
+/** Returns SQL that is 1 if a condition is true, else 0. */
+export function oneIf(condition: string): string {
+  return whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
+}
+
 interface TableOptions {
   readonly rules?: readonly string[];
   /** Whether SQLite stores the table by its primary key, without a row id. */

@@ -47,12 +47,10 @@ const KINDS = [
   ['negative_amount', atMost(400)],
   ['serialization_twice', atMost(400)],
   ['reservation_outlived', atMost(400)],
-  ['balance_serials', atMost(400)],
   ['balance_retirements', atMost(600)],
   ['restatements', atMost(400)],
   ['listed_and_retired', atMost(500 + 10_000 * MILLION)],
   ['balance_credits', atMost(500 + 10_000 * MILLION)],
-  ['balance_projects', atMost(500 + 12_000 * MILLION)],
 ];
 
 /** @type {readonly [string, readonly string[], { atMost: number }][]} */

@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { serialization: OTHER })]);
     await scene.read('inventory', [credit('c-1')]);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.read('reservations', [reservation('h-1')]);
+    await scene.read('reservations', [reservation('h-1', { creditId: 'c-2', serialization: OTHER })]);
     expect(await readFindings(scene)).toEqual([]);
   });
 
@@ -71,6 +71,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         id: 'c-1',
         found: expect.stringContaining('c-2'),
       },
+    ]);
+  });
+
+  test('a reservation of another credit with the same serialization is a finding', async () => {
+    const scene = await stage();
+    await scene.read('warehouse', [credit('c-1', { serialization: OTHER })]);
+    await scene.read('reservations', [reservation('h-1', { creditId: 'c-2', serialization: OTHER })]);
+    expect(await readFindings(scene)).toMatchObject([
+      { resource: 'reservations', id: 'h-1', found: expect.stringContaining('c-1') },
+      { resource: 'warehouse', id: 'c-1', found: expect.stringContaining('c-2') },
     ]);
   });
 

@@ -2,7 +2,6 @@ import {
   type Balance,
   BALANCE_COLUMNS,
   coverageOf,
-  isUpperBound,
   type BalanceLine,
   listedIn,
   MAX_SUMS_SHOWN,
@@ -22,7 +21,7 @@ import { createProgress } from '../output/progress.js';
 import { ORGANIZATION_OPTION } from '../options.js';
 
 export const BALANCE = defineCommand({
-  summary: 'Check that credits, retirements, projects and serializations add up',
+  summary: 'Check that credits and retirements add up',
   details: 'Every sum is checked to the millionth of a tonne.',
   options: { organization: ORGANIZATION_OPTION },
   formats: { json: 'print as JSON', csv: 'print as CSV' },
@@ -45,7 +44,6 @@ export const BALANCE = defineCommand({
     }
     if (balanced === null) throw createCheckError(NOTHING_KNOWN);
     if (organizationId === null) printNotice(coverageOf(balance));
-    else printNotice('Projects and serializations are checked only across all organizations.');
     if (!balanced)
       throw createCheckError('Some sums do not balance.', 'The table above shows each difference.');
   },
@@ -54,8 +52,6 @@ export const BALANCE = defineCommand({
 const CHECKED_NAMES: Readonly<Record<BalanceLine['identity'], string>> = {
   retirements: 'retirements',
   credits: 'credits',
-  projects: 'projects',
-  serials: 'serializations',
 };
 
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
@@ -81,7 +77,7 @@ async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
   balance: Balance,
 ): Promise<void> {
-  const { sums, notBalanced, balanced } = balance;
+  const { notBalanced, balanced } = balance;
   const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
   const isShortened = io.terminal.stdout && hiddenCount > 0;
   const listed = isShortened ? [...totals, ...failed, ...shown] : listedIn(balance);
@@ -103,22 +99,15 @@ async function printBalance(
     if (more > 0) lines.push(`  and ${formatWithCommas(more)} more`);
     await printLines('Not balanced:', ...lines, '');
   }
-  const unexplained = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
-  if (unexplained > 0n)
-    await printLines(`${formatPlainTonnes(unexplained)} t of the retirements ${FROM_ELSEWHERE}`);
   if (balanced !== null) await printLines(verdictOn(balance));
 }
-
-const FROM_ELSEWHERE =
-  'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
 /** Formats a sum of the balance check as a table row with amounts in tonnes. */
 function toTableRow(line: BalanceLine): Row {
   const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {
     const value = line[field];
     const isAmount = field.endsWith('_micro') && value !== null;
-    const bound = field === 'expected_micro' && isUpperBound(line) ? '≤ ' : '';
-    return [column, isAmount ? `${bound}${formatPlainTonnes(BigInt(value))}` : value] as const;
+    return [column, isAmount ? formatPlainTonnes(BigInt(value)) : value] as const;
   });
   return {
     ...Object.fromEntries(cells),

@@ -1,7 +1,6 @@
 import {
   type Balance,
   coverageOf,
-  isUpperBound,
   type BalanceLine,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
   readBalance,
@@ -76,9 +75,7 @@ async function* toFileRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
 /** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
 function renderReconciliation(balance: Balance, isOfOneOrganization: boolean, fileLinks: Html): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
-  const coverage = isOfOneOrganization
-    ? 'Projects and serializations are checked across all organizations only.'
-    : coverageOf(balance);
+  const coverage = isOfOneOrganization ? '' : coverageOf(balance);
   const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(balance)} ${coverage}${describeRowsWithoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], notBalanced.slice(0, MAX_SHOWN), { footer: formatOmittedCount(notBalanced.length) })}</section>
@@ -149,17 +146,11 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/** Creates a table column of amounts in tonnes. Puts "≤" before an amount if `showsAsBound` returns true. */
-function createAmountColumn(
-  name: string,
-  getAmount: (line: BalanceLine) => BalanceLine['found_micro'],
-  showsAsBound = (_line: BalanceLine) => false,
-) {
+/** Creates a table column of amounts in tonnes. */
+function createAmountColumn(name: string, getAmount: (line: BalanceLine) => BalanceLine['found_micro']) {
   const cell = (line: BalanceLine): HtmlContent => {
     const micro = getAmount(line);
-    return micro === null
-      ? '–'
-      : html`${showsAsBound(line) && '≤ '}${renderTonnes(formatTonnes(BigInt(micro)))}`;
+    return micro === null ? '–' : renderTonnes(formatTonnes(BigInt(micro)));
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
@@ -181,7 +172,7 @@ const BALANCE_COLUMNS = [
   createAmountColumn('Increases', line => line.risen_micro),
   createAmountColumn('Decreases', line => line.fallen_micro),
   createAmountColumn('Found', line => line.found_micro),
-  createAmountColumn('Expected', line => line.expected_micro, isUpperBound),
+  createAmountColumn('Expected', line => line.expected_micro),
   createAmountColumn('Difference', line => line.difference_micro),
 ];
 

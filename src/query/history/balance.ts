@@ -16,7 +16,6 @@ const ADDED = [
   'fallen_micro',
   'found_micro',
   'expected_micro',
-  'unexplained_micro',
   'difference_micro',
 ] as const;
 type Added = Record<(typeof ADDED)[number], Micro>;
@@ -25,7 +24,7 @@ type Added = Record<(typeof ADDED)[number], Micro>;
 export type BalanceLine = Readonly<Sum>;
 
 interface Sum extends Added {
-  identity: 'retirements' | 'credits' | 'projects' | 'serials';
+  identity: 'retirements' | 'credits';
   organization_name: string | null;
   organization_id: string | null;
   what: string;
@@ -38,11 +37,6 @@ interface Sum extends Added {
   balanced: boolean | null;
   /** In words, where it is not balanced. */
   why: string | null;
-}
-
-/** What was retired of a project is at most what is expected. */
-export function isUpperBound({ identity }: BalanceLine): boolean {
-  return identity === 'projects';
 }
 
 /** In the order in which programs take them. */
@@ -181,36 +175,6 @@ async function* readParts(
       expected_micro: minus(row.listed_micro, row.difference_micro),
       why: `${tonnes(row.opening_micro)} at first, plus ${tonnes(row.risen_micro)}, minus ${tonnes(row.fallen_micro)}, but ${tonnes(row.listed_micro)} listed`,
     };
-  if (organizationId !== null) return;
-  onIdentity('projects');
-  for await (const row of read('balance_projects', 'project_id, vintage')) {
-    const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
-    const fell = plus(row.fall_micro, row.risen_micro);
-    const risen = plus(minus(row.closing_micro, row.opening_micro), row.fallen_micro);
-    const unread = row.balanced === null ? '; a list has not been read since the last increase' : '';
-    yield {
-      ...row,
-      identity: 'projects',
-      sum: what,
-      what,
-      rows: row.retirements,
-      opening_at: row.begun_at,
-      risen_micro: risen,
-      found_micro: row.retired_micro,
-      expected_micro: fell,
-      why: `${tonnes(row.explained_micro)} retired by reservations and requests; decrease in all: ${tonnes(fell)}${unread}`,
-    };
-  }
-  onIdentity('serials');
-  for await (const row of read('balance_serials', 'serialization'))
-    yield {
-      ...row,
-      identity: 'serials',
-      sum: 'serializations of exactly one credit',
-      what: row.serialization,
-      rows: 1,
-      why: `belongs to ${row.credit_id} and to ${row.other_credit_id}`,
-    };
 }
 
 function lineOf(part: Part, name: string | null): BalanceLine {
@@ -227,7 +191,6 @@ function lineOf(part: Part, name: string | null): BalanceLine {
     fallen_micro: part.fallen_micro ?? null,
     found_micro: part.found_micro ?? null,
     expected_micro: part.expected_micro ?? null,
-    unexplained_micro: part.unexplained_micro ?? null,
     difference_micro: part.difference_micro ?? null,
     balanced: part.balanced === null ? null : part.balanced === 1,
     why: part.why,

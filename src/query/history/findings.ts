@@ -10,11 +10,10 @@ export const FINDINGS = {
     'negative_amount',
     'serialization_twice',
     'reservation_outlived',
-    'balance_serials',
     'balance_retirements',
     'restatements',
   ],
-  historical: ['listed_and_retired', 'balance_credits', 'balance_projects'],
+  historical: ['listed_and_retired', 'balance_credits'],
 } as const;
 
 export interface Findings {
