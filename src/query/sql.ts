@@ -52,11 +52,6 @@ export async function only<R>(reader: Reader, asked: Statement<R>): Promise<R> {
   return row;
 }
 
-/** How many rows there are in what follows `from`. */
-export async function count(reader: Reader, from: Statement): Promise<number> {
-  return (await only(reader, sql<{ count: number }>`SELECT count(*) AS count FROM ${from}`)).count;
-}
-
 /** The largest number or the latest instant in a column; null where there is none. */
 export async function largest<T extends string | number = string>(
   reader: Reader,
@@ -65,12 +60,6 @@ export async function largest<T extends string | number = string>(
 ): Promise<T | null> {
   const asked = sql<{ largest: T | null }>`SELECT max(${plain(column)}) AS largest FROM ${from}`;
   return (await only(reader, asked)).largest;
-}
-
-/** Rows of one organization, or of all of them. */
-export function ofOne(organizationId: string | null, from?: string): Statement {
-  const column = plain(from === undefined ? 'organization_id' : `${from}.organization_id`);
-  return organizationId === null ? plain('1 = 1') : sql`${column} = ${organizationId}`;
 }
 
 /** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */

@@ -75,7 +75,7 @@ test('balance states how many of the known organizations its sums cover', async 
   clock.at += MINUTE;
   await write(1, 'uninstalled');
   expect((await ask()).stderr).toContain(
-    'Covers every list of 0 of 1 organization, and of 1 that uninstalled the app.',
+    'Covers every list of 0 of 1 organization.\nIncludes 1 organization that removed the app.',
   );
 });
 
@@ -129,7 +129,7 @@ test('balance counts rows without a usable amount, whether or not the sums balan
     retirement('r-1', { amount: none }),
   ];
   await read('retirements', two, { limit: 10, total: 2 });
-  expect((await ask()).stderr).toContain('2 rows have no usable amount');
+  expect((await ask()).stderr).toContain('2 rows without a usable amount are in no sum.');
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
 });
 

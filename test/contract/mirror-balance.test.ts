@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { readBalance } from '../../src/query/history/balance.js';
+import { collectBalance, readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest, Reservation } from '../../src/registry/object-models.js';
 import { ENGINES, type TestEngine, type TestMirror, MINUTE } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
@@ -369,7 +369,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
         moved_micro: -64_920_000,
       },
     ]);
-    const { sums } = await readBalance(reader, null);
+    const { sums } = await collectBalance(await readBalance(reader, null));
     const reserved = sums.find(({ what }) => what === 'reserved');
     const now = await db.value(
       "SELECT sum(amount_micro) FROM reservations_now WHERE state_now = 'outstanding'",

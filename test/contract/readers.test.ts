@@ -13,7 +13,7 @@ import {
 } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehousesAt, sumWarehouses, selectOwners } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
-import { readBalance } from '../../src/query/history/balance.js';
+import { collectBalance, readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
 import * as certificates from '../../src/query/certificates.js';
 import * as registry from '../../src/query/at-registry.js';
@@ -175,7 +175,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
   readLastNumber: runOnce(async reader => (await changes.readLastNumber(reader)) > 0),
-  readBalance: forEachItem([null, ONE], readBalance),
+  readBalance: forEachItem([null, ONE], async (reader, organizationId) => {
+    const answer = await readBalance(reader, organizationId);
+    return { ...answer, rows: await collectBalance(answer) };
+  }),
   readStates: forEachItem(
     [null, 'warehouse', 'organization', 'projects'].flatMap(resource =>
       [null, ONE].map(id => [resource, id] as const),
@@ -394,17 +397,17 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile colourOf columns
-  compareStandings count countRows coverageOf creditType day defineMirroredList defineOwnList
-  describeCaveat describeFirstReads describeGap describeGapOfList describeGapReason describeUnchanged
-  estimateFirstReads every findByName findList findOldestReadCaveats findTroubles findUnknownReason first
-  formatCaveatCell freshnessOf getFilterText getRejectionAdvice groupByOwner id idOf instant instantBefore
-  isFrozen isOfKnownOrganization isProjectOf isUpperBound isValidAt isWholeList jobKind joined labelOf
-  largest limitRows listedIn matches missing newestInSql ofOne only organizationIdsOf parseListRequest
-  plain rankOf readBacklog readFirst readFirstReads readOne readTexts reasonsOf relation reportFailingLists
-  resourceName seconds selectColumns selectInstalled selectKnownIds selectOwners selectOwnersExcept
-  sentenceOf shownOf sql startsWith state stoodAt table text toExactSum toGapData toReadableSums tonnes
-  verdictOn wasValidAt withFreshness wordsOf worstOf
+  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile collectBalance
+  colourOf columns compareStandings countRows creditType day defineMirroredList defineOwnList
+  describeBalanceCoverage describeCaveat describeFirstReads describeGap describeGapOfList
+  describeGapReason describeUnchanged describeVerdict estimateFirstReads every findByName findList
+  findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
+  getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
+  isValidAt isWholeList jobKind joined labelOf largest limitRows matches missing newestInSql only
+  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
+  reasonsOf relation reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds
+  selectListedSums selectOwners selectOwnersExcept sentenceOf shownOf sql startsWith state stoodAt table
+  text toExactSum toGapData toReadableSums tonnes wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

@@ -1,13 +1,16 @@
+import type { Answer } from '../../query/answer/answer.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
 import {
-  type Balance,
   BALANCE_COLUMNS,
-  coverageOf,
   type BalanceLine,
-  listedIn,
+  type BalanceLines,
+  collectBalance,
+  describeBalanceCoverage,
+  describeVerdict,
   MAX_SUMS_SHOWN,
   readBalance,
+  selectListedSums,
   toReadableSums,
-  verdictOn,
 } from '../../query/history/balance.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
@@ -31,28 +34,44 @@ export const BALANCE = defineCommand({
     const reader = await context.openReader();
     const organizationId = await findOptionalOrganizationId(reader, organization);
     const showProgress = createProgress(context.io);
-    const balance = await readBalance(reader, organizationId, identity =>
-      showProgress(`Adding up ${CHECKED_NAMES[identity]}`),
+    const answer = await readBalance(reader, organizationId, identity =>
+      showProgress(`Adding up ${identity}`),
     );
     showProgress(null);
-    const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
-    if (format === 'json') await context.printJson({ organizationId, ...balance });
-    else if (format === 'table') await printBalance(context, balance);
-    else await context.printRows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
-    if (rowsWithoutAmount > 0) {
-      printNotice(`${formatWithCommas(rowsWithoutAmount)} rows have no usable amount and are in no sum.`);
-    }
+    const lines = await collectBalance(answer);
+    const { sums, differences, balanced } = lines;
+    if (format === 'json') await context.printJson(toJson(organizationId, answer, lines));
+    else if (format === 'table') await printBalance(context, lines);
+    else await context.printRows(BALANCE_COLUMNS, [...sums, ...differences]);
+    if (organizationId === null && balanced !== null && answer.coverage !== null)
+      printNotice(describeBalanceCoverage(answer.coverage));
+    printNotice(...answer.caveats.map(describeCaveat));
     if (balanced === null) throw createCheckError(NOTHING_KNOWN);
-    if (organizationId === null) printNotice(coverageOf(balance));
     if (!balanced)
       throw createCheckError('Some sums do not balance.', 'The table above shows each difference.');
   },
 });
 
-const CHECKED_NAMES: Readonly<Record<BalanceLine['identity'], string>> = {
-  retirements: 'retirements',
-  credits: 'credits',
-};
+/** Returns the fields of the JSON output. */
+function toJson(
+  organizationId: string | null,
+  { totals, coverage, caveats }: Answer<BalanceLine>,
+  { balanced, sums, differences }: BalanceLines,
+) {
+  const uninstalled = caveats.find(({ code }) => code === 'uninstalled_included');
+  return {
+    organizationId,
+    organizations: coverage?.counted,
+    known: coverage?.known,
+    uninstalled: uninstalled?.code === 'uninstalled_included' ? uninstalled.organizations : 0,
+    balanced,
+    rowsWithoutAmount: totals?.rowsWithoutAmount,
+    sums,
+    notBalanced: differences,
+    coverage,
+    caveats,
+  };
+}
 
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 
@@ -75,12 +94,11 @@ const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[col
 /** Prints the sums of the balance check, then the reason for each sum that is not balanced. */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
-  balance: Balance,
+  { sums, differences, balanced }: BalanceLines,
 ): Promise<void> {
-  const { notBalanced, balanced } = balance;
-  const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
+  const { totals, failed, shown, hiddenCount } = toReadableSums(sums);
   const isShortened = io.terminal.stdout && hiddenCount > 0;
-  const listed = isShortened ? [...totals, ...failed, ...shown] : listedIn(balance);
+  const listed = isShortened ? [...totals, ...failed, ...shown] : selectListedSums(sums);
   const shape = {
     importantColumns: ['organization_name', 'what', 'type', 'found', 'difference', 'balanced'],
     tonneColumns: TONNES,
@@ -91,15 +109,15 @@ async function printBalance(
   if (isShortened)
     printNotice(`${formatCount(hiddenCount, 'sum')} of single organizations not shown. Use --csv for all.`);
   await printLines('');
-  if (notBalanced.length > 0) {
-    const lines = (isShortened ? notBalanced.slice(0, MAX_SUMS_SHOWN) : notBalanced).map(
+  if (differences.length > 0) {
+    const lines = (isShortened ? differences.slice(0, MAX_SUMS_SHOWN) : differences).map(
       line => `  ${`${getOwnerName(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
     );
-    const more = notBalanced.length - lines.length;
+    const more = differences.length - lines.length;
     if (more > 0) lines.push(`  and ${formatWithCommas(more)} more`);
     await printLines('Not balanced:', ...lines, '');
   }
-  if (balanced !== null) await printLines(verdictOn(balance));
+  if (balanced !== null) await printLines(describeVerdict(sums));
 }
 
 /** Formats a sum of the balance check as a table row with amounts in tonnes. */
@@ -124,7 +142,7 @@ function getOwnerName({ organization_name: name, organization_id: id }: BalanceL
   return truncateName(name ?? id ?? '');
 }
 
-/** Returns `yes` if the line balances, `NO` if the line does not balance, and `unknown` otherwise. */
+/** Returns `yes` if the line balances, else `NO`. */
 function formatVerdict({ balanced }: BalanceLine): string {
-  return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
+  return balanced ? 'yes' : 'NO';
 }

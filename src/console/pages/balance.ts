@@ -1,11 +1,14 @@
+import type { Answer } from '../../query/answer/answer.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
 import {
-  type Balance,
-  coverageOf,
   type BalanceLine,
+  type BalanceLines,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
+  collectBalance,
+  describeBalanceCoverage,
+  describeVerdict,
   readBalance,
   toReadableSums,
-  verdictOn,
 } from '../../query/history/balance.js';
 import { FRESH, wordsOf } from '../../query/freshness/words.js';
 import { readChoices } from '../../query/names.js';
@@ -26,7 +29,7 @@ import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
-import { renderTonnes, describeRowsWithoutAmount } from '../components/amounts.js';
+import { renderTonnes } from '../components/amounts.js';
 import { renderBadge } from '../components/state-badge.js';
 import { renderAge } from '../components/instants.js';
 
@@ -61,24 +64,32 @@ export const BALANCE_FILES = createFilePages(
   async request => {
     const organizationId = await findChosenOrganization(request.reader, request.query);
     if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
-    const { sums, notBalanced } = await readBalance(request.reader, organizationId);
-    return { columns: EXPORTED_COLUMNS, rows: toFileRows([...sums, ...notBalanced]) };
+    const { rows } = await readBalance(request.reader, organizationId);
+    return { columns: EXPORTED_COLUMNS, rows: toFileRows(rows) };
   },
 );
 
-/** Converts lines of the reconciliation to rows for CSV or JSON: `balanced` becomes 1, 0 or null. */
-async function* toFileRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
-  for (const line of lines)
-    yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
+/** Converts lines of the reconciliation to rows for CSV or JSON: `balanced` becomes 1 or 0. */
+async function* toFileRows(lines: AsyncIterable<BalanceLine>): AsyncGenerator<Row> {
+  for await (const { kind: _kind, ...line } of lines) yield { ...line, balanced: Number(line.balanced) };
 }
 
 /** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
-function renderReconciliation(balance: Balance, isOfOneOrganization: boolean, fileLinks: Html): Html {
-  const { balanced, rowsWithoutAmount, notBalanced } = balance;
-  const coverage = isOfOneOrganization ? '' : coverageOf(balance);
-  const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(balance)} ${coverage}${describeRowsWithoutAmount(rowsWithoutAmount)}</p></section>
-<section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], notBalanced.slice(0, MAX_SHOWN), { footer: formatOmittedCount(notBalanced.length) })}</section>
+async function renderReconciliation(
+  answer: Answer<BalanceLine>,
+  isOfOneOrganization: boolean,
+  fileLinks: Html,
+): Promise<Html> {
+  const lines = await collectBalance(answer);
+  const { balanced, sums, differences } = lines;
+  const { coverage, caveats } = answer;
+  const notes = [
+    ...(isOfOneOrganization || coverage === null ? [] : [describeBalanceCoverage(coverage)]),
+    ...caveats.map(describeCaveat),
+  ];
+  const { totals, failed, shown, hiddenCount } = toReadableSums(sums);
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(lines)} ${notes.join(' ')}</p></section>
+<section id="wrong" data-live>${differences.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], differences.slice(0, MAX_SHOWN), { footer: formatOmittedCount(differences.length) })}</section>
 <section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
@@ -131,9 +142,9 @@ ${uncompared.length > 0 && html`<h3>Lists that could not be compared</h3><ul cla
 }
 
 /** Renders a badge that says whether all sums are balanced. */
-function renderVerdict(balance: Balance): Html {
-  if (balance.balanced === null) return renderBadge('Nothing to reconcile yet.');
-  return renderBadge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
+function renderVerdict({ sums, balanced }: BalanceLines): Html {
+  if (balanced === null) return renderBadge('Nothing to reconcile yet.');
+  return renderBadge(describeVerdict(sums), balanced ? 'good' : 'bad');
 }
 
 const SUM_COLUMN = {
@@ -155,13 +166,9 @@ function createAmountColumn(name: string, getAmount: (line: BalanceLine) => Bala
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-/** Renders the badge "yes" or "no", or "not known yet" if `balanced` is null. */
-function renderBalanced(balanced: boolean | null): Html {
-  return balanced === null
-    ? renderBadge('not known yet')
-    : balanced
-      ? renderBadge('yes', 'good')
-      : renderBadge('no', 'bad');
+/** Renders the badge "yes" or "no". */
+function renderBalanced(balanced: boolean): Html {
+  return balanced ? renderBadge('yes', 'good') : renderBadge('no', 'bad');
 }
 
 const BALANCE_COLUMNS = [

@@ -1,16 +1,18 @@
 import type { Reader } from '../../store/contract/reader.js';
-import type { Tables } from '../../store/contract/tables.js';
+import { queryBuilder as db } from '../../store/sql/builder.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
-import { count, ofOne, plain, sql, table } from '../sql.js';
+import type { Answer, Coverage } from '../answer/answer.js';
+import type { Caveat } from '../answer/caveat.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
+import { belongsTo, countRows } from '../read.js';
 
-/** Null where it is too large, or not said. */
+/** Millionths of a tonne. Null if the amount is too large, or if the check has no such amount. */
 type Micro = number | bigint | null;
 
-/** What is added up of each: what stood there at first, what it was seen to rise and to fall by since, what is listed, and what it has to be (of projects at most that, as far as it is explained, and what they rose by is what is there beyond the opening and what fell); what was retired and no reservation, request or fall explains; what is found beyond what is expected (of projects what is explained and was not seen to fall). */
-const ADDED = [
+/** The amounts of a line, which are added up in sums. */
+const AMOUNTS = [
   'opening_micro',
   'risen_micro',
   'fallen_micro',
@@ -18,189 +20,159 @@ const ADDED = [
   'expected_micro',
   'difference_micro',
 ] as const;
-type Added = Record<(typeof ADDED)[number], Micro>;
 
-/** What is added up, or a part of it that is not balanced: one side by side, as programs take it. */
-export type BalanceLine = Readonly<Sum>;
-
-interface Sum extends Added {
+interface Line extends Record<(typeof AMOUNTS)[number], Micro> {
+  /** A sum that is checked, or a row that does not balance and is part of a sum. */
+  kind: 'sum' | 'difference';
   identity: 'retirements' | 'credits';
   organization_name: string | null;
   organization_id: string | null;
+  /** What the sum is called, such as `by month`, or the row, such as `month 2026-01`. */
   what: string;
-  /** Of credits: exPost or exAnte, which are never one sum. */
+  /** The type of the credits: exPost or exAnte, which are never added together. */
   type: string | null;
   rows: number;
-  /** When the opening stood there: its list had first been read completely. */
+  /** When the list was first read completely, if the check has an opening amount. */
   opening_at: string | null;
-  /** Null where it is not known yet. */
-  balanced: boolean | null;
-  /** In words, where it is not balanced. */
+  balanced: boolean;
+  /** Why a row does not balance, in words. Null for sums. */
   why: string | null;
 }
 
-/** In the order in which programs take them. */
-const DESCRIBED = ['identity', 'organization_name', 'organization_id', 'what', 'type', 'rows', 'opening_at'];
-export const BALANCE_COLUMNS = [...DESCRIBED, ...ADDED, 'balanced', 'why'];
+/** A sum of the balance check, or a row that does not balance. */
+export type BalanceLine = Readonly<Line>;
 
-/** A row of one of the four views: what it is a part of, and what is to be said of it. */
-type Part = Pick<BalanceLine, 'identity' | 'what' | 'rows' | 'why'> &
-  Partial<Omit<BalanceLine, 'balanced'>> & { readonly sum: string; readonly balanced: Micro };
+/** The columns of CSV files, in order. */
+export const BALANCE_COLUMNS = [
+  'identity',
+  'organization_name',
+  'organization_id',
+  'what',
+  'type',
+  'rows',
+  'opening_at',
+  ...AMOUNTS,
+  'balanced',
+  'why',
+];
 
-/** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. `onIdentity` is called when another check begins. */
+/** A row of one of the two views, with the name of its sum. */
+interface CheckedRow extends Omit<Line, 'kind' | 'organization_name'> {
+  readonly sum: string;
+}
+
+/**
+ * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may
+ * cancel each other out in a sum. `onIdentity` is called when another check begins.
+ *
+ * The answer has no freshness: the check compares rows of the mirror with each other, however old they are.
+ */
 export async function readBalance(
   reader: Reader,
   organizationId: string | null,
-  onIdentity?: (identity: Sum['identity']) => void,
-) {
+  onIdentity: (identity: Line['identity']) => void = () => undefined,
+): Promise<Answer<BalanceLine>> {
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const sums = new Map<string, Sum>();
-  const notBalanced: BalanceLine[] = [];
-  for await (const part of readParts(reader, organizationId, onIdentity)) {
-    const line = lineOf(part, names.get(part.organization_id ?? '') ?? null);
-    const key = JSON.stringify([line.identity, line.organization_id, part.sum, line.type]);
+  const sums = new Map<string, Line>();
+  const differences: BalanceLine[] = [];
+  for await (const { sum: name, ...row } of readRows(reader, organizationId, onIdentity)) {
+    const line: Line = {
+      ...row,
+      kind: 'difference',
+      organization_name: names.get(row.organization_id ?? '') ?? null,
+    };
+    const key = JSON.stringify([line.identity, line.organization_id, name, line.type]);
     const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { ...line, what: part.sum, why: null });
-    else add(sum, line);
-    if (line.balanced !== true) notBalanced.push(line);
+    if (sum === undefined) sums.set(key, { ...line, kind: 'sum', what: name, why: null });
+    else addTo(sum, line);
+    if (!line.balanced) differences.push(line);
   }
-  const isKnown = [...sums.values()].some(({ rows, opening_micro: at }) => rows > 0 || (at ?? 0) > 0);
+  const rowsWithoutAmount = await countRowsWithoutAmount(reader, organizationId);
+  const [counted, known] = [await countSummed(reader, 'installed'), await countKnown(reader)];
+  const uninstalled = await countSummed(reader, 'uninstalled');
+  const caveats: Caveat[] = [];
+  if (uninstalled > 0) caveats.push({ code: 'uninstalled_included', organizations: uninstalled });
+  if (rowsWithoutAmount > 0) caveats.push({ code: 'without_amount', rows: rowsWithoutAmount });
   return {
-    organizations: await countSummed(reader, 'installed'),
-    known: await countKnown(reader),
-    /** Whose rows are in the sums, too. */
-    uninstalled: await countSummed(reader, 'uninstalled'),
-    balanced: isKnown ? notBalanced.every(line => line.balanced === null) : null,
-    rowsWithoutAmount: await countWithoutAmount(reader, organizationId),
-    sums: [...sums.values()],
-    notBalanced,
+    rows: iterate([...sums.values(), ...differences]),
+    totals: { rows: sums.size + differences.length, hasMore: false, amounts: null, rowsWithoutAmount },
+    coverage: { counted, known, missing: known - counted },
+    freshness: [],
+    gaps: [],
+    caveats,
   };
 }
 
-export type Balance = Awaited<ReturnType<typeof readBalance>>;
-
-export function coverageOf({ organizations, known, uninstalled }: Balance): string {
-  const gone = uninstalled === 0 ? '' : `, and of ${formatWithCommas(uninstalled)} that uninstalled the app`;
-  return `Covers every list of ${organizations === known && known > 1 ? 'all ' : `${formatWithCommas(organizations)} of `}${formatCount(known, 'organization')}${gone}.`;
+async function* iterate<Row>(rows: readonly Row[]): AsyncGenerator<Row> {
+  yield* rows;
 }
 
-/** Of nothing, all is balanced: that is counted, and not listed. */
-export function listedIn({ sums }: Balance): BalanceLine[] {
-  return sums.filter(line => line.rows > 0 || line.balanced !== true);
-}
-
-/** How many sums of single organizations people are shown; programs get all. */
-export const MAX_SUMS_SHOWN = 20;
-
-/** The sums in the order in which people read them: totals over all organizations, sums that fail, and the first of the rest. */
-export interface ReadableSums {
-  readonly totals: readonly BalanceLine[];
-  readonly failed: readonly BalanceLine[];
-  readonly shown: readonly BalanceLine[];
-  readonly hiddenCount: number;
-}
-
-/** Adds up the sums over all organizations, and limits the sums of single organizations to a readable number. */
-export function toReadableSums(balance: Balance): ReadableSums {
-  const listed = listedIn(balance);
-  const ofOrganizations = listed.filter(({ organization_id: id }) => id !== null);
-  if (ofOrganizations.length <= MAX_SUMS_SHOWN)
-    return { totals: [], failed: [], shown: listed, hiddenCount: 0 };
-  const totals = new Map<string, Sum>();
-  for (const line of listed) {
-    const total = totals.get(`${line.identity} ${line.what} ${line.type}`);
-    if (total !== undefined) add(total, line);
-    else
-      totals.set(`${line.identity} ${line.what} ${line.type}`, {
-        ...line,
-        organization_id: null,
-        organization_name: null,
-      });
-  }
-  const failed = ofOrganizations.filter(line => line.balanced !== true);
-  const others = ofOrganizations.filter(line => line.balanced === true);
-  const shownFailed = failed.slice(0, MAX_SUMS_SHOWN);
-  const shown = others.slice(0, MAX_SUMS_SHOWN - shownFailed.length);
-  return {
-    totals: [...totals.values()],
-    failed: shownFailed,
-    shown,
-    hiddenCount: ofOrganizations.length - shownFailed.length - shown.length,
-  };
-}
-
-export function verdictOn(balance: Balance): string {
-  const { sums } = balance;
-  const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
-  const [unbalanced, unknown] = [counted(false), counted(null)].map(formatWithCommas);
-  const empty = sums.length - listedIn(balance).length;
-  const unlisted = empty === 0 ? '' : ` ${formatWithCommas(empty)} with nothing to check are hidden.`;
-  const left = `${counted(null) === 0 ? '' : ` ${unknown} cannot be checked yet.`}${unlisted}`;
-  if (counted(false) > 0) return `${unbalanced} of ${formatWithCommas(sums.length)} checks failed.${left}`;
-  return counted(null) === 0
-    ? `All ${formatWithCommas(sums.length)} checks passed.${left}`
-    : `All other checks passed.${left}`;
-}
-
-/** What left one organization may stand in another: of one alone projects and serializations say nothing. */
-async function* readParts(
+/** Reads every row of both views. */
+async function* readRows(
   { stream }: Reader,
   organizationId: string | null,
-  onIdentity: (identity: Sum['identity']) => void = () => undefined,
-): AsyncGenerator<Part> {
+  onIdentity: (identity: Line['identity']) => void,
+): AsyncGenerator<CheckedRow> {
   onIdentity('retirements');
-  const read = <Name extends keyof Tables & `balance_${string}`>(name: Name, order: string) =>
-    stream(
-      sql<Tables[Name]>`SELECT * FROM ${table(name)} WHERE ${ofOne(organizationId)} ORDER BY ${plain(order)}`,
-    );
-  for await (const row of read('balance_retirements', 'organization_id, reckoning, value'))
+  const retirements = db
+    .selectFrom('mirror.balance_retirements')
+    .selectAll()
+    .where(belongsTo(organizationId))
+    .orderBy('organization_id')
+    .orderBy('reckoning')
+    .orderBy('value');
+  for await (const row of stream(retirements))
     yield {
-      ...row,
       identity: 'retirements',
       sum: `by ${row.reckoning}`,
+      organization_id: row.organization_id,
       what: `${row.reckoning} ${row.value || 'of none'}`,
+      type: null,
+      rows: row.rows,
+      opening_at: null,
+      opening_micro: null,
+      risen_micro: null,
+      fallen_micro: null,
       found_micro: row.amount_micro,
       expected_micro: row.counted_micro,
+      difference_micro: row.difference_micro,
+      balanced: row.balanced === 1,
       why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
     };
   onIdentity('credits');
-  for await (const row of read('balance_credits', 'place, organization_id, credit_id, part'))
+  const credits = db
+    .selectFrom('mirror.balance_credits')
+    .selectAll()
+    .where(belongsTo(organizationId))
+    .orderBy('place')
+    .orderBy('organization_id')
+    .orderBy('credit_id')
+    .orderBy('part');
+  for await (const row of stream(credits))
     yield {
-      ...row,
       identity: 'credits',
       sum: row.place,
+      organization_id: row.organization_id,
       what: `${row.place} ${row.credit_id}`,
+      type: row.type,
       rows: 1,
+      opening_at: row.opening_at,
+      opening_micro: row.opening_micro,
+      risen_micro: row.risen_micro,
+      fallen_micro: row.fallen_micro,
       found_micro: row.listed_micro,
       expected_micro: minus(row.listed_micro, row.difference_micro),
+      difference_micro: row.difference_micro,
+      balanced: row.balanced === 1,
       why: `${tonnes(row.opening_micro)} at first, plus ${tonnes(row.risen_micro)}, minus ${tonnes(row.fallen_micro)}, but ${tonnes(row.listed_micro)} listed`,
     };
 }
 
-function lineOf(part: Part, name: string | null): BalanceLine {
-  return {
-    identity: part.identity,
-    organization_name: name,
-    organization_id: part.organization_id ?? null,
-    what: part.what,
-    type: part.type ?? null,
-    rows: part.rows,
-    opening_at: part.opening_at ?? null,
-    opening_micro: part.opening_micro ?? null,
-    risen_micro: part.risen_micro ?? null,
-    fallen_micro: part.fallen_micro ?? null,
-    found_micro: part.found_micro ?? null,
-    expected_micro: part.expected_micro ?? null,
-    difference_micro: part.difference_micro ?? null,
-    balanced: part.balanced === null ? null : part.balanced === 1,
-    why: part.why,
-  };
-}
-
-function add(sum: Sum, line: BalanceLine): void {
+/** Adds a row to the sum that contains it. */
+function addTo(sum: Line, line: BalanceLine): void {
   sum.rows += line.rows;
-  for (const name of ADDED) sum[name] = plus(sum[name], line[name]);
-  if (line.balanced !== true && sum.balanced !== false) sum.balanced = line.balanced;
+  for (const name of AMOUNTS) sum[name] = plus(sum[name], line[name]);
+  sum.balanced &&= line.balanced;
 }
 
 function plus(one: Micro, other: Micro): Micro {
@@ -215,9 +187,89 @@ function tonnes(micro: Micro): string {
   return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
 }
 
-/** They are in no sum. */
-async function countWithoutAmount(reader: Reader, organizationId: string | null): Promise<number> {
-  const tables = ['retirements', 'warehouse_credits', 'inventory_credits', 'reservations'];
-  const rows = tables.map(name => `SELECT organization_id FROM mirror.${name} WHERE amount_micro IS NULL`);
-  return await count(reader, sql`(${plain(rows.join(' UNION ALL '))}) AS r WHERE ${ofOne(organizationId)}`);
+/** Counts the rows whose amount is not usable. They are in no sum. */
+async function countRowsWithoutAmount(reader: Reader, organizationId: string | null): Promise<number> {
+  const counts = ['retirements', 'credits'] as const;
+  let sum = 0;
+  for (const name of counts)
+    sum += await countRows(
+      reader,
+      db
+        .selectFrom(`mirror.${name}`)
+        .select('version')
+        .where('amount_micro', 'is', null)
+        .where(belongsTo(organizationId)),
+    );
+  return sum;
+}
+
+/** The lines of a balance check. */
+export interface BalanceLines {
+  readonly sums: readonly BalanceLine[];
+  readonly differences: readonly BalanceLine[];
+  /** Null if there is nothing to check yet. */
+  readonly balanced: boolean | null;
+}
+
+/** Reads all lines of an answer. */
+export async function collectBalance({ rows }: Answer<BalanceLine>): Promise<BalanceLines> {
+  const sums: BalanceLine[] = [];
+  const differences: BalanceLine[] = [];
+  for await (const line of rows) (line.kind === 'sum' ? sums : differences).push(line);
+  const isKnown = sums.some(({ rows: count, opening_micro: opening }) => count > 0 || (opening ?? 0) > 0);
+  return { sums, differences, balanced: isKnown ? differences.length === 0 : null };
+}
+
+/** Describes the coverage of a balance over all organizations in one sentence. */
+export function describeBalanceCoverage({ counted, known }: Coverage): string {
+  const share = counted === known && known > 1 ? 'all ' : `${formatWithCommas(counted)} of `;
+  return `Covers every list of ${share}${formatCount(known, 'organization')}.`;
+}
+
+/** Selects the sums that people see. A balanced sum without rows counts as a check, but is hidden. */
+export function selectListedSums(sums: readonly BalanceLine[]): BalanceLine[] {
+  return sums.filter(line => line.rows > 0 || !line.balanced);
+}
+
+/** How many sums of single organizations people see. Programs get all. */
+export const MAX_SUMS_SHOWN = 20;
+
+/** The sums in the order in which people read them: totals over all organizations, sums that fail, and the first of the rest. */
+export interface ReadableSums {
+  readonly totals: readonly BalanceLine[];
+  readonly failed: readonly BalanceLine[];
+  readonly shown: readonly BalanceLine[];
+  readonly hiddenCount: number;
+}
+
+/** Adds up the sums over all organizations, and limits the sums of single organizations to a readable number. */
+export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
+  const listed = selectListedSums(sums);
+  if (listed.length <= MAX_SUMS_SHOWN) return { totals: [], failed: [], shown: listed, hiddenCount: 0 };
+  const totals = new Map<string, Line>();
+  for (const line of listed) {
+    const key = JSON.stringify([line.identity, line.what, line.type]);
+    const total = totals.get(key);
+    if (total === undefined) totals.set(key, { ...line, organization_id: null, organization_name: null });
+    else addTo(total, line);
+  }
+  const failed = listed.filter(line => !line.balanced).slice(0, MAX_SUMS_SHOWN);
+  const shown = listed.filter(line => line.balanced).slice(0, MAX_SUMS_SHOWN - failed.length);
+  return {
+    totals: [...totals.values()],
+    failed,
+    shown,
+    hiddenCount: listed.length - failed.length - shown.length,
+  };
+}
+
+/** Describes how many checks passed, such as "1 of 5 checks failed." */
+export function describeVerdict(sums: readonly BalanceLine[]): string {
+  const failed = sums.filter(line => !line.balanced).length;
+  const all = formatWithCommas(sums.length);
+  const empty = sums.length - selectListedSums(sums).length;
+  const hidden = empty === 0 ? '' : ` ${formatWithCommas(empty)} with nothing to check are hidden.`;
+  const verdict =
+    failed === 0 ? `All ${all} checks passed.` : `${formatWithCommas(failed)} of ${all} checks failed.`;
+  return `${verdict}${hidden}`;
 }

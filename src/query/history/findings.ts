@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { sql } from '../sql.js';
+import { queryBuilder as db } from '../../store/sql/builder.js';
 
 export type FindingCount = Tables['findings'];
 
@@ -22,15 +22,17 @@ export interface Findings {
   readonly counts: readonly FindingCount[];
 }
 
-/** As a worker counted them last. */
+/** Reads the counts that a worker stored last. */
 export async function readFindings({ all }: Reader): Promise<Findings> {
-  const rows = await all(sql<Tables['finding_counts']>`SELECT * FROM mirror.finding_counts ORDER BY finding`);
+  const rows = await all(
+    db.selectFrom('mirror.finding_counts').select(['finding', 'rows', 'counted_at']).orderBy('finding'),
+  );
   const counts = rows.map(({ finding, rows: count }) => ({ finding, rows: count }));
   const oldest = rows.map(({ counted_at: at }) => at).toSorted()[0];
   return { countedAt: oldest ?? null, counts };
 }
 
-/** As they are at this moment: every row is looked at. */
-export async function countFindings({ all }: Reader) {
-  return await all(sql<FindingCount>`SELECT * FROM mirror.findings ORDER BY finding`);
+/** Counts the findings now, which reads every row of the lists. */
+export async function countFindings({ all }: Reader): Promise<FindingCount[]> {
+  return await all(db.selectFrom('mirror.findings').select(['finding', 'rows']).orderBy('finding'));
 }
