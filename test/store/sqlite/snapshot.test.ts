@@ -9,8 +9,8 @@ import { temporaryFolder } from '../../support/inbox.js';
 
 const DIST = join(import.meta.dirname, '../../../dist/src/store/sqlite');
 const COPIER = `
-  const { openDatabase } = await import(${JSON.stringify(join(DIST, 'open.js'))});
-  const { writeCopy } = await import(${JSON.stringify(join(DIST, 'copy.js'))});
+  const { openDatabase } = await import(${JSON.stringify(join(DIST, 'open-database.js'))});
+  const { writeCopy } = await import(${JSON.stringify(join(DIST, 'snapshot.js'))});
   process.umask(0);
   const [file, copy] = process.argv.slice(1);
   const db = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });
