@@ -398,7 +398,7 @@ async function readEveryPage(
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile collectBalance
-  colourOf columns compareStandings countRows creditType day defineMirroredList defineOwnList
+  colourOf columns compareStandings count countRows creditType day defineMirroredList defineOwnList
   describeBalanceCoverage describeCaveat describeFirstReads describeGap describeGapOfList
   describeGapReason describeUnchanged describeVerdict estimateFirstReads every findByName findList
   findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
