@@ -49,7 +49,7 @@ import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { type Change, parseChange } from '../../src/text/describe-change.js';
-import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
+import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
 import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
@@ -290,8 +290,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     hasRows(reader, { list, at: null, where: [{ column: 'organization_id', is: id }] }),
   ),
   search: forEachItem(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
-  rowsOf: forEachItem([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
-    rowsOf(entry, await find.readVersionsById(reader, entry, 'R0')),
+  groupVersions: forEachItem([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
+    groupVersions(entry, await find.readVersionsById(reader, entry, 'R0')),
   ),
   explainRow: forEachItem(
     some(pairs(ENTRIES, pairs(NAMES, MOMENTS))),
@@ -398,16 +398,17 @@ async function readEveryPage(
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile collectBalance
-  colourOf columns compareStandings count countRows creditType day defineMirroredList defineOwnList
-  describeBalanceCoverage describeCaveat describeFirstReads describeGap describeGapOfList
-  describeGapReason describeUnchanged describeVerdict estimateFirstReads every findByName findList
-  findOldestReadCaveats findTroubles findUnknownReason first formatCaveatCell freshnessOf getFilterText
+  colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
+  describeBalanceCoverage describeCaveat describeExplanationReason describeFirstReads describeGap
+  describeGapOfList describeGapReason describeUnchanged describeVerdict estimateFirstReads findByName
+  findList findOldestReadCaveats findTroubles findUnknownReason formatCaveatCell freshnessOf getFilterText
+  selectRowColumns
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
-  isValidAt isWholeList jobKind joined labelOf largest limitRows matches missing newestInSql only
-  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
-  reasonsOf relation reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds
-  selectListedSums selectOwners selectOwnersExcept sentenceOf shownOf sql startsWith state stoodAt table
-  text toExactSum toGapData toReadableSums tonnes wasValidAt withFreshness wordsOf worstOf
+  isValidAt isWholeList jobKind labelOf limitRows matches missing newestInSql only organizationIdsOf
+  parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts relation
+  reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
+  selectOwners selectOwnersExcept selectRowColumns sentenceOf sql startsWith state stoodAt table text
+  toExactSum toGapData tonnes toReadableSums wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

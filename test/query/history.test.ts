@@ -23,7 +23,7 @@ import {
   readLastNumber,
   readNewest,
 } from '../../src/query/history/changes.js';
-import { explainRow, reasonsOf, rowsOf } from '../../src/query/history/explanation.js';
+import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
 import { countFindings, readFindings } from '../../src/query/history/findings.js';
 import { readVersionsById } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
@@ -73,7 +73,7 @@ test('the newest changes come first, and older ones follow from a given number',
   const last = await readLastNumber(reader);
   expect(await numbers(null, 2)).toEqual([last, last - 1]);
   expect(await numbers(last, 2)).toEqual([last - 1, last - 2]);
-  expect(newestInSql(reader, ALL_CHANGES, last, 2)).toMatch(/number < \d+.* ORDER BY number DESC LIMIT 2$/);
+  expect(newestInSql(reader, ALL_CHANGES, last, 2)).toMatch(/number < \d+ order by number desc limit 2$/);
 });
 
 const coverage = (values: Partial<CoverageAt>): CoverageAt => ({
@@ -217,7 +217,10 @@ test('rows are counted as of an instant', async () => {
 });
 
 const explain = async ({ reader }: Filled, id: string, at: string) => {
-  const [versions = []] = rowsOf(LISTS.retirements, await readVersionsById(reader, LISTS.retirements, id));
+  const [versions = []] = groupVersions(
+    LISTS.retirements,
+    await readVersionsById(reader, LISTS.retirements, id),
+  );
   const ground = { reader, inspect: async () => null, contradicted: () => [], at };
   return await explainRow(ground, LISTS.retirements, versions);
 };
@@ -247,9 +250,15 @@ test('an explanation names the sync that showed a row and the sync that closed i
     ended_by: null,
     last_seen_at: changed,
   });
-  expect(reasonsOf(second).join('\n')).toContain(
-    `Confirmed unchanged by the full read that started ${changed}.`,
-  );
+  expect(second.reasons.map(({ code }) => code)).toEqual(['observed', 'confirmed', 'first_observed']);
+  expect(first.reasons).toEqual([
+    { code: 'observed', sync: first.shown_by },
+    { code: 'confirmed', readStartedAt: shown },
+    { code: 'first_observed', at: shown, registryDate: '2026-03-01T10:00:00.000Z' },
+    { code: 'valid_until', at: changed },
+    { code: 'ended', sync: first.ended_by },
+  ]);
+  expect(second.gaps).toMatchObject([{ reason: { code: 'later_changes_unread', lastReadAt: changed } }]);
 });
 
 /** The version before the instant is the latest of those that had begun, not the first. */
@@ -264,9 +273,9 @@ test('a removed row is explained by its last version', async () => {
   clock.at += 1_000;
   const told = await explain(filled, 'r-1-0', instant(clock.at));
   expect(told).toMatchObject({ row: null, document: null, until: gone, certificate: null });
-  expect(reasonsOf(told)).toContain(`It was no longer listed at ${instant(clock.at)}.`);
+  expect(told.reasons[0]).toEqual({ code: 'no_longer_listed', at: instant(clock.at) });
   const before = await explain(filled, 'r-1-0', '2020-01-01T00:00:00.000Z');
-  expect(reasonsOf(before)).toContain('The mirror had not observed it by 2020-01-01T00:00:00.000Z.');
+  expect(before.reasons[0]).toEqual({ code: 'not_observed_yet', at: '2020-01-01T00:00:00.000Z' });
 });
 
 test('findings are the last counts of a worker, or are counted on demand', async () => {

@@ -1,4 +1,4 @@
-import { explainRow, type Explanation, rowsOf } from '../../src/query/history/explanation.js';
+import { explainRow, type Explanation, groupVersions } from '../../src/query/history/explanation.js';
 import { measureFile as inspect } from '../../src/cli/certificate-files.js';
 import { findRowVersions } from '../../src/cli/find/find-rows.js';
 import type { Reader } from '../../src/store/contract/reader.js';
@@ -70,7 +70,7 @@ async function explainRandomRow(
   if (row === undefined) return [];
   const found = await findRowVersions(reader, entry, String(row[getIdColumn(entry)]), null);
   return await Promise.all(
-    rowsOf(entry, found).map(versions => explainRow({ reader, ...context }, entry, versions)),
+    groupVersions(entry, found).map(versions => explainRow({ reader, ...context }, entry, versions)),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { explainRow, reasonsOf, rowsOf, shownOf } from '../../query/history/explanation.js';
+import { explainRow, groupVersions, selectRowColumns } from '../../query/history/explanation.js';
+import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
 import { describeGapOfList, toGapData } from '../../query/answer/gap.js';
 import { readRowsById } from '../../query/lists/find.js';
 import { readNumbered } from '../../query/lists/rows.js';
@@ -113,7 +114,7 @@ async function readRowsWithProvenance(
   const ground = { reader, at: instant, inspect: (file: string) => measureFile(pdfs, file), contradicted };
   // Several rows match if organizations share a credit id.
   const explainedRows = [];
-  for (const allVersions of rowsOf(entry, await findRowVersions(reader, entry, id, organizationId))) {
+  for (const allVersions of groupVersions(entry, await findRowVersions(reader, entry, id, organizationId))) {
     const explained = await explainRow(ground, entry, allVersions);
     const currentRow =
       requestedInstant === null ? await readCurrentRow(reader, list, entry, allVersions) : null;
@@ -135,7 +136,7 @@ async function readCurrentRow(
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
   const states = await readStates(reader, list.resource, null);
-  return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
+  return { ...selectRowColumns(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
 /** Prints a row with its provenance, certificate, past versions and JSON. */
@@ -146,7 +147,7 @@ async function printRowWithProvenance(
 ): Promise<void> {
   const { table, id, at, row, document, versions, certificate, gaps } = explained;
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
-  await printLines(...reasonsOf(explained));
+  await printLines(...explained.reasons.map(describeExplanationReason));
   if (certificate !== null)
     await printLines(
       `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${FILE_STATES[certificate.state] ?? certificate.state}.`,

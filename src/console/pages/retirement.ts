@@ -1,5 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
-import { type Explanation, explainRow, reasonsOf } from '../../query/history/explanation.js';
+import { type Explanation, explainRow } from '../../query/history/explanation.js';
+import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
 import { describeGapOfList } from '../../query/answer/gap.js';
 import { readVersionsById } from '../../query/lists/find.js';
 import { colourOf, wordsOf } from '../../query/freshness/words.js';
@@ -224,7 +225,9 @@ async function renderCertificateHistory(
 /** Renders how the mirror learned of a retirement, then a list of known gaps. */
 function renderProvenance(explanation: Explanation): Html {
   const { gaps } = explanation;
-  const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);
+  const reasons = explanation.reasons.map(
+    reason => html`<p>${renderInstantsIn(describeExplanationReason(reason))}</p>`,
+  );
   const gapItems = gaps.map(gap => html`<li>${renderInstantsIn(describeGapOfList(gap))}</li>`);
   return html`${reasons}${gaps.length > 0 && html`<h3>Known gaps</h3><ul class="gaps">${gapItems}</ul>`}`;
 }

@@ -1,25 +1,31 @@
+/** Reads the numbered changes of rows. */
+import { type Expression, sql, type SqlBool } from 'kysely';
 import { type Change, parseChange } from '../../text/describe-change.js';
-import type { Reader, Statement } from '../../store/contract/reader.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { TABLES, type Tables } from '../../store/contract/tables.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import { select, sqlStatement } from '../../store/sql/columns.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRIES, ENTRY_BY_RESOURCE, findResourceOfTable } from '../../resources/resources.js';
-import { columns, every, first, joined, largest, only, plain, sql, table } from '../sql.js';
+import { allOf, relation } from '../lists/relation.js';
+import { belongsTo, readFirst, readOne } from '../read.js';
 
-/** What is shown of a change, in this order. */
+/** The columns of a change, in the order in which they are shown. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
 
-/** What changes, by its word. */
+/** Resources that have changes. */
 export const CHANGED = ['installation', ...Object.keys(ENTRY_BY_RESOURCE)];
 
 export type ChangeRow = Tables['changes'];
 
 export interface ChangeRangeRequest {
-  /** Null for all of them. */
+  /** Null for all organizations. */
   readonly organizationId: string | null;
+  /** Null for all resources. */
   readonly resource: string | null;
-  /** What was observed at or after it; null from the first on. */
+  /** Selects changes observed at or after this instant. Null selects from the first change on. */
   readonly since: string | null;
-  /** What was observed by then; null to the last. */
+  /** Selects changes observed by this instant. Null selects up to the newest change. */
   readonly until: string | null;
 }
 
@@ -30,53 +36,58 @@ export const ALL_CHANGES: ChangeRangeRequest = {
   until: null,
 };
 
-/** A number is one change at most: one statement looks at so many of them, at few at first, and at the most where few were as asked for. */
-const FIRST_NUMBERS = 100;
-const NUMBERS_AT_ONCE = 4_000;
-const MOST_NUMBERS = 20_000;
-const FEW = 8;
+/**
+ * How many numbers one query covers. A number has one change at most. The first query covers few; later ones cover more, and
+ * most if few changes match.
+ */
+const FIRST_WIDTH = 100;
+const USUAL_WIDTH = 4_000;
+const MAX_WIDTH = 20_000;
+/** Few changes match if fewer than one in so many numbers does. */
+const SPARSE_SHARE = 8;
 
-/** In the order of their numbers, to the newest that there was when it was asked for. */
-export async function* readChanges(reader: Reader, asked: ChangeRangeRequest): AsyncGenerator<ChangeRow> {
+/** Reads changes in the order of their numbers, up to the newest number at the time of the call. */
+export async function* readChanges(reader: Reader, request: ChangeRangeRequest): AsyncGenerator<ChangeRow> {
   const last = await readLastNumber(reader);
-  yield* readBetween(reader, asked, await readNumberBefore(reader, asked.since), last);
+  yield* readBetween(reader, request, await readNumberBefore(reader, request.since), last);
 }
 
-type Way = 'number' | 'number DESC';
+type Order = 'asc' | 'desc';
 
-/** Those after a number, to the last, or from the last on back. */
+/** Reads changes with numbers above `after`, up to `last`. With order `desc` the change with number `last` comes first. */
 export async function* readBetween(
   reader: Reader,
-  asked: ChangeRangeRequest,
+  request: ChangeRangeRequest,
   after: number,
   last: number,
-  way: Way = 'number',
+  order: Order = 'asc',
 ): AsyncGenerator<ChangeRow> {
-  for (let [from, to, width] = [after, last, FIRST_NUMBERS]; from < to; ) {
+  for (let [from, to, width] = [after, last, FIRST_WIDTH]; from < to; ) {
     const [low, high] =
-      way === 'number' ? [from, Math.min(from + width, to)] : [Math.max(from, to - width), to];
-    const rows = await reader.all(changesOf(asked, [sql`number > ${low}`, sql`number <= ${high}`], way));
+      order === 'asc' ? [from, Math.min(from + width, to)] : [Math.max(from, to - width), to];
+    const isInRange = sql<SqlBool>`number > ${low} AND number <= ${high}`;
+    const rows = await reader.all(selectChanges(request, isInRange, order));
     yield* rows;
-    width = Math.min(4 * width, rows.length < width / FEW ? MOST_NUMBERS : NUMBERS_AT_ONCE);
-    if (way === 'number') from = high;
+    width = Math.min(4 * width, rows.length < width / SPARSE_SHARE ? MAX_WIDTH : USUAL_WIDTH);
+    if (order === 'asc') from = high;
     else to = low;
   }
 }
 
-/** The newest first, of those before a number, or of all of them. */
+/** Reads the newest changes, or the newest of those with a number below `before`. The newest comes first. */
 export async function readNewest(
   reader: Reader,
-  asked: ChangeRangeRequest,
+  request: ChangeRangeRequest,
   before: number | null,
   limit: number,
 ): Promise<Change[]> {
-  const from = await readNumberBefore(reader, asked.since);
-  const newest = await readNumberBy(reader, asked.until);
+  const from = await readNumberBefore(reader, request.since);
+  const newest = await readNumberBy(reader, request.until);
   const last = before === null ? newest : Math.min(newest, before - 1);
-  const found: Change[] = [];
-  for await (const row of readNewestBetween(reader, asked, from, last))
-    if (found.push(parseChange(row)) >= limit) break;
-  return found;
+  const changes: Change[] = [];
+  for await (const row of readNewestBetween(reader, request, from, last))
+    if (changes.push(parseChange(row)) >= limit) break;
+  return changes;
 }
 
 /** How many of the newest numbers are searched for changes of one organization before its own numbers are listed. */
@@ -85,8 +96,8 @@ const SEARCHED_NUMBERS = 2_000;
 const LISTED_NUMBERS = 100;
 
 /**
- * Reads changes from the last number back. Changes of one organization may be far apart: beyond the newest numbers, its own numbers are
- * listed first, so that a busy fleet is not searched for them.
+ * Reads changes from the last number back. Changes of one organization may be far apart: beyond the newest numbers, its own
+ * numbers are listed first, so that a busy fleet is not searched for them.
  */
 async function* readNewestBetween(
   reader: Reader,
@@ -96,12 +107,12 @@ async function* readNewestBetween(
 ): AsyncGenerator<ChangeRow> {
   const { organizationId } = request;
   const searched = organizationId === null ? after : Math.max(after, last - SEARCHED_NUMBERS);
-  yield* readBetween(reader, request, searched, last, 'number DESC');
+  yield* readBetween(reader, request, searched, last, 'desc');
   if (organizationId === null) return;
   for (let to = searched; to > after; ) {
     const numbers = await listNumbers(reader, organizationId, request.resource, after, to);
     if (numbers.length > 0)
-      yield* await reader.all(changesOf(request, [sql`number IN ${numbers}`], 'number DESC'));
+      yield* await reader.all(selectChanges(request, sql<SqlBool>`number IN ${numbers}`, 'desc'));
     to = numbers.length < LISTED_NUMBERS ? after : Math.min(...numbers) - 1;
   }
 }
@@ -114,93 +125,131 @@ async function listNumbers(
   after: number,
   to: number,
 ): Promise<number[]> {
-  const projects = projectsOf(organizationId);
+  const projects = selectProjects(organizationId);
+  const past = queryBuilder.selectFrom('mirror.past');
   const parts = ENTRIES.flatMap(entry => {
     const name = findResourceOfTable(entry);
     if (resource !== null && name !== resource) return [];
     const owner = findOwnerColumn(entry);
-    const current = owner === null ? sql`id IN (${projects})` : sql`${plain(owner)} = ${organizationId}`;
-    const closed =
+    const isCurrent = owner === null ? sql<SqlBool>`id IN ${projects}` : belongsTo(organizationId, owner);
+    const isPast =
       owner === null
-        ? sql`organization_id IS NULL AND key IN (${projects})`
-        : sql`organization_id = ${organizationId}`;
-    const past = sql`mirror.past WHERE resource = ${name} AND ${closed}`;
+        ? sql<SqlBool>`organization_id IS NULL AND key IN ${projects}`
+        : belongsTo(organizationId);
+    const versions = past.where('resource', '=', name).where(isPast);
     return [
-      sql`SELECT version AS number FROM ${table(entry.table)} WHERE ${current}`,
-      sql`SELECT version AS number FROM ${past}`,
-      sql`SELECT closed_version AS number FROM ${past} AND is_removed = 1`,
-    ];
+      sql`SELECT version AS number FROM ${relation(entry.table)} WHERE ${isCurrent}`,
+      versions.select('version as number'),
+      versions.select('closed_version as number').where('is_removed', '=', 1),
+    ].map(part => sql`SELECT number FROM (${part}) AS part`);
   });
-  const rows = await all(
-    sql<{ number: number }>`SELECT number FROM (${joined(parts, ' UNION ALL ')}) AS listed
-      WHERE number > ${after} AND number <= ${to} ORDER BY number DESC LIMIT ${LISTED_NUMBERS}`,
-  );
-  return rows.map(({ number }) => number);
+  const number = sql.ref<number>('number');
+  const rows =
+    await all(sqlStatement`SELECT ${select({ number })} FROM (${sql.join(parts, sql` UNION ALL `)}) AS listed
+    WHERE number > ${after} AND number <= ${to} ORDER BY number DESC LIMIT ${LISTED_NUMBERS}`);
+  return rows.map(row => row.number);
 }
 
-/** The same as a person may ask it. */
+/** Returns one SQL query that reads the same changes as `readNewest`. */
 export function newestInSql(
   { shown }: Reader,
-  asked: ChangeRangeRequest,
+  request: ChangeRangeRequest,
   before: number | null,
   limit: number,
 ): string {
-  const older = before === null ? [] : [sql`number < ${before}`];
-  return shown(sql`${changesOf(asked, older, 'number DESC')} LIMIT ${limit}`);
+  const isOlder = before === null ? null : sql<SqlBool>`number < ${before}`;
+  return shown(selectChanges(request, isOlder, 'desc').limit(limit));
 }
 
-/** The newest number in use: of no change with one up to it is anything still to come. */
+/** Reads the newest number in use. Every change with this number or a lower one is already committed. */
 export async function readLastNumber(reader: Reader): Promise<number> {
-  return (await only(reader, sql`SELECT ${columns('version_counter', ['last'])} FROM mirror.version_counter`))
-    .last;
+  const counter = queryBuilder.selectFrom('mirror.version_counter').select('last');
+  return (await readOne(reader, counter)).last;
 }
 
-function changesOf(asked: ChangeRangeRequest, more: readonly Statement[], way: Way): Statement<ChangeRow> {
-  const { organizationId: id, resource, since, until } = asked;
-  const conditions = [
-    ...(resource === null ? [] : [sql`resource = ${resource}`]),
-    ...(since === null ? [] : [sql`observed_at >= ${since}`]),
-    ...(until === null ? [] : [sql`observed_at <= ${until}`]),
-    ...more,
-  ];
-  const select = (...owner: Statement[]) =>
-    sql`SELECT * FROM mirror.changes WHERE ${every([...owner, ...conditions])}`;
-  const changes =
-    id === null
-      ? select()
-      : sql`${select(sql`organization_id = ${id}`)}
-    UNION ALL ${select(sql`organization_id IS NULL`, sql`row_id IN (${projectsOf(id)})`)}`;
-  return sql`${changes} ORDER BY ${plain(way)}`;
+function selectChanges(request: ChangeRangeRequest, isInRange: Expression<SqlBool> | null, order: Order) {
+  const { organizationId: id, resource, since, until } = request;
+  const conditions = allOf([
+    ...(resource === null ? [] : [sql<SqlBool>`resource = ${resource}`]),
+    ...(since === null ? [] : [sql<SqlBool>`observed_at >= ${since}`]),
+    ...(until === null ? [] : [sql<SqlBool>`observed_at <= ${until}`]),
+    ...(isInRange === null ? [] : [isInRange]),
+  ]);
+  const all = queryBuilder.selectFrom('mirror.changes').selectAll();
+  if (id === null) return all.where(conditions).orderBy('number', order);
+  // PostgreSQL does not pass a condition with a subquery on to the tables below a view, and would compare every change of all
+  // organizations. So the projects are selected apart from the organization's own rows.
+  const projects = selectProjects(id);
+  return all
+    .where('organization_id', '=', id)
+    .where(conditions)
+    .unionAll(
+      all.where('organization_id', 'is', null).where(sql<SqlBool>`row_id IN ${projects}`).where(conditions),
+    )
+    .orderBy('number', order);
+}
+
+/** Selects the projects that rows of an organization refer to. */
+function selectProjects(organizationId: string) {
+  return queryBuilder
+    .selectFrom('mirror.project_references')
+    .select('project_id')
+    .where('organization_id', '=', organizationId);
 }
 
 /**
- * The projects that rows of an organization refer to. They are selected apart from its own rows: PostgreSQL does not pass a
- * condition with a subquery on to the tables below a view, and would compare every change of all organizations.
+ * Reads a number after which no change was observed by the instant. Each such change was found by a sync that had started or
+ * ended by then, or that still runs.
  */
-function projectsOf(organizationId: string): Statement {
-  return sql`SELECT project_id FROM mirror.project_references WHERE organization_id = ${organizationId}`;
+async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
+  if (instant === null || !(await hasReadAfter(reader, instant))) return await readLastNumber(reader);
+  const { number } = await readOne(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(eb => eb.fn.max('changes_up_to').as('number'))
+      .where(eb =>
+        eb.or([
+          eb('started_at', '<=', instant),
+          eb('finished_at', '<=', instant),
+          eb('finished_at', 'is', null),
+        ]),
+      ),
+  );
+  return number ?? 0;
 }
 
-/** A number after which nothing was observed by the instant: what was, a read had found that began or ended by then, or that still runs. */
-async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
-  const isLater = sql`SELECT id FROM mirror.syncs WHERE finished_at > ${instant} LIMIT 1`;
-  if (instant === null || (await first(reader, isLater)) === null) return await readLastNumber(reader);
-  const found = sql`mirror.syncs
-    WHERE started_at <= ${instant} OR finished_at <= ${instant} OR finished_at IS NULL`;
-  return (await largest<number>(reader, 'changes_up_to', found)) ?? 0;
+/** Whether any sync ended after the instant. */
+async function hasReadAfter(reader: Reader, instant: string): Promise<boolean> {
+  const later = queryBuilder.selectFrom('mirror.syncs').select('id').where('finished_at', '>', instant);
+  return (await readFirst(reader, later.limit(1))) !== null;
 }
 
 /**
- * A number up to which nothing was observed at or after the instant. What a sync that had ended by then wrote was committed
- * by then, and with it every lower number. Syncs that were entered after one with a later end, as where the clock was set
- * back, say nothing.
+ * Reads a number up to which no change was observed at or after the instant. The changes of a sync that had ended by then were
+ * committed by then, and with them every lower number. Syncs that follow one with a later end are ignored, because the clock
+ * may have been set back.
  */
 async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;
-  const later = sql`SELECT min(id) FROM mirror.syncs WHERE changes_up_to IS NOT NULL AND finished_at >= ${instant}`;
-  const asked = sql`SELECT ${columns('syncs', ['changes_up_to'])} FROM mirror.syncs
-    WHERE changes_up_to IS NOT NULL AND finished_at < ${instant} AND id < coalesce((${later}), id + 1)
-    ORDER BY finished_at DESC, changes_up_to DESC LIMIT 1`;
-  const ended = await first(reader, asked);
+  const ended = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select('changes_up_to')
+      .where('changes_up_to', 'is not', null)
+      .where('finished_at', '<', instant)
+      .where(eb => {
+        const firstLater = eb
+          .selectFrom('mirror.syncs')
+          .select(eb.fn.min('id').as('id'))
+          .where('changes_up_to', 'is not', null)
+          .where('finished_at', '>=', instant);
+        return eb('id', '<', sql<number>`coalesce(${firstLater}, id + 1)`);
+      })
+      .orderBy('finished_at', 'desc')
+      .orderBy('changes_up_to', 'desc')
+      .limit(1),
+  );
   return ended?.changes_up_to ?? 0;
 }

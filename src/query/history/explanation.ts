@@ -1,15 +1,14 @@
+/** Explains why a row was as it was at an instant, and what nobody can know about that. */
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import { readFirst } from '../read.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { columns, first, sql, stoodAt } from '../sql.js';
-import { describeUnchanged } from '../answer/caveat.js';
+import type { ExplainedSync, ExplanationReason } from '../answer/explanation-reason.js';
 import type { Gap, GapReason } from '../answer/gap.js';
-import { type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
+import { readFirst, wasValidAt } from '../read.js';
+import { type CoverageAt, type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
 
-/** Why a row stood as it did at an instant, and what of that nobody can know. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
 
 /** A certificate's file as it is now. */
@@ -17,16 +16,41 @@ export interface InspectedFile {
   readonly sha256: string;
 }
 
-interface Ground {
+interface ExplainContext {
   readonly reader: Reader;
+  /** Returns null if the file is missing. */
   readonly inspect: (file: string) => Promise<InspectedFile | null>;
-  /** The columns of a row that its document contradicts. */
+  /** Returns the columns of a row that its document contradicts. */
   readonly contradicted: (table: string, row: Row) => readonly string[];
   readonly at: string;
 }
 
-/** One for each row of that name: a credit may stand in several organizations. */
-export function rowsOf(entry: ResourceEntry, versions: readonly Row[]): Row[][] {
+/** What the mirror knows about a row at an instant. The names are those of the JSON output. */
+interface RowFacts {
+  readonly at: string;
+  /** Null if the row was not listed at the instant. */
+  readonly row: Row | null;
+  /** The registry's JSON of the row. */
+  readonly document: string | null;
+  /** The sync that observed this version. Null if it is no longer on record. */
+  readonly shown_by: ExplainedSync | null;
+  /** When a later read found the row changed or gone. Null if the version is still valid. */
+  readonly until: string | null;
+  readonly ended_by: ExplainedSync | null;
+  /** Columns that differ from the row's document, because somebody edited the database. */
+  readonly contradicted: readonly string[];
+  /** When the last complete read started that confirmed the version. Null if there is none, or it was edited by hand. */
+  readonly last_seen_at: string | null;
+  /** The scheduled reads around the instant that found the list unchanged. Null if there are none. */
+  readonly unchanged_reads: CoverageAt['unchangedReads'];
+  /** When the mirror first observed the row. */
+  readonly first_seen_at: string;
+  /** When the registry says that the row was created. Null if it gives no date. */
+  readonly dated_at: string | null;
+}
+
+/** Groups versions by row. Several rows have the same id if several organizations hold the same credit. */
+export function groupVersions(entry: ResourceEntry, versions: readonly Row[]): Row[][] {
   const rows = new Map<string, Row[]>();
   for (const version of versions) {
     const key = JSON.stringify(listKeyColumns(entry).map(name => version[name]));
@@ -35,99 +59,125 @@ export function rowsOf(entry: ResourceEntry, versions: readonly Row[]): Row[][] 
   return [...rows.values()];
 }
 
-/** By all versions of the row, oldest first. */
-export async function explainRow(ground: Ground, entry: ResourceEntry, versions: readonly Row[]) {
-  const { reader, at } = ground;
-  const version = versions.find(each => isAt(each, at)) ?? null;
+/** Explains a row by all of its versions, oldest first. */
+export async function explainRow(context: ExplainContext, entry: ResourceEntry, versions: readonly Row[]) {
+  const { reader, at } = context;
+  const version = versions.find(each => wasCurrent(each, at)) ?? null;
   const [oldest = {}] = versions;
-  const any = version ?? oldest;
-  const organizationId = text(any[findOwnerColumn(entry) ?? '']);
-  const id = String(any[getIdColumn(entry)]);
-  const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
-  const {
-    lastReadAt: lastRead,
-    unchangedReads: unchanged,
-    gaps,
-  } = await readCoverage(ground, entry, organizationId);
-  const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
-  const isSeen =
-    version !== null && contradicted.length === 0 && (lastRead ?? '') >= instant(version, 'valid_from');
+  const anyVersion = version ?? oldest;
+  const organizationId = getText(anyVersion[findOwnerColumn(entry) ?? '']);
+  const id = String(anyVersion[getIdColumn(entry)]);
+  const latest = version ?? versions.findLast(each => getInstant(each, 'valid_from') <= at) ?? null;
+  const { lastReadAt, unchangedReads, gaps } = await readCoverage(context, entry, organizationId);
+  const contradicted = version === null ? [] : context.contradicted(entry.table, version);
+  const isConfirmed =
+    version !== null && contradicted.length === 0 && (lastReadAt ?? '') >= getInstant(version, 'valid_from');
+  const facts: RowFacts = {
+    at,
+    row: version === null ? null : selectRowColumns(version),
+    document: getText(version?.['document']),
+    shown_by: await readSync(reader, version?.['sync_id']),
+    until: getText(latest?.['valid_to']),
+    ended_by: await readSync(reader, latest?.['closed_by']),
+    contradicted,
+    last_seen_at: isConfirmed ? lastReadAt : null,
+    unchanged_reads: isConfirmed ? unchangedReads : null,
+    first_seen_at: getInstant(oldest, 'valid_from'),
+    dated_at: getText(oldest['created_at']),
+  };
   return {
     table: entry.table,
     id,
     organization_id: organizationId,
-    at,
-    /** Null where it was not listed. */
-    row: version === null ? null : shownOf(version),
-    /** The registry's own object. */
-    document: text(version?.['document']),
-    /** The sync that showed it so; null where that is no longer on record. */
-    shown_by: await syncOf(reader, version?.['sync_id']),
-    /** From when on it was otherwise, or gone; null where it is still so. */
-    until: text(before?.['valid_to']),
-    ended_by: await syncOf(reader, before?.['closed_by']),
-    /** Columns that its document contradicts: nobody but a hand can have changed them. */
-    contradicted,
-    /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
-    last_seen_at: isSeen ? lastRead : null,
-    /** The scheduled reads around the instant that found the list unchanged; null where it lies in no span of them. */
-    unchanged_reads: isSeen ? unchanged : null,
-    /** When the mirror first observed it. */
-    first_seen_at: instant(oldest, 'valid_from'),
-    /** When the registry says that it was made; null where it says nothing. */
-    dated_at: text(oldest['created_at']),
-    certificate: version === null ? null : await certificateOf(ground, entry, organizationId, id),
+    ...facts,
+    /** The certificate that was stored at the instant. */
+    certificate: version === null ? null : await readCertificate(context, entry, organizationId, id),
+    reasons: findReasons(facts),
     /** What was not known at the instant, so that the row may have been different. */
     gaps,
   };
 }
 
-function isAt(version: Row, at: string): boolean {
-  const end = text(version['valid_to']);
-  return instant(version, 'valid_from') <= at && (end === null || end > at);
+/** Lists the reasons in the order in which people read them. Nothing is known from before the row was first observed. */
+function findReasons(facts: RowFacts): ExplanationReason[] {
+  const { at, row, shown_by: shownBy, contradicted, last_seen_at: lastSeenAt, until } = facts;
+  const reasons: ExplanationReason[] = [];
+  if (row === null) reasons.push({ code: until === null ? 'not_observed_yet' : 'no_longer_listed', at });
+  else reasons.push(shownBy === null ? { code: 'sync_not_recorded' } : { code: 'observed', sync: shownBy });
+  if (contradicted.length > 0) reasons.push({ code: 'edited_by_hand', columns: contradicted });
+  if (facts.unchanged_reads !== null) reasons.push({ code: 'unchanged', ...facts.unchanged_reads });
+  else if (lastSeenAt !== null) reasons.push({ code: 'confirmed', readStartedAt: lastSeenAt });
+  reasons.push({ code: 'first_observed', at: facts.first_seen_at, registryDate: facts.dated_at });
+  if (until !== null) reasons.push({ code: 'valid_until', at: until });
+  if (facts.ended_by !== null) reasons.push({ code: 'ended', sync: facts.ended_by });
+  return reasons;
 }
 
-/** What its columns say; the rest stands beside it. */
-export function shownOf(version: Row): Row {
-  const beside = ['version', 'document', 'valid_to', 'sync_id', 'closed_by', 'closed_version'];
-  return Object.fromEntries(Object.entries(version).filter(([name]) => !beside.includes(name)));
+function wasCurrent(version: Row, at: string): boolean {
+  const end = getText(version['valid_to']);
+  return getInstant(version, 'valid_from') <= at && (end === null || end > at);
 }
 
-type Sync = NonNullable<Awaited<ReturnType<typeof syncOf>>>;
+/** Columns of a version that an explanation has in fields of their own. */
+const OTHER_FIELDS = ['version', 'document', 'valid_to', 'sync_id', 'closed_by', 'closed_version'];
 
-/** A read of the registry, and what had asked for it. */
-async function syncOf(reader: Reader, id: unknown) {
+/** Returns the columns of a version that describe the row. */
+export function selectRowColumns(version: Row): Row {
+  return Object.fromEntries(Object.entries(version).filter(([name]) => !OTHER_FIELDS.includes(name)));
+}
+
+/** Reads a sync with the newest delivery that requested it. */
+async function readSync(reader: Reader, id: unknown): Promise<ExplainedSync | null> {
   if (typeof id !== 'number') return null;
-  const times = ['started_at', 'last_answer_at', 'finished_at'] as const;
-  const of = columns('syncs', ['id', 'trigger', 'state', ...times, 'job_id', 'newest_delivery_id']);
-  const sync = await first(reader, sql`SELECT ${of} FROM mirror.syncs WHERE id = ${id}`);
+  const sync = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(['id', 'trigger', 'state', 'started_at', 'last_answer_at', 'finished_at'])
+      .select(['job_id', 'newest_delivery_id'])
+      .where('id', '=', id),
+  );
   if (sync === null) return null;
-  const delivery = sql`SELECT ${columns('inbox.deliveries', ['event', 'received_at'])}
-    FROM inbox.deliveries WHERE id = ${sync.newest_delivery_id ?? 0}`;
-  /** Null where it is older than the retention, and where none asked. */
-  return { ...sync, delivery: await first(reader, delivery) };
+  const delivery = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('inbox.deliveries')
+      .select(['event', 'received_at'])
+      .where('id', '=', sync.newest_delivery_id ?? 0),
+  );
+  return { ...sync, delivery };
 }
 
-/** The one that stood there at the instant, and its file as it is now. */
-async function certificateOf(
-  { reader, inspect, at }: Ground,
+/** Reads the certificate that was stored at the instant, and compares its file as it is now. */
+async function readCertificate(
+  { reader, inspect, at }: ExplainContext,
   { table }: ResourceEntry,
   organizationId: string | null,
   retirementId: string,
 ) {
   if (organizationId === null || !['retirements', 'certificates'].includes(table)) return null;
-  const wanted = columns('certificates_history', ['file', 'sha256']);
-  const asked = sql`SELECT ${wanted} FROM mirror.certificates_history WHERE organization_id = ${organizationId}
-    AND retirement_id = ${retirementId} AND state = 'stored' AND ${stoodAt(at)}`;
-  const stored = await first(reader, asked);
+  const stored = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.certificates_history')
+      .select(['file', 'sha256'])
+      .where('organization_id', '=', organizationId)
+      .where('retirement_id', '=', retirementId)
+      .where('state', '=', 'stored')
+      .where(wasValidAt(at)),
+  );
   if (stored === null || stored.file === null) return null;
-  const found = await inspect(stored.file);
-  const isSame = found?.sha256 === stored.sha256;
-  return { ...stored, state: found === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
+  const file = await inspect(stored.file);
+  const isSame = file?.sha256 === stored.sha256;
+  return { ...stored, state: file === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
 }
 
 /** Reads what was known of the list of the row, with the gaps that concern a single row. */
-async function readCoverage({ reader, at }: Ground, { table }: ResourceEntry, organizationId: string | null) {
+async function readCoverage(
+  { reader, at }: ExplainContext,
+  { table }: ResourceEntry,
+  organizationId: string | null,
+) {
   const resource = Object.entries(ENTRY_BY_RESOURCE).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined)
     return { lastReadAt: null, unchangedReads: null, gaps: [] };
@@ -167,54 +217,10 @@ async function findIncompleteRead(
   return { code: 'read_incomplete', startedAt, state, error };
 }
 
-function instant(row: Row, name: string): string {
-  return text(row[name]) ?? '';
+function getInstant(row: Row, column: string): string {
+  return getText(row[column]) ?? '';
 }
 
-function text(value: unknown): string | null {
+function getText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-/** Why it stands as it does, or what can be said where it was not known. What was before it was first seen, whatever the registry dates it, is not for the mirror to prove. */
-export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: object | null }): string[] {
-  const { at, row, shown_by: shown, contradicted, last_seen_at: seen, until, ended_by: ended } = told;
-  const unseen =
-    until === null ? `The mirror had not observed it by ${at}.` : `It was no longer listed at ${at}.`;
-  const dated = told.dated_at === null ? '' : ` Dated by the registry: ${told.dated_at}.`;
-  return [
-    row === null
-      ? unseen
-      : shown === null
-        ? 'The sync that observed it is no longer on record.'
-        : doneBy('Observed', shown),
-    ...(contradicted.length === 0
-      ? []
-      : [
-          `The row was edited by hand: its stored JSON contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
-        ]),
-    ...(seen === null ? [] : [sayConfirmed(seen, told.unchanged_reads)]),
-    `First observed ${told.first_seen_at}. Earlier history is unknown.${dated}`,
-    ...(until === null ? [] : [`Valid until ${until}.`]),
-    ...(ended === null ? [] : [doneBy('Ended', ended)]),
-  ];
-}
-
-function sayConfirmed(seen: string, unchanged: Explanation['unchanged_reads']): string {
-  return unchanged === null
-    ? `Confirmed unchanged by the full read that started ${seen}.`
-    : `${describeUnchanged(unchanged)}.`;
-}
-
-function doneBy(what: string, sync: Sync): string {
-  const { started_at: asked, last_answer_at: answer, finished_at: end, state } = sync;
-  const answered = answer === null ? '' : `, answered ${answer}`;
-  const ended = end === null ? ', and has not ended' : `, ended ${end} (${state})`;
-  const work = sync.job_id === null ? '' : `, job ${sync.job_id}`;
-  return `${what} by sync ${sync.id}: started ${asked}${answered}${ended}. Triggered by ${askedBy(sync)}${work}.`;
-}
-
-function askedBy({ trigger, newest_delivery_id: id, delivery }: Sync): string {
-  if (id === null) return trigger;
-  if (delivery === null) return `delivery ${id} (removed since)`;
-  return `delivery ${id} (${delivery.event ?? 'unknown event'}, received ${delivery.received_at})`;
 }
