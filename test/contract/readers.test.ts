@@ -402,7 +402,6 @@ const PARTS = `
   describeBalanceCoverage describeCaveat describeExplanationReason describeFirstReads describeGap
   describeGapOfList describeGapReason describeUnchanged describeVerdict estimateFirstReads findByName
   findList findOldestReadCaveats findTroubles findUnknownReason formatCaveatCell freshnessOf getFilterText
-  selectRowColumns
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isValidAt isWholeList jobKind labelOf limitRows matches missing newestInSql only organizationIdsOf
   parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts relation
