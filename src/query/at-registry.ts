@@ -1,7 +1,7 @@
 /** What the mirror holds, in the order and form in which it is compared with the registry. */
 import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
-import type { Row, Tables, Value } from '../store/contract/tables.js';
+import type { Row, Tables } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { type ResourceEntry, listKeyColumns } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
@@ -70,17 +70,12 @@ export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
   );
 }
 
-/** Reads whole rows, with older versions, in the order of their version numbers. `after` is the last one read before. */
-export async function readVersions(
-  { all }: Reader,
-  tableName: string,
-  after: Value,
-  limit: number,
-): Promise<Row[]> {
-  return await all(
-    sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(`${tableName}_history`)} WHERE version > ${after}
-    ORDER BY version LIMIT ${limit}`,
-  );
+/**
+ * Streams whole rows, with older versions, in no particular order. Pages in the order of version numbers would make PostgreSQL
+ * sort all remaining rows of the view for each page.
+ */
+export function streamVersions({ stream }: Reader, tableName: string): AsyncIterable<Row> {
+  return stream(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(`${tableName}_history`)}`);
 }
 
 /** Streams the key and the registry's document of every row of an organization. */

@@ -1,9 +1,12 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { copyToPastText } from '../support/copy-to-past.js';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
+import { DERIVED_TABLES } from '../../src/sync/derived-columns.js';
+import type { Query, Reader } from '../../src/store/contract/reader.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { formatWithCommas } from '../../src/text/numbers.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
@@ -297,6 +300,32 @@ async function brokenLaws(dataDir: string): Promise<string[]> {
   const { faults: found }: { faults: { check: string }[] } = JSON.parse(stdout);
   return found.map(({ check }) => check).filter(check => check !== 'certificates');
 }
+
+test('verify reads each version once and in one query for each table, however many there are', async () => {
+  const reader = openReader({
+    mirrorFile: join(intactFolder, 'mirror.db'),
+    inboxFile: join(intactFolder, 'inbox.db'),
+  });
+  onTestFinished(() => reader.close());
+  const streamed: string[] = [];
+  const counting: Reader = {
+    ...reader,
+    all: async () => expect.fail('versions are read in pages, each of which may read all rows'),
+    stream: <Row>(query: Query<Row>) => {
+      streamed.push(reader.shown(query));
+      return reader.stream(query);
+    },
+  };
+  let rows = 0;
+  await findContradictedRows(counting, rowCount => (rows += rowCount));
+  const tables = DERIVED_TABLES.map(table => `${table}_history`);
+  const counts = await Promise.all(
+    tables.map(table => reader.all(sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.table(table)}`)),
+  );
+  expect(rows).toBe(counts.flat().reduce((sum, { n }) => sum + n, 0));
+  expect(rows).toBeGreaterThan(0);
+  expect(streamed).toEqual(tables.map(table => expect.stringContaining(table)));
+});
 
 /** Columns that no document contains: bookkeeping of the mirror, and the organization of the list. */
 const OWN = new Set([

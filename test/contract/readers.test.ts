@@ -209,7 +209,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     pairs(WHOSE, [undefined, null, ['warehouse']]),
     (reader, [organizationId, resources]) => certificates.readCoverage(reader, organizationId, resources),
   ),
-  readVersions: forEachItem(ENTRIES, (reader, { table }) => registry.readVersions(reader, table, 3, 40)),
+  streamVersions: forEachItem(ENTRIES, async (reader, { table }) => {
+    const versions = await collectRows(registry.streamVersions(reader, table));
+    return versions.toSorted((a, b) => Number(a['version']) - Number(b['version']));
+  }),
   readDocuments: forEachItem(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
     entry.hasDocument ? sorted(registry.readDocuments(reader, entry, id)) : null,
   ),
@@ -414,8 +417,8 @@ async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
   return (await collectRows(rows)).map(row => JSON.stringify(row)).toSorted();
 }
 
-async function collectRows(rows: AsyncIterable<unknown>): Promise<unknown[]> {
-  const all: unknown[] = [];
+async function collectRows<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
   for await (const row of rows) all.push(row);
   return all;
 }

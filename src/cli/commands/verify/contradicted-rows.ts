@@ -1,12 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { readVersions } from '../../../query/at-registry.js';
+import { streamVersions } from '../../../query/at-registry.js';
 import {
   type ConsistencyFault,
   summarizeFaults,
   MAX_SHOWN_FAULTS,
 } from '../../../store/contract/consistency-fault.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { Value } from '../../../store/contract/tables.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived-columns.js';
 
 const BATCH_SIZE = 1_000;
@@ -33,20 +32,19 @@ async function findContradictedRowsInTable(
 ): Promise<ConsistencyFault[]> {
   const shown: string[] = [];
   let count = 0;
-  let lastVersion: Value = 0;
-  for (;;) {
-    const rows = await readVersions(reader, table, lastVersion, BATCH_SIZE);
-    onBatch(rows.length);
-    for (const row of rows) {
-      const columns = findContradictedColumns(table, row);
-      if (columns.length === 0) continue;
+  let batchSize = 0;
+  for await (const row of streamVersions(reader, table)) {
+    const columns = findContradictedColumns(table, row);
+    if (columns.length > 0) {
       count += 1;
       if (count <= MAX_SHOWN_FAULTS) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
     }
-    const newestVersion = rows.at(-1)?.['version'];
-    if (newestVersion === undefined || rows.length < BATCH_SIZE)
-      return summarizeFaults(`each column of ${table} matches its document`, shown, count);
-    lastVersion = newestVersion;
+    batchSize += 1;
+    if (batchSize < BATCH_SIZE) continue;
+    onBatch(batchSize);
+    batchSize = 0;
     await yieldToEventLoop();
   }
+  onBatch(batchSize);
+  return summarizeFaults(`each column of ${table} matches its document`, shown, count);
 }
