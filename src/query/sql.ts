@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as kysely } from 'kysely';
-import type { Given, Reader, Statement } from '../store/contract/reader.js';
+import type { Given, Statement } from '../store/contract/reader.js';
 
 type Part<R> = Given | Statement<R>;
 
@@ -18,13 +18,6 @@ export function plain(text: string): RawBuilder<unknown> {
 /** Tables that are known by their names only. These come from the resources, never from a person. */
 export function table(name: string): Statement {
   return plain(name.startsWith('inbox.') ? name : `mirror.${name}`);
-}
-
-/** Of what has one row in any case. */
-export async function only<R>(reader: Reader, asked: Statement<R>): Promise<R> {
-  const [row] = await reader.all(asked);
-  if (row === undefined) throw new Error(`no row answers ${reader.shown(asked)}`);
-  return row;
 }
 
 /** Of a history what stood at an instant: from `valid_from` on, and before `valid_to`. */

@@ -406,7 +406,7 @@ const PARTS = `
   describeGapOfList describeGapReason describeUnchanged describeVerdict estimateFirstReads findByName
   findList findOldestReadCaveats findTroubles findUnknownReason formatCaveatCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
-  isValidAt isWholeList jobKind labelOf limitRows matches missing newestInSql only organizationIdsOf
+  isValidAt isWholeList jobKind labelOf limitRows matches missing newestInSql organizationIdsOf
   parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf sql startsWith state stoodAt table text
