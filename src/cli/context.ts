@@ -5,7 +5,9 @@ import type { Mirror } from '../mirror/mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { RegistryClient } from '../registry/client-types.js';
 import type { Io } from './io.js';
-import type { OutputFormat, OutputRows } from './output/output-formats.js';
+import type { Answer } from '../query/answer/answer.js';
+import type { AnswerShape } from './output/answer.js';
+import type { OutputFormat, OutputRows, Row } from './output/output-formats.js';
 import type { TableShape } from './output/table.js';
 
 /** Everything a command may use. Resources that a command opens are closed when it ends. */
@@ -23,6 +25,8 @@ export interface CommandContext {
   readonly connectRegistry: () => Promise<RegistryClient>;
   /** Prints rows in the requested format and returns their number. */
   readonly printRows: (columns: readonly string[], rows: OutputRows, shape?: TableShape) => Promise<number>;
+  /** Prints an answer in the requested format, and its notes to stderr. */
+  readonly printAnswer: (answer: Answer<Row>, shape: AnswerShape) => Promise<void>;
   /** Prints one value as JSON, whatever format was requested. */
   readonly printJson: (value: unknown) => Promise<void>;
   /** Prints the result of an action: as JSON if requested, and as sentences on stderr. */

@@ -1,5 +1,6 @@
 import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
+import { printAnswer } from './output/answer.js';
 import { printRows, printJson } from './output/output-formats.js';
 import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
 
@@ -51,6 +52,7 @@ function createContext(
     openPdfs: async () => (await openPdfs()).pdfs,
     connectRegistry: memoize(() => connectRegistry(findMirror(), io)),
     printRows: (columns, rows, shape) => printRows(io, format, columns, rows, shape),
+    printAnswer: (answer, shape) => printAnswer(io, format, answer, shape),
     printJson: value => printJson(io, value),
     printResult: async (result, ...sentences) => {
       if (format === 'json') await printJson(io, result);

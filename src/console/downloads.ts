@@ -1,4 +1,6 @@
 import type { Row, Value } from '../store/contract/tables.js';
+import type { AnswerNotes } from '../query/answer/answer.js';
+import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer } from '../query/answer/serialize.js';
 import { formatCsvLine } from '../text/csv.js';
 import { withQuery } from './components/as-of.js';
 import { html, type Html } from './components/html.js';
@@ -7,6 +9,8 @@ import type { ConsoleRequest, PageFault, ConsolePage } from './page.js';
 interface ExportedRows {
   readonly rows: AsyncIterable<Row>;
   readonly columns: readonly string[];
+  /** How complete and fresh the rows are, for rows of an answer. */
+  readonly notes?: AnswerNotes;
 }
 
 /** File formats by extension. */
@@ -49,20 +53,34 @@ export function createFilePages(
   });
 }
 
-/** Yields the lines of a CSV file. */
-async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator<string> {
-  yield formatCsvLine(columns);
-  for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
+/** Yields the lines of a CSV file. The last column has the notes of an answer. */
+async function* writeCsv({ rows, columns, notes }: ExportedRows): AsyncGenerator<string> {
+  yield formatCsvLine(notes === undefined ? columns : [...columns, CAVEATS_COLUMN]);
+  const lastCells = notes === undefined ? [] : [formatNotesCell(notes)];
+  for await (const row of rows) yield formatCsvLine([...columns.map(column => row[column]), ...lastCells]);
 }
 
-/** Yields the text of a JSON array with one object for each row. */
-async function* writeJson({ rows, columns }: ExportedRows): AsyncGenerator<string> {
+/** Yields the text of an object with rows and notes, or of an array if the rows are from no answer. */
+async function* writeJson({ rows, columns, notes }: ExportedRows): AsyncGenerator<string> {
+  const objects = selectCells(rows, columns);
+  if (notes !== undefined) {
+    yield* serializeAnswer(objects, notes, JSON.stringify);
+    return;
+  }
   let separator = '[\n';
-  for await (const row of rows) {
-    yield `${separator}${JSON.stringify(Object.fromEntries(columns.map(column => [column, toJsonValue(row[column])])))}`;
+  for await (const object of objects) {
+    yield `${separator}${JSON.stringify(object)}`;
     separator = ',\n';
   }
   yield separator === '[\n' ? '[]\n' : '\n]\n';
+}
+
+async function* selectCells(
+  rows: AsyncIterable<Row>,
+  columns: readonly string[],
+): AsyncGenerator<Readonly<Record<string, string | number | null>>> {
+  for await (const row of rows)
+    yield Object.fromEntries(columns.map(column => [column, toJsonValue(row[column])]));
 }
 
 /** Converts a database value to JSON. A bigint becomes a string, because many JSON parsers would round the number. */

@@ -69,7 +69,7 @@ long.test(
     await shows('h1', 'in 3 of the 3 known organizations');
 
     const retired = async () =>
-      JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
+      JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).rows.length;
     await expect.poll(retired).toBe(WORLD.retirements + 2);
     await press('Retire 1 t and lose its webhook', 'its webhook was dropped');
     await page.goto(`${up.origin}/`);

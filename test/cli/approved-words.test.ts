@@ -184,7 +184,7 @@ test('the output of every command in a pipe and its JSON keys match the approved
     if (!printing.includes(name)) continue;
     const answer = await runJson(name, (await argumentsByName[name]?.()) ?? []);
     answers.set(name, answer);
-    const places = listJsonPaths(answer, isOfTheMoment ? 2 : undefined).filter(
+    const places = listJsonPaths(answer, isOfTheMoment ? 3 : undefined).filter(
       place => !VOLATILE_KEYS.test(place),
     );
     lines.push(`--- as JSON: ${places.join(' ')}`);

@@ -77,7 +77,7 @@ test('a list as of an instant leaves out organizations without a complete read b
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nChanges after 2026-05-04T12:00:00.000Z had not been read yet.\n`,
+    stderr: `As observed by ${new Date(clock.at).toISOString()}.\norganization-2, retirements: never read completely.\nCovers 1 of the 2 known organizations.\nChanges after 2026-05-04T12:00:00.000Z had not been read yet.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');

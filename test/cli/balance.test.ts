@@ -129,7 +129,7 @@ test('balance counts rows without a usable amount, whether or not the sums balan
     retirement('r-1', { amount: none }),
   ];
   await read('retirements', two, { limit: 10, total: 2 });
-  expect((await ask()).stderr).toContain('2 rows without a usable amount are in no sum.');
+  expect((await ask()).stderr).toContain('2 rows without a usable amount are in no total.');
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
 });
 

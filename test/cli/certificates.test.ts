@@ -43,12 +43,14 @@ const ENDS = { validTo: 'v.valid_from', closedBy: 'v.sync_id', closedVersion: '1
 
 describe('certificates list', () => {
   test('filters certificates by state and organization', async () => {
-    expect(await json('list', '--limit', '0')).toHaveLength(
+    expect((await json('list', '--limit', '0')).rows).toHaveLength(
       (await demo.rows('SELECT 1 FROM certificates')).length,
     );
-    expect(await json('list', '--state', 'stored', '--limit', '0')).toHaveLength((await stored()).length);
+    expect((await json('list', '--state', 'stored', '--limit', '0')).rows).toHaveLength(
+      (await stored()).length,
+    );
     const id = demo.organizationIds[0] ?? '';
-    const own: { organization_id: string }[] = await json('list', '--organization', id);
+    const own: { organization_id: string }[] = (await json('list', '--organization', id)).rows;
     expect(new Set(own.map(row => row.organization_id))).toEqual(new Set([id]));
     const limited = await run('list', '--limit', '1');
     expect(limited.stdout).toContain('retirement_id');

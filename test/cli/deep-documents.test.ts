@@ -72,5 +72,5 @@ test('T47 documents and signed texts nested deeper than SQLite reads break no co
 
 async function listDeliveries(): Promise<{ readonly delivery: number }[]> {
   const { stdout } = await run('deliveries', 'list', '--json');
-  return JSON.parse(stdout).map(({ id }: { readonly id: number }) => ({ delivery: id }));
+  return JSON.parse(stdout).rows.map(({ id }: { readonly id: number }) => ({ delivery: id }));
 }

@@ -139,7 +139,7 @@ describe('purge', () => {
     ).toEqual(others);
     expect(await run('purge', '--organization', id(), '--confirm', name)).toMatchObject({ exitCode: 6 });
     const jobs = await run('jobs', 'list', '--organization', id(), '--json');
-    expect(JSON.parse(jobs.stdout)).not.toEqual([]);
+    expect(JSON.parse(jobs.stdout).rows).not.toEqual([]);
   });
 
   test('removes an active organization with --force, which the next read restores', async () => {

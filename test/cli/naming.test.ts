@@ -155,7 +155,7 @@ describe('commands that take names', () => {
       const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
       expect(exitCode).toBe(0);
       return JSON.parse(stdout)
-        .map(({ id }: { id: string }) => id)
+        .rows.map(({ id }: { id: string }) => id)
         .toSorted();
     };
     const all = await list();
@@ -214,6 +214,6 @@ describe('commands that take names', () => {
     const argv = ['deliveries', 'list', '--installation', 'strange-installation', '--json'];
     const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ installation_id: 'strange-installation' }]);
+    expect(JSON.parse(stdout).rows).toMatchObject([{ installation_id: 'strange-installation' }]);
   });
 });

@@ -93,7 +93,7 @@ test('the files of an as-of page hold exactly the rows of the page', async () =>
   const { page, between } = await openChangedMirror();
   const rows: { id: string; beneficiary: string }[] = JSON.parse(
     await page(`/retirements.json?as-of=${between}`),
-  );
+  ).rows;
   expect(rows).toMatchObject([{ id: 'r-1', beneficiary: null }]);
   expect(await page(`/retirements.csv?as-of=${between}`)).not.toContain('Harbour Ferries');
 });

@@ -22,14 +22,14 @@ describe('a list', () => {
     const { scene, page } = await openConsoleStage({ now: Date.now });
     await scene.read('warehouse', [credit('c-1')]);
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(false);
-    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,fresh,\n$/);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since,caveats\n.*,fresh,,\n$/);
     await scene.db.change("UPDATE installations SET state = 'suspended'");
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(true);
     expect(getPageText(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(
       /no access \(suspended\)$/,
     );
-    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,no_access,\n$/);
-    expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
+    expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since,caveats\n.*,no_access,,\n$/);
+    expect(JSON.parse(await page('/warehouse.json'))).toMatchObject({ rows: [{ freshness: 'no_access' }] });
   });
 
   test('the SQL of a page contains the typed value, even if it contains a schema name', async () => {
@@ -56,7 +56,7 @@ describe('a list', () => {
       expect((await open(`/${path}`)).status).toBe(200);
       expect(/<caption>\d+ ([\w ]+)<span/.exec(await page(`/${path}`))?.[1]).toMatch(WORDS);
       expect(await page(`/${path}.csv`)).toMatch(/^[a-z_]+(,[a-z_]+)*\n/);
-      expect(Array.isArray(JSON.parse(await page(`/${path}.json`)))).toBe(true);
+      expect(Array.isArray(JSON.parse(await page(`/${path}.json`)).rows)).toBe(true);
       expect(faults).toEqual([]);
     },
   );
@@ -72,7 +72,7 @@ describe('a list', () => {
         createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00.000Z',
       }));
       await scene.read('retirements', some);
-      const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${chosen}`));
+      const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${chosen}`)).rows;
       const seen: string[] = [];
       let address: string | null = `/retirements${chosen}`;
       while (address !== null) {
@@ -111,14 +111,14 @@ describe('a list', () => {
       retirement('r-2', { beneficiary: 'Ada & Bo' }),
       retirement('r-3', { amount: amount('1.0000001') }),
     ]);
-    expect(getPageText(await page('/retirements'))).toContain(
-      '3 retirements: 25 t. 1 row without a usable amount is left out.',
-    );
+    const all = getPageText(await page('/retirements'));
+    expect(all).toContain('3 retirements: 25 t');
+    expect(all).toContain('1 row without a usable amount is in no total.');
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
-    expect(getPageText(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');
+    expect(getPageText(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t');
     expect(parseRetirementIds(some)).toEqual(['r-2', 'r-1']);
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
-    expect(getPageText(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
+    expect(getPageText(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t');
     expect(getPageText(await page('/retirements?as-of=1000d'))).toContain(
       'No retirements are known at that time',
     );
@@ -137,8 +137,10 @@ describe('a list', () => {
     for (const path of pages)
       expect(getPageText(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
-    expect(getPageText(await page('/warehouse'))).toMatch(/2 credits ?CSV/);
-    expect(getPageText(await page('/warehouse?type=exAnte'))).toContain('1 credit (type ex-ante): 100 t.');
+    expect(getPageText(await page('/warehouse'))).toContain('2 credits: 100 t ex-post and 100 t ex-ante');
+    expect(getPageText(await page('/warehouse?type=exAnte'))).toContain(
+      '1 credit (type ex-ante): 100 t ex-ante',
+    );
     expect(getPageText(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
   });
 
@@ -148,10 +150,12 @@ describe('a list', () => {
     await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
     const chosen = async () => getPageText(await page('/warehouse?project_id=p-1&vintage=2021&type=exPost'));
     const how = '(project Peat bog, vintage 2021, type ex-post)';
-    expect(await chosen()).toContain(`1 credit ${how}: 100 t.`);
+    expect(await chosen()).toContain(`1 credit ${how}: 100 t ex-post`);
     const gone = 'organization-2';
     await scene.read('warehouse', [credit('c-2', of(gone))], { organizationId: gone });
-    expect(await chosen()).toContain(`2 credits ${how}: 200 t, of which 100 t are available now.`);
+    expect(await chosen()).toContain(
+      `2 credits ${how}: 200 t ex-post, of which 100 t ex-post are available now`,
+    );
     expect(await chosen()).toContain('no access (uninstalled)');
   });
 
@@ -163,8 +167,10 @@ describe('a list', () => {
     expect(parseRetirementIds(await page('/retirements'))).toEqual(['r-2', 'r-1']);
     expect(parseRetirementIds(await page('/retirements?organization_id=organization-1'))).toEqual(['r-1']);
     const then = async (whose: string) => await page(`/retirements.json?as-of=now${whose}`);
-    expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject([{ id: 'r-1' }]);
-    expect(JSON.parse(await then(''))).toMatchObject([{ id: 'r-1' }]);
+    expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject({
+      rows: [{ id: 'r-1' }],
+    });
+    expect(JSON.parse(await then(''))).toMatchObject({ rows: [{ id: 'r-1' }] });
     expect(parseRetirementIds(await page('/retirements?as-of=now'))).toHaveLength(1);
     expect(await then(`&organization_id=${id}`)).toContain('Nothing is known about this list at that time.');
     const own = await page('/organizations/organization-1');
@@ -183,7 +189,9 @@ describe('a list', () => {
        VALUES ('p-1', 'One', '{}', 101, '2026-05-04T12:00:00.000Z', 1), ('p-2', 'Two', '{}', 102, '2026-05-04T12:00:00.000Z', 1),
          ('p-3', 'Three', '{}', 103, '2026-05-04T12:00:00.000Z', 1)`,
     );
-    const named: { id: string }[] = JSON.parse(await page('/projects.json?organization_id=organization-1'));
+    const named: { id: string }[] = JSON.parse(
+      await page('/projects.json?organization_id=organization-1'),
+    ).rows;
     expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
@@ -271,7 +279,7 @@ test('a sync is found by its number', async () => {
   const { scene, page } = await openConsoleStage();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.read('warehouse', []);
-  expect(JSON.parse(await page('/syncs.json?id=2'))).toMatchObject([{ id: 2 }]);
+  expect(JSON.parse(await page('/syncs.json?id=2'))).toMatchObject({ rows: [{ id: 2 }] });
 });
 
 test.each([

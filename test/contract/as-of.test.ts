@@ -161,12 +161,12 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
       const file = await page(`/${path}.json`, at);
       const rows: Row[] = file.includes('Nothing is known about this list at that time.')
         ? []
-        : JSON.parse(file);
+        : JSON.parse(file).rows;
       lists[path] = { rows: rows.map(datedAndOwned).toSorted(), onPage: await onPage(`/${path}`, at) };
     }
     const histories: Record<string, unknown> = {};
     for (const { table } of ENTRIES) histories[table] = await history(table, at);
-    const list: Row[] = await json('retirements', 'list', '--as-of', at, '--limit', '0');
+    const list: Row[] = (await json('retirements', 'list', '--as-of', at, '--limit', '0')).rows;
     const asOf: Record<string, { rows: Row[] }> = await json('as-of', at, '--organization', OWNER);
     const [then, counts] = [await words('/', at), await words(`/organizations/${OWNER}`, at)];
     return {

@@ -26,15 +26,10 @@ import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
 import type { ListSelection, List, ListRequest } from '../../src/query/lists/list.js';
 import { readColumnValues } from '../../src/query/lists/column-values.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS, WAREHOUSE } from '../../src/query/lists/lists.js';
-import {
-  hasRows,
-  readAll,
-  readNumbered,
-  readPage,
-  readSumOf,
-  streamRows,
-} from '../../src/query/lists/rows.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
+import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/rows.js';
+import { readList } from '../../src/query/lists/read-list.js';
+import { readTotals } from '../../src/query/lists/totals.js';
 import * as people from '../../src/query/people.js';
 import {
   countKnown,
@@ -279,9 +274,14 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   streamRows: runRequests(some(ALL_LISTS.flatMap(listRequests)), (reader, request) =>
     collectRows(streamRows(reader, request, 7)),
   ),
-  readSumOf: runRequests(some(listRequests(WAREHOUSE)), (reader, request) =>
-    readSumOf(reader, request, [ONE]),
-  ),
+  readTotals: runRequests(some(ALL_LISTS.flatMap(listRequests)), async (reader, request) => [
+    await readTotals(reader, request, null),
+    await readTotals(reader, request, 3),
+  ]),
+  readList: runRequests(some(ALL_LISTS.flatMap(listRequests)), async (reader, request) => {
+    const { rows, sql: _, ...answer } = await readList(reader, request, { kind: 'first', limit: 7 });
+    return [await collectRows(rows), answer];
+  }),
   findUnmatchedFilters: runRequests(ALL_LISTS.flatMap(listRequests), findUnmatchedFilters),
   readAll: forEachItem([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
@@ -400,17 +400,19 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile collectBalance
-  colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
-  describeBalanceCoverage describeCaveat describeExplanationReason describeFirstReads describeGap
-  describeGapOfList describeGapReason describeUnchanged describeVerdict estimateFirstReads findByName
-  findList findOldestReadCaveats findTroubles findUnknownReason formatCaveatCell freshnessOf getFilterText
+  allOf amountOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  collectBalance colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
+  describeBalanceCoverage describeCaveat describeCoverage describeExplanationReason describeFirstReads
+  describeFreshnessSum describeGap describeGapOfList describeGapReason describeTotals describeUnchanged
+  describeUnknown describeVerdict estimateFirstReads findByName findList findOldestReadCaveats findTroubles
+  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
-  isValidAt isWholeList jobKind labelOf limitRows matches missing newestInSql organizationIdsOf
-  parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts relation
-  reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
-  selectOwners selectOwnersExcept selectRowColumns sentenceOf sql startsWith state stoodAt table text
-  toExactSum toGapData tonnes toReadableSums wasValidAt withFreshness wordsOf worstOf
+  isUnknown isValidAt isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
+  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
+  relation reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds
+  selectListedSums selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer showSql sql
+  startsWith state stoodAt table text toExactSum toGapData tonnes toReadableSums toTotals wasValidAt
+  withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

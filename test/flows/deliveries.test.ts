@@ -165,7 +165,7 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   const run = async (...argv: string[]) =>
     (await runCommand(argv, { env, now: time.now, columns: 400 })).stdout;
   const showDelivery = async () => {
-    const [delivery] = JSON.parse(await run('deliveries', 'list', '--limit', '1', '--json'));
+    const [delivery] = JSON.parse(await run('deliveries', 'list', '--limit', '1', '--json')).rows;
     const job = JSON.parse(await run('jobs', 'show', String(delivery.job_id), '--json'));
     const output = await run('deliveries', 'show', String(delivery.id));
     return { delivery, job, shown: output, list: await run('deliveries', 'list', '--limit', '1') };
@@ -214,7 +214,7 @@ test('a delivery shows whether its installation is unknown or uninstalled', asyn
     expect(await post(program, { body, signature: headers['x-registry-signature-256'] ?? '' })).toBe(202);
     await program.rest();
     const argv = ['deliveries', 'list', '--limit', '1', '--json'];
-    return JSON.parse((await runCommand(argv, { env, now: time.now })).stdout)[0];
+    return JSON.parse((await runCommand(argv, { env, now: time.now })).stdout).rows[0];
   };
   const never = { outcome: 'uninstalled', end: 'the registry knows no such installation' };
   expect(await say(randomUUID())).toMatchObject(never);

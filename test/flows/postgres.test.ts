@@ -193,7 +193,7 @@ long.test(
     for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
     // A job that runs when the server is killed waits for its lease.
     const listRunningJobs = () => mirror.command('jobs', 'list', '--state', 'running', '--json');
-    await expect.poll(async () => (await listRunningJobs()).stdout.trim()).toBe('[]');
+    await expect.poll(async () => JSON.parse((await listRunningJobs()).stdout).rows).toEqual([]);
     await kill();
 
     const before = readMemoryMb(receive);

@@ -4,7 +4,8 @@ import { describeCaveat } from '../../src/query/answer/caveat.js';
 import { findUnmatchedFilters } from '../../src/query/lists/unmatched-filters.js';
 import { findIdsByStart, findReferencedProjects } from '../../src/query/lists/find.js';
 import { MIRRORED, RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
-import { hasRows, readAll, readSumOf } from '../../src/query/lists/rows.js';
+import { hasRows, readAll } from '../../src/query/lists/rows.js';
+import { readTotals } from '../../src/query/lists/totals.js';
 import { readColumnValues } from '../../src/query/lists/column-values.js';
 import type { List } from '../../src/query/lists/list.js';
 import { LISTS } from '../../src/resources/lists.js';
@@ -104,11 +105,19 @@ test('ids are found by their beginnings, in all organizations or in one', async 
   expect(await findReferencedProjects(reader, 'proj')).toEqual(['project-1']);
 });
 
-test('a list is summed for given organizations, and hasRows states whether any row matches', async () => {
+test('a list is counted and summed by credit type, and hasRows states whether any row matches', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const all = { list: WAREHOUSE, where: [], at: null };
-  expect(await readSumOf(reader, all, ['organization-2'])).toBe(200_000_000n);
-  expect(await readSumOf(reader, all, [])).toBe(0n);
+  const totals = (organizationId: string, limit: number | null = null) =>
+    readTotals(reader, { ...all, where: [{ column: 'organization_id', is: organizationId }] }, limit);
+  expect(await totals('organization-2')).toEqual({
+    rows: 2,
+    hasMore: false,
+    amounts: [{ type: 'exPost', amountMicro: 200_000_000n }],
+    rowsWithoutAmount: 0,
+  });
+  expect(await totals('organization-2', 1)).toMatchObject({ rows: 1, hasMore: true, amounts: null });
+  expect(await totals('nobody')).toMatchObject({ rows: 0, amounts: [] });
   expect(await hasRows(reader, all)).toBe(true);
   expect(await hasRows(reader, { ...all, where: [{ column: 'vintage', is: '1999' }] })).toBe(false);
   expect(MIRRORED.length).toBeGreaterThan(5);

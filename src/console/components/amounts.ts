@@ -2,7 +2,7 @@ import { formatCount } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 
 /** Returns a sentence with the number of rows that a total leaves out, or an empty text for 0 rows. */
-export function describeRowsWithoutAmount(rows: number): string {
+function describeRowsWithoutAmount(rows: number): string {
   return rows === 0
     ? ''
     : ` ${formatCount(rows, 'row')} without a usable amount ${rows === 1 ? 'is' : 'are'} left out.`;

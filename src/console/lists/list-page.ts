@@ -1,29 +1,15 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { findOwnerColumn } from '../../resources/entry.js';
-import { colourOf } from '../../query/freshness/words.js';
+import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
 import { parseListRequest as parseFilters, getFilterText } from '../../query/lists/parse-request.js';
-import { describeCaveat } from '../../query/answer/caveat.js';
-import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
-import { type ListPageRows, readPage, readSumOf, streamRows } from '../../query/lists/rows.js';
-import { readCoverageAt, selectKnownIds } from '../../query/history/as-of.js';
-import {
-  FRESHNESS_COLUMNS,
-  readStates,
-  readStatesOfRows,
-  sumFreshness,
-  withFreshness,
-} from '../../query/freshness/read.js';
-import { formatCount, pluralize, formatWithCommas } from '../../text/numbers.js';
-import { formatTonnes } from '../../text/tonnes.js';
+import { type ListAnswer, readList } from '../../query/lists/read-list.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../filter-fault.js';
+import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
-import { renderFreshness, renderAsOfCoverage } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
-import { describeRowsWithoutAmount } from '../components/amounts.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import { createListColumns } from './list-columns.js';
 import { type FilterChoices, readFilterChoices, renderFilters } from './list-filters.js';
@@ -54,19 +40,15 @@ ${renderFilters(list, listRequest, request, choices)}`,
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/** Streams all rows of a list for a download. Adds freshness columns to current data. */
+/** Reads all rows of a list for a download. */
 async function readExportedRows(list: List, request: ConsoleRequest) {
-  const { reader, at } = request;
-  const parsedRequest = await parseListRequest(list, request);
-  if ('fault' in parsedRequest) return parsedRequest;
-  const states = at === null ? await readStates(reader, list.resource, null) : null;
-  const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
-  if (coverage.length > 0 && selectKnownIds(coverage).length === 0)
-    return { fault: 'Nothing is known about this list at that time.' };
-  const rows = streamRows(reader, listRequest);
-  const columns = parsedRequest.list.columns.map(({ name }) => name);
-  if (states === null) return { rows, columns };
-  return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
+  const listRequest = await parseListRequest(list, request);
+  if ('fault' in listRequest) return listRequest;
+  const answer = await readList(request.reader, listRequest, { kind: 'all' });
+  const unknown = describeUnknown(answer);
+  // For the present, the file says that nothing was read.
+  if (request.at !== null && unknown !== null) return { fault: unknown };
+  return { rows: answer.rows, columns: answer.columns, notes: answer };
 }
 
 /** Parses the list filters in the URL. Returns a fault if a filter value is invalid. */
@@ -78,58 +60,33 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/** Limits a request for a past instant to organizations whose list had been read by then. */
-async function restrictToKnownOrganizations(
-  listRequest: ListRequest,
-  { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
-) {
-  const { resource, entry } = listRequest.list;
-  const column = entry && findOwnerColumn(entry);
-  if (at === null || resource === null || column === null) return { listRequest, coverage: [] };
-  const organizationId = getFilterText(listRequest, 'organization_id');
-  const coverage = await readCoverageAt(reader, { resource, at, organizationId });
-  return {
-    listRequest: {
-      ...listRequest,
-      where: [...listRequest.where, { column, among: selectKnownIds(coverage) }],
-    },
-    coverage,
-  };
-}
-
 /** Renders one page of a list: how fresh the data is, the table of rows, the pagination links and the SQL query. */
 async function renderRows(
-  parsedRequest: ListRequest,
+  listRequest: ListRequest,
   request: ConsoleRequest,
   choices: FilterChoices,
 ): Promise<Html> {
-  const { reader, now, query, at } = request;
-  const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
-  const { list } = listRequest;
-  const { name, resource } = list;
-  const organizationId = getFilterText(listRequest, 'organization_id');
-  const freshness =
-    at === null && resource !== null ? await sumFreshness(reader, resource, organizationId) : [];
-  const areAllFresh = freshness.every(sum => colourOf(sum) === 'good');
-  const after = parseCursor(query.get('after'), list.order.length);
-  const page = await readPage(reader, { ...listRequest, after, limit: PAGE_SIZE });
-  const states = areAllFresh ? null : await readStatesOfRows(reader, resource, page.rows);
-  const caption = describeRows(list, page, {
-    owner: organizationId && ((await readNameOf(reader, organizationId, at)) ?? organizationId),
-    filters: describeFilters(listRequest, page.rows, choices),
-    available: states === null ? '' : await describeAvailable(request, listRequest, page),
+  const { reader, now, query } = request;
+  const { name, order } = listRequest.list;
+  const after = parseCursor(query.get('after'), order.length);
+  const answer = await readList(reader, listRequest, { kind: 'page', limit: PAGE_SIZE, after });
+  const rows: Row[] = [];
+  for await (const row of answer.rows) rows.push(row);
+  const caption = describeTotals(answer.totals, answer.list.singular, {
+    subject: await describeSubject(listRequest, request, rows, choices),
+    available: answer.available,
   });
-  const columns = createListColumns(list, request, states);
-  return html`${at === null && resource !== null && renderFreshness(freshness, now)}
-<section id="rows" data-live>${renderTable(caption, columns, page.rows, { empty: await explainEmptyList(reader, listRequest), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
-${renderPageLinks(`/${name}`, query, page)}
+  const columns = createListColumns(answer.list, request, answer.rowFreshness);
+  return html`${renderAnswerNotes(answer, now)}
+<section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
+${renderPageLinks(`/${name}`, query, answer)}
 </section>
-${coverage.length > 0 && renderAsOfCoverage(coverage)}
-<details><summary>SQL of this page</summary><pre>${page.sql}</pre></details>`;
+${renderGaps(answer)}
+<details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
 }
 
 /** Renders the pagination links "First page" and "Next page". */
-function renderPageLinks(path: string, query: URLSearchParams, { next }: ListPageRows): Html {
+function renderPageLinks(path: string, query: URLSearchParams, { next }: Pick<ListAnswer, 'next'>): Html {
   const renderLink = (label: string, after: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(path, query, { after })}"${rel}>${label}</a>`;
   return html`<p class="links">${query.has('after') && renderLink('First page', null)}
@@ -153,47 +110,23 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/** Returns the available amount of the warehouse, such as `of which 5 t are available now`, or ''. */
-async function describeAvailable(
-  { reader }: ConsoleRequest,
+/** Describes whose rows they are and the filters, such as `of Acme (vintage 2021)`. */
+async function describeSubject(
   listRequest: ListRequest,
-  { sum, count }: ListPageRows,
+  { reader, at }: ConsoleRequest,
+  rows: readonly Row[],
+  choices: FilterChoices,
 ): Promise<string> {
-  const { isOffer, resource } = listRequest.list;
-  if (!isOffer || sum === null || count === 0) return '';
-  const states = await readStates(reader, resource, getFilterText(listRequest, 'organization_id'));
-  const available = await readSumOf(reader, listRequest, states?.fresh ?? []);
-  return `of which ${formatTonnes(available)} t are available now`;
+  const organizationId = getFilterText(listRequest, 'organization_id');
+  const owner = organizationId && ((await readNameOf(reader, organizationId, at)) ?? organizationId);
+  const filters = describeFilters(listRequest, rows, choices);
+  return [owner && `of ${owner}`, filters && `(${filters})`].filter(Boolean).join(' ');
 }
 
-interface CaptionOptions {
-  readonly owner: string | null;
-  readonly filters: string;
-  readonly available: string;
-}
-
-/** Returns the caption of a list, such as `3 retirements of Acme (vintage 2021): 12 t`. */
-function describeRows(
-  { singular }: List,
-  { count, isCountedToTheEnd, sum }: ListPageRows,
-  { owner, filters, available }: CaptionOptions,
-): string {
-  const rows = isCountedToTheEnd
-    ? formatCount(count, singular)
-    : `More than ${formatWithCommas(count)} ${pluralize(singular)}`;
-  const caption = `${rows}${owner === null ? '' : ` of ${owner}`}${filters && ` (${filters})`}`;
-  if (sum === null || count === 0) return caption;
-  return `${caption}: ${formatTonnes(sum.amount_micro)} t${available && `, ${available}`}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
-}
-
-/** Explains why a list has no rows. Adds a link to the list without filters. */
-async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: ListRequest): Promise<Html> {
-  const { list, at, filters } = listRequest;
-  if (filters.length === 0)
-    return at === null ? html`${list.empty}` : html`No ${list.plural} are known at that time.`;
-  const reasons = (await findUnmatchedFilters(reader, listRequest)).map(describeCaveat);
-  const allLink = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.plural}</a>`;
-  return html`No ${list.plural} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
+/** Renders why a list has no rows, with a link to the list without filters. */
+function renderEmpty({ list, at, filters }: ListRequest, { empty }: ListAnswer): Html {
+  if (filters.length === 0) return html`${empty}`;
+  return html`${empty} <a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.plural}</a>`;
 }
 
 /** Encodes the sort values of the last row as a pagination cursor for the URL. */

@@ -7,9 +7,10 @@ import type { FreshnessSum } from '../freshness/read.js';
 import type { Caveat } from './caveat.js';
 import type { Gap } from './gap.js';
 
-export interface Answer<Row> {
-  /** Can be read once. */
-  readonly rows: AsyncIterable<Row>;
+/** How complete and how fresh the rows of an answer are. */
+export interface AnswerNotes {
+  /** The instant of the rows. Null for the present. */
+  readonly at: string | null;
   /** Null if the rows have no amounts and are not counted. */
   readonly totals: Totals | null;
   /** Null if the rows belong to no organization. */
@@ -19,6 +20,11 @@ export interface Answer<Row> {
   /** What was not known at a past instant, by organization and list. Empty for the present. */
   readonly gaps: readonly Gap[];
   readonly caveats: readonly Caveat[];
+}
+
+export interface Answer<Row> extends AnswerNotes {
+  /** Can be read once. */
+  readonly rows: AsyncIterable<Row>;
 }
 
 export interface Totals {

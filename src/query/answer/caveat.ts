@@ -5,6 +5,8 @@ import { formatCount, formatWithCommas } from '../../text/numbers.js';
 export type Caveat =
   /** No list that the answer is about was ever read completely, so its rows are unknown. */
   | { readonly code: 'nothing_read'; readonly organizations: number }
+  /** Nothing was known about the rows at a past instant. */
+  | { readonly code: 'nothing_known_then'; readonly organizations: number }
   /** The lists of some organizations were never read completely. */
   | { readonly code: 'never_read'; readonly organizations: number }
   /** Some rows are as they were last seen, because their lists are not fresh. */
@@ -13,7 +15,7 @@ export type Caveat =
   | { readonly code: 'last_read_failed'; readonly lists: number }
   /** Rows of organizations that removed the app are included. */
   | { readonly code: 'uninstalled_included'; readonly organizations: number }
-  /** Some rows are in no sum. */
+  /** Some rows are in no total. */
   | { readonly code: 'without_amount'; readonly rows: number }
   /** Only the first rows are in the answer. */
   | { readonly code: 'limited'; readonly rows: number }
@@ -54,6 +56,10 @@ export function describeCaveat(caveat: Caveat): string {
   switch (caveat.code) {
     case 'nothing_read':
       return `This list was never read completely for ${formatCount(caveat.organizations, 'organization')}, so its rows are unknown.`;
+    case 'nothing_known_then':
+      return caveat.organizations === 0
+        ? 'This list has never been read for any organization.'
+        : 'Nothing is known about this list at that time.';
     case 'never_read':
       return `Missing here: ${formatCount(caveat.organizations, 'organization')} whose list was never read completely.`;
     case 'last_seen':
@@ -63,7 +69,7 @@ export function describeCaveat(caveat: Caveat): string {
     case 'uninstalled_included':
       return `Includes ${formatCount(caveat.organizations, 'organization')} that removed the app.`;
     case 'without_amount':
-      return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no sum.`;
+      return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no total.`;
     case 'limited':
       return `Showing ${formatWithCommas(caveat.rows)}. There are more.`;
     case 'no_match':
@@ -77,6 +83,11 @@ export function describeCaveat(caveat: Caveat): string {
     default:
       return caveat satisfies never;
   }
+}
+
+/** Whether a caveat says that the rows are unknown, so that an answer without rows proves nothing. */
+export function isUnknown({ code }: Caveat): boolean {
+  return code === 'nothing_read' || code === 'nothing_known_then';
 }
 
 function describeNoMatch({

@@ -1,4 +1,5 @@
 import type { FreshnessReason, FreshnessState } from '../../store/contract/states.js';
+import { formatCount } from '../../text/numbers.js';
 
 /** The state of a resource in the view `freshness`, and the reason for it. */
 export interface FreshnessStanding {
@@ -118,6 +119,14 @@ export function wordsOf(standing: FreshnessStanding): string {
   const { state, reason } = standing;
   if (isFreshAndFailing(standing)) return 'fresh, but the last read failed';
   return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
+}
+
+/** Describes organizations whose list is not fresh. Null if it is fresh or was never read. */
+export function describeFreshnessSum(
+  sum: FreshnessStanding & { readonly resources: number; readonly as_of: string | null },
+): string | null {
+  if (sum.as_of === null || colourOf(sum) === 'good') return null;
+  return `${wordsOf(sum)} in ${formatCount(sum.resources, 'organization')}, last complete read ${sum.as_of}.`;
 }
 
 /** Returns why a resource is stale and the error of its last read; null if there is neither. */

@@ -94,6 +94,7 @@ export async function readBalance(
   if (uninstalled > 0) caveats.push({ code: 'uninstalled_included', organizations: uninstalled });
   if (rowsWithoutAmount > 0) caveats.push({ code: 'without_amount', rows: rowsWithoutAmount });
   return {
+    at: null,
     rows: iterate([...sums.values(), ...differences]),
     totals: { rows: sums.size + differences.length, hasMore: false, amounts: null, rowsWithoutAmount },
     coverage: { counted, known, missing: known - counted },

@@ -2,14 +2,22 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
 import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
-import { hasColumn, mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
+import { mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
-import { readFirst, readOne, wasValidAt } from '../read.js';
-import { toExactSum } from '../sums.js';
-import { type Condition, matches } from './condition.js';
-import { isOfKnownOrganization, isProjectOf } from './find.js';
+import type { Totals } from '../answer/answer.js';
+import { readFirst, wasValidAt } from '../read.js';
+import type { Condition } from './condition.js';
 import type { ListSelection, List } from './list.js';
-import { allOf, isValidAt, relation } from './relation.js';
+import { matchingRows, OWNER } from './matching-rows.js';
+import {
+  amountOf,
+  MAX_COUNTED,
+  readTotals,
+  TOTAL,
+  TOTAL_COLUMN_NAMES,
+  type TotalRow,
+  toTotals,
+} from './totals.js';
 
 interface PageRequest extends ListSelection {
   /** The sort values of the last row of the previous page; null for the first page. */
@@ -17,79 +25,68 @@ interface PageRequest extends ListSelection {
   readonly limit: number;
 }
 
-/** Sums of rows: whole tonnes and the remaining millionths apart, so that no sum overflows. */
-const TOTAL_CELLS = {
-  tonnes: sql<number | bigint | null>`sum(amount_micro / 1000000)`,
-  rest: sql<number | bigint | null>`sum(amount_micro % 1000000)`,
-  rows: sql<number>`count(*)`,
-  rows_without_amount: sql<number>`count(*) - count(amount_micro)`,
-};
-const TOTAL = select(TOTAL_CELLS);
-type TotalRow = NonNullable<typeof TOTAL.row>;
-
 export interface ListPageRows {
   readonly rows: readonly Row[];
   /** The sort values with which the next page starts; null on the last page. */
   readonly next: readonly Value[] | null;
-  /** The number of rows on all pages. Counting stops at 10,000. */
-  readonly count: number;
-  readonly isCountedToTheEnd: boolean;
-  /** The sum in millionths of a tonne. Null if there are too many rows, several credit types or no amounts. */
-  readonly sum: ReturnType<typeof toExactSum<TotalRow>> | null;
+  /** Of the rows on all pages. */
+  readonly totals: Totals;
   /** The query of the rows as a person can run it. */
   readonly sql: string;
 }
 
-const MAX_COUNTED = 10_000;
-const OWNER = 'organization_id';
-
 export async function readPage(reader: Reader, request: PageRequest): Promise<ListPageRows> {
   const { list, limit } = request;
-  const { rows: foundRows, total } = await (isReadByIndex(request) ? readByIndex : readSorted)(
+  const { rows: foundRows, totals } = await (isReadByIndex(request) ? readByIndex : readSorted)(
     reader,
     request,
   );
-  const isCountedToTheEnd = total.rows <= MAX_COUNTED;
   const rows = foundRows.slice(0, limit);
   const last = foundRows.length > limit ? rows.at(-1) : undefined;
   return {
     rows: list.refine === null ? rows : await list.refine(reader, rows),
     next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
-    count: Math.min(total.rows, MAX_COUNTED),
-    isCountedToTheEnd,
-    sum: isCountedToTheEnd && canBeSummed(request) ? toExactSum(total) : null,
-    sql: reader.shown(selectAll(request, listReadColumns(list), limit)),
+    totals,
+    sql: showSql(reader, request, limit),
   };
 }
 
-interface PageAndTotal {
+/** Returns the query of the first rows as a person can run it. */
+export function showSql(reader: Reader, request: ListSelection, limit: number | null): string {
+  return reader.shown(selectAll(request, listReadColumns(request.list), limit));
+}
+
+interface PageAndTotals {
   /** One row more than the page has, if there is a next page. */
   readonly rows: readonly Row[];
-  readonly total: TotalRow;
+  readonly totals: Totals;
 }
 
 /** Reads the rows of a page by an index, from where the page starts. */
-async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAndTotal> {
+async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
   const hasNoNulls = await isOrderWithoutNulls(reader, request);
   const rows = await reader.all(selectPage(request, selectRows(request), hasNoNulls));
-  return { rows, total: await readTotal(reader, request) };
+  return { rows, totals: await readTotals(reader, request, MAX_COUNTED) };
 }
 
 /** Reads a page of few rows and their total in one pass. If there are more rows, reads the page by itself. */
-async function readSorted(reader: Reader, request: PageRequest): Promise<PageAndTotal> {
+async function readSorted(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
+  const { list } = request;
   const counted = sql`WITH matching AS (${selectRows(request, true)} LIMIT ${MAX_COUNTED + 1})`;
   const rowsWithTotal = sql`${counted} SELECT matching.*, total.*
     FROM matching, (SELECT ${TOTAL} FROM matching) AS total WHERE 1 = 1`;
   const rows = await reader.all(selectPage(request, rowsWithTotal, false, TOTAL_COLUMNS));
-  const total = rows[0] ?? (await readTotal(reader, request));
-  if (total.rows <= MAX_COUNTED) return { rows, total };
-  return { rows: await reader.all(selectPage(request, selectRows(request), false)), total };
+  const [first] = rows;
+  const totals =
+    first === undefined || list.amounts === 'by type'
+      ? await readTotals(reader, request, MAX_COUNTED)
+      : toTotals(list, [{ ...first, type: null }], MAX_COUNTED);
+  if (!totals.hasMore) return { rows, totals };
+  return { rows: await reader.all(selectPage(request, selectRows(request), false)), totals };
 }
 
-/** More columns of each row, which the compiler knows. */
-const TOTAL_COLUMNS = new SelectList<TotalRow>(
-  sql.join(Object.keys(TOTAL_CELLS).map(column => sql.ref(column))),
-);
+/** The columns of a total, as columns of another query. */
+const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
 /** Selects one page. Columns of other tables are read for the rows of the page only. */
 function selectPage<More = unknown>(
@@ -207,7 +204,7 @@ function listReadColumns({ reads, order }: List): string[] {
   return [...new Set([...reads, ...order.map(([name]) => name)])];
 }
 
-/** The column through which the organization of a row is known. */
+/** Returns the column through which the organization of a row is known. */
 function ownerColumnOf({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
@@ -216,7 +213,7 @@ function ownerColumnOf({ from }: List): string {
 function selectRows({ list, ...request }: ListSelection, withAmount = false): RawBuilder<unknown> {
   const names = listReadColumns(list).map(name => (name === OWNER_NAME_COLUMN ? ownerColumnOf(list) : name));
   const columns = [...new Set(names)]
-    .filter(name => !withAmount || name !== AMOUNT)
+    .filter(name => !withAmount || name !== 'amount_micro')
     .map(name => sql.ref(name));
   const amount = withAmount ? [amountOf(list)] : [];
   return sql`SELECT ${sql.join([...columns, ...amount])} FROM ${matchingRows({ list, ...request })}`;
@@ -238,56 +235,6 @@ function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
     ? sql`${sql.table('mirror.organizations')} AS owner WHERE owner.id = listed.organization_id`
     : sql`${sql.table('mirror.organizations_history')} AS owner
       WHERE ${wasValidAt(at, 'owner')} AND owner.id = listed.organization_id`;
-}
-
-/** The table with its conditions, for FROM. Another condition can follow after AND. */
-function matchingRows(
-  { list, where, at }: ListSelection,
-  searchesAllOwners = searchesById(list, where),
-): RawBuilder<unknown> {
-  const hasOwner = where.some(({ column }) => column === OWNER);
-  const conditions = where.map(condition =>
-    condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
-      ? isProjectOf(String(condition.is))
-      : matches(condition, at),
-  );
-  return sql`${relation(list.from)} AS listed WHERE ${allOf([
-    ...conditions,
-    ...(searchesAllOwners && !hasOwner ? [isOfKnownOrganization(list.entry)] : []),
-    ...(at === null ? [] : [isValidAt(at)]),
-  ])}`;
-}
-
-/** Keys start with the organization, so an id alone is searched for in each organization. */
-function searchesById(list: List, where: readonly Condition[]): boolean {
-  return where.some(({ column }) => column === list.idColumn);
-}
-
-async function readTotal(reader: Reader, request: ListSelection): Promise<TotalRow> {
-  const counted = sql`SELECT ${amountOf(request.list)} FROM ${matchingRows(request)} LIMIT ${MAX_COUNTED + 1}`;
-  return await readOne(reader, sqlStatement`SELECT ${TOTAL} FROM (${counted}) AS counted`);
-}
-
-/** Sums the rows of some organizations, in millionths of a tonne. */
-export async function readSumOf(
-  reader: Reader,
-  request: ListSelection,
-  organizationIds: readonly string[],
-): Promise<bigint> {
-  const where = [...request.where, { column: OWNER, among: organizationIds }];
-  return toExactSum(await readTotal(reader, { ...request, where })).amount_micro;
-}
-
-const AMOUNT = 'amount_micro';
-
-function amountOf(list: List): RawBuilder<unknown> {
-  return hasColumn(list.from, AMOUNT) ? sql.ref(AMOUNT) : sql`CAST(NULL AS integer) AS ${sql.ref(AMOUNT)}`;
-}
-
-/** Whether the rows have amounts of one credit type, or of no type. */
-function canBeSummed({ list, where }: ListSelection): boolean {
-  const hasOneType = !hasColumn(list.from, 'type') || where.some(({ column }) => column === 'type');
-  return hasOneType && hasColumn(list.from, AMOUNT);
 }
 
 const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };

@@ -1,0 +1,27 @@
+import type { AnswerNotes } from '../../query/answer/answer.js';
+import { describeCaveat } from '../../query/answer/caveat.js';
+import { describeCoverage } from '../../query/answer/describe.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
+import { renderFreshness } from './freshness.js';
+import { html, type Html } from './html.js';
+import { renderInstantsIn } from './instants.js';
+
+/** Renders how fresh the rows of an answer are, which organizations are missing, and what else a reader must know. */
+export function renderAnswerNotes({ at, coverage, freshness, caveats }: AnswerNotes, now: number): Html {
+  const sentences = [describeCoverage(coverage), ...caveats.map(describeCaveat)].filter(
+    sentence => sentence !== null,
+  );
+  return html`${at === null && coverage !== null && renderFreshness(freshness, now)}
+${sentences.length > 0 && html`<p id="caveats" class="lead" data-live>${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p>`}`;
+}
+
+/** Renders what was not known at the instant of an answer, as a card. */
+export function renderGaps({ gaps }: Pick<AnswerNotes, 'gaps'>): Html | false {
+  if (gaps.length === 0) return false;
+  const shown = [
+    ...gaps.slice(0, MAX_SHOWN).map(describeGap),
+    ...[formatOmittedCount(gaps.length) ?? []].flat(),
+  ];
+  return html`<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;
+}

@@ -1,0 +1,63 @@
+/** Answers as JSON and CSV. The notes are data in both. */
+import { formatPlainTonnes } from '../../text/tonnes.js';
+import type { AnswerNotes, TypeAmount } from './answer.js';
+import { formatCaveatCell } from './caveat.js';
+import { toGapData } from './gap.js';
+
+/** The column of a CSV file that says how complete the rows are. */
+export const CAVEATS_COLUMN = 'caveats';
+
+/** Yields an object with the rows first, so that rows of any number can stream. */
+export async function* serializeAnswer<Row>(
+  rows: AsyncIterable<Row>,
+  notes: AnswerNotes,
+  toJson: (value: unknown) => string,
+): AsyncGenerator<string> {
+  yield '{"rows": [';
+  let separator = '\n';
+  for await (const row of rows) {
+    yield `${separator}${toJson(row)}`;
+    separator = ',\n';
+  }
+  yield separator === '\n' ? ']' : '\n]';
+  for (const [name, value] of Object.entries(toData(notes))) yield `,\n${toJson(name)}: ${toJson(value)}`;
+  yield '\n}\n';
+}
+
+/** Converts notes to plain data with names as in the columns of tables. */
+function toData({ at, totals, coverage, freshness, gaps, caveats }: AnswerNotes) {
+  return {
+    as_of: at,
+    totals: totals && {
+      rows: totals.rows,
+      has_more: totals.hasMore,
+      amounts: totals.amounts?.map(toAmountData) ?? null,
+      rows_without_amount: totals.rowsWithoutAmount,
+    },
+    coverage,
+    freshness,
+    gaps: gaps.map(gap => toSnakeNames(toGapData(gap))),
+    caveats: caveats.map(toSnakeNames),
+  };
+}
+
+function toAmountData({ type, amountMicro }: TypeAmount) {
+  return { type, amount_exact: formatPlainTonnes(amountMicro) };
+}
+
+function toSnakeNames(values: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]: [string, unknown]) => [
+      name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** Writes caveats and gaps as one cell of a CSV file, such as `never_read organizations=2; gap_never_read lists=3`. */
+export function formatNotesCell({ caveats, gaps }: Pick<AnswerNotes, 'caveats' | 'gaps'>): string {
+  const codes = new Map<string, number>();
+  for (const { reason } of gaps) codes.set(reason.code, (codes.get(reason.code) ?? 0) + 1);
+  const gapCells = [...codes].map(([code, lists]) => `gap_${code} lists=${lists}`);
+  return [formatCaveatCell(caveats), ...gapCells].filter(cell => cell !== '').join('; ');
+}

@@ -1,0 +1,32 @@
+import { type RawBuilder, sql } from 'kysely';
+import { hasColumn } from '../../store/contract/tables.js';
+import { type Condition, matches } from './condition.js';
+import { isOfKnownOrganization, isProjectOf } from './find.js';
+import type { ListSelection, List } from './list.js';
+import { allOf, isValidAt, relation } from './relation.js';
+
+/** The column through which the organization of a row is known. */
+export const OWNER = 'organization_id';
+
+/** Returns the table of a list with its conditions, for FROM. Another condition can follow after AND. */
+export function matchingRows(
+  { list, where, at }: ListSelection,
+  searchesAllOwners = searchesById(list, where),
+): RawBuilder<unknown> {
+  const hasOwner = where.some(({ column }) => column === OWNER);
+  const conditions = where.map(condition =>
+    condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
+      ? isProjectOf(String(condition.is))
+      : matches(condition, at),
+  );
+  return sql`${relation(list.from)} AS listed WHERE ${allOf([
+    ...conditions,
+    ...(searchesAllOwners && !hasOwner ? [isOfKnownOrganization(list.entry)] : []),
+    ...(at === null ? [] : [isValidAt(at)]),
+  ])}`;
+}
+
+/** Keys start with the organization, so an id alone is searched for in each organization. */
+function searchesById(list: List, where: readonly Condition[]): boolean {
+  return where.some(({ column }) => column === list.idColumn);
+}

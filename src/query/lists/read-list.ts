@@ -1,0 +1,235 @@
+/** Answers what is in a list: rows, totals, and how complete and fresh they are. Commands, pages and files draw it. */
+import type { Reader } from '../../store/contract/reader.js';
+import type { Row, Value } from '../../store/contract/tables.js';
+import { queryBuilder as db } from '../../store/sql/builder.js';
+import { findOwnerColumn } from '../../resources/entry.js';
+import type { Answer, Coverage, Totals, TypeAmount } from '../answer/answer.js';
+import type { Caveat } from '../answer/caveat.js';
+import {
+  FRESHNESS_COLUMNS,
+  type FreshnessSum,
+  type ListFreshness,
+  readStates,
+  readStatesOfRows,
+  sumFreshness,
+  withFreshness,
+} from '../freshness/read.js';
+import { colourOf } from '../freshness/words.js';
+import { type CoverageAt, findOldestReadCaveats, readCoverageAt, selectKnownIds } from '../history/as-of.js';
+import { wasValidAt } from '../read.js';
+import type { List, ListRequest } from './list.js';
+import { OWNER } from './matching-rows.js';
+import { getFilterText } from './parse-request.js';
+import { readPage, showSql, streamRows } from './rows.js';
+import { MAX_COUNTED, readTotals } from './totals.js';
+import { findUnmatchedFilters } from './unmatched-filters.js';
+
+/** The rows that are read: all of them, the first ones, or a page. */
+export type RowRange =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'first'; readonly limit: number }
+  /** `after` has the sort values of the last row of the previous page; null for the first page. */
+  | { readonly kind: 'page'; readonly limit: number; readonly after: readonly Value[] | null };
+
+export interface ListAnswer extends Answer<Row> {
+  /** The list as it was read: as of an instant, some have other columns. */
+  readonly list: List;
+  readonly totals: Totals;
+  /** The part of the amounts that buyers can reserve now. Null if all of it is available, or the list is no offer. */
+  readonly available: readonly TypeAmount[] | null;
+  /** How fresh the list of each row is. Null for a past instant, and for lists of the mirror's own. */
+  readonly rowFreshness: ListFreshness | null;
+  /** The names of the columns of files, with those of freshness. */
+  readonly columns: readonly string[];
+  /** The sort values with which the next page starts. Null on the last page, and if there are no pages. */
+  readonly next: readonly Value[] | null;
+  /** Why there are no rows. */
+  readonly empty: string;
+  /** The query of the rows as a person can run it. */
+  readonly sql: string;
+}
+
+/** Longer lists stream instead of being read at once. */
+const MAX_COLLECTED_ROWS = 1_000;
+
+/** Reads a list. Rows that are read at once are of one moment; use `inSnapshot` for the others. */
+export async function readList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
+  if (!isCollected(range)) return await answerList(reader, request, range);
+  return await reader.inSnapshot(async snapshot => await answerList(snapshot, request, range));
+}
+
+function isCollected(range: RowRange): boolean {
+  return range.kind !== 'all' && range.limit <= MAX_COLLECTED_ROWS;
+}
+
+async function answerList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
+  const { list, at, filters } = request;
+  const known = await readKnownLists(reader, request);
+  const freshness = await readFreshness(reader, request);
+  const selection = known === null ? request : limitToKnown(request, known);
+  const { rows, totals, next, sql } = await readRows(reader, selection, range);
+  // A page of fresh lists does not show how fresh each row is.
+  const skipsRows = at !== null || (range.kind === 'page' && freshness.every(isFresh));
+  const rowFreshness = skipsRows ? null : await readRowFreshness(reader, selection, rows);
+  const areAllFresh = rowFreshness === null || rowFreshness.areAllFresh;
+  const available =
+    list.isOffer && at === null && !areAllFresh && totals.amounts !== null && totals.rows > 0
+      ? await readAvailable(reader, selection)
+      : null;
+  const caveats = [
+    ...(known === null ? findUnreadCaveats(freshness) : findPastCaveats(known)),
+    ...(totals.rows === 0 ? await findUnmatchedFilters(reader, request) : []),
+    ...findLimitCaveats(totals, range),
+  ];
+  const names = list.columns.map(({ name }) => name);
+  return {
+    list,
+    at,
+    rows: rowFreshness === null ? toStream(rows) : withFreshness(rows, rowFreshness),
+    totals,
+    available,
+    coverage: known === null ? coverageOfFreshness(list, freshness) : coverageOfKnown(known),
+    freshness,
+    gaps: known === null ? [] : known.flatMap(({ gaps }) => gaps),
+    caveats,
+    rowFreshness,
+    columns: rowFreshness === null ? names : [...names, ...FRESHNESS_COLUMNS],
+    next,
+    empty: describeEmpty(list, filters.length > 0, at),
+    sql,
+  };
+}
+
+function describeEmpty({ plural, empty }: List, isFiltered: boolean, at: string | null): string {
+  if (isFiltered) return `No ${plural} match these filters.`;
+  return at === null ? empty : `No ${plural} are known at that time.`;
+}
+
+/** Reads which organizations' lists were known at the instant. Null for the present, and for lists without owner. */
+async function readKnownLists(reader: Reader, request: ListRequest): Promise<CoverageAt[] | null> {
+  const { list, at } = request;
+  const { resource, entry } = list;
+  if (at === null || resource === null || entry === null || findOwnerColumn(entry) === null) return null;
+  const lists = await readCoverageAt(reader, { resource, at, organizationId: getFilterText(request, OWNER) });
+  return await useNamesAt(reader, lists, at);
+}
+
+/** Replaces the names of organizations by those of the instant, so that the answer stays the same when they change. */
+async function useNamesAt(reader: Reader, lists: readonly CoverageAt[], at: string): Promise<CoverageAt[]> {
+  const organizations = await reader.all(
+    db.selectFrom('mirror.organizations_history').select(['id', 'full_name']).where(wasValidAt(at)),
+  );
+  const names = new Map(organizations.map(({ id, full_name: name }) => [id, name]));
+  return lists.map(list => {
+    const organizationName = names.get(list.organizationId) ?? list.organizationName;
+    return { ...list, organizationName, gaps: list.gaps.map(gap => ({ ...gap, organizationName })) };
+  });
+}
+
+function limitToKnown(request: ListRequest, known: readonly CoverageAt[]): ListRequest {
+  const column = (request.list.entry && findOwnerColumn(request.list.entry)) ?? OWNER;
+  return { ...request, where: [...request.where, { column, among: selectKnownIds(known) }] };
+}
+
+async function readFreshness(reader: Reader, request: ListRequest): Promise<FreshnessSum[]> {
+  const { resource } = request.list;
+  if (request.at !== null || resource === null) return [];
+  return await sumFreshness(reader, resource, getFilterText(request, OWNER));
+}
+
+function isFresh(sum: FreshnessSum): boolean {
+  return colourOf(sum) === 'good';
+}
+
+interface RangeOfRows {
+  readonly rows: readonly Row[] | AsyncIterable<Row>;
+  readonly totals: Totals;
+  readonly next: readonly Value[] | null;
+  readonly sql: string;
+}
+
+async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<RangeOfRows> {
+  if (range.kind === 'page') {
+    const { after, limit } = range;
+    return await readPage(reader, { ...request, after, limit });
+  }
+  const limit = range.kind === 'all' ? null : range.limit;
+  const stream = streamRows(reader, request, limit);
+  return {
+    rows: isCollected(range) ? await collectRows(stream) : stream,
+    totals: await readTotals(reader, request, limit && Math.max(limit, MAX_COUNTED)),
+    next: null,
+    sql: showSql(reader, request, limit),
+  };
+}
+
+async function collectRows(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const collected: Row[] = [];
+  for await (const row of rows) collected.push(row);
+  return collected;
+}
+
+async function* toStream(rows: readonly Row[] | AsyncIterable<Row>): AsyncGenerator<Row> {
+  yield* rows;
+}
+
+/** Reads how fresh the lists of the rows are. If the rows are still to come, reads it for all organizations. */
+async function readRowFreshness(
+  reader: Reader,
+  request: ListRequest,
+  rows: readonly Row[] | AsyncIterable<Row>,
+): Promise<ListFreshness | null> {
+  const { resource } = request.list;
+  return Symbol.asyncIterator in rows
+    ? await readStates(reader, resource, getFilterText(request, OWNER))
+    : await readStatesOfRows(reader, resource, rows);
+}
+
+/** Sums the amounts of organizations whose list is fresh. */
+async function readAvailable(reader: Reader, request: ListRequest): Promise<readonly TypeAmount[]> {
+  const states = await readStates(reader, request.list.resource, getFilterText(request, OWNER));
+  const where = [...request.where, { column: OWNER, among: states?.fresh ?? [] }];
+  const { amounts } = await readTotals(reader, { ...request, where }, MAX_COUNTED);
+  return amounts ?? [];
+}
+
+function coverageOfFreshness({ resource }: List, sums: readonly FreshnessSum[]): Coverage | null {
+  if (resource === null) return null;
+  const installed = sums.filter(({ reason }) => reason !== 'uninstalled');
+  const known = countResources(installed);
+  const counted = countResources(installed.filter(sum => sum.as_of !== null));
+  return { counted, known, missing: known - counted };
+}
+
+function coverageOfKnown(all: readonly CoverageAt[]): Coverage {
+  const counted = selectKnownIds(all).length;
+  return { counted, known: all.length, missing: all.length - counted };
+}
+
+function countResources(sums: readonly FreshnessSum[]): number {
+  return sums.reduce((count, { resources }) => count + resources, 0);
+}
+
+/** Finds organizations whose list was never read completely. */
+function findUnreadCaveats(sums: readonly FreshnessSum[]): Caveat[] {
+  const organizations = countResources(sums.filter(({ state }) => state === 'never_read'));
+  if (organizations === 0) return [];
+  const isNothingRead = sums.every(sum => sum.as_of === null);
+  return [{ code: isNothingRead ? 'nothing_read' : 'never_read', organizations }];
+}
+
+function findPastCaveats(known: readonly CoverageAt[]): Caveat[] {
+  if (selectKnownIds(known).length === 0)
+    return [{ code: 'nothing_known_then', organizations: known.length }];
+  return findOldestReadCaveats(known);
+}
+
+function findLimitCaveats({ rows, hasMore, amounts, rowsWithoutAmount }: Totals, range: RowRange): Caveat[] {
+  const isLimited = range.kind === 'first' && (hasMore || rows > range.limit);
+  return [
+    ...(isLimited ? [{ code: 'limited' as const, rows: range.limit }] : []),
+    ...(amounts !== null && rowsWithoutAmount > 0
+      ? [{ code: 'without_amount' as const, rows: rowsWithoutAmount }]
+      : []),
+  ];
+}

@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import type { Row } from '../../src/store/contract/tables.js';
+import type { List } from '../../src/query/lists/list.js';
+import { RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
+import { parseListRequest } from '../../src/query/lists/parse-request.js';
+import { readList, type RowRange } from '../../src/query/lists/read-list.js';
+import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
+import { describeTotals } from '../../src/query/answer/describe.js';
+import { openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+
+type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
+
+interface Question {
+  readonly filters?: Readonly<Record<string, string>>;
+  readonly at?: string | null;
+  readonly range?: RowRange;
+}
+
+async function ask({ reader, clock }: Filled, list: List, { filters = {}, at = null, range }: Question = {}) {
+  const request = await parseListRequest(reader, list, {
+    getText: name => filters[name] ?? null,
+    at,
+    now: clock.at,
+  });
+  if ('fault' in request) throw new Error(request.fault);
+  const answer = await readList(reader, request, range ?? { kind: 'all' });
+  const rows: Row[] = [];
+  for await (const row of answer.rows) rows.push(row);
+  return { ...answer, rows };
+}
+
+test('a list is answered with rows, totals by credit type, coverage and the freshness of each row', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  await filled.read('warehouse', [credit('c-1-0'), credit('c-a', { type: 'exAnte', amount: amount('2.5') })]);
+  const answer = await ask(filled, WAREHOUSE);
+  expect(answer.rows.map(row => [row['credit_id'], row['freshness']])).toContainEqual(['c-a', 'fresh']);
+  expect(answer.totals).toEqual({
+    rows: 4,
+    hasMore: false,
+    amounts: [
+      { type: 'exAnte', amountMicro: 2_500_000n },
+      { type: 'exPost', amountMicro: 300_000_000n },
+    ],
+    rowsWithoutAmount: 0,
+  });
+  expect(describeTotals(answer.totals, 'credit')).toBe('4 credits: 300 t ex-post and 2.5 t ex-ante');
+  expect(answer).toMatchObject({ coverage: { counted: 2, known: 2, missing: 0 }, gaps: [], caveats: [] });
+});
+
+test('the first rows of a list carry the caveat that there are more, and the total of all', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const first = await ask(filled, RETIREMENTS, { range: { kind: 'first', limit: 1 } });
+  expect(first).toMatchObject({ totals: { rows: 3 }, caveats: [{ code: 'limited', rows: 1 }] });
+  expect(first.rows).toHaveLength(1);
+  const all = await ask(filled, RETIREMENTS, { range: { kind: 'first', limit: 3 } });
+  expect(all.caveats).toEqual([]);
+});
+
+test('a page continues where the previous one ended and has no caveat about more rows', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const page = (after: RowRange & { kind: 'page' }) => ask(filled, RETIREMENTS, { range: after });
+  const one = await page({ kind: 'page', limit: 2, after: null });
+  const two = await page({ kind: 'page', limit: 2, after: one.next });
+  expect([one.rows.length, two.rows.length, two.next, one.caveats]).toEqual([2, 1, null, []]);
+  expect(two.totals.rows).toBe(3);
+});
+
+test('rows without a usable amount are in no total, and a caveat counts them', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  await filled.read('retirements', [
+    retirement('r-1-0'),
+    retirement('r-odd', { amount: amount('1.1234567') }),
+  ]);
+  const { totals, caveats } = await ask(filled, RETIREMENTS);
+  expect(totals.rowsWithoutAmount).toBe(1);
+  expect(caveats).toEqual([{ code: 'without_amount', rows: 1 }]);
+});
+
+test('an empty list carries a caveat for each filter that no row matches, with similar values', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { rows, caveats, empty } = await ask(filled, RETIREMENTS, {
+    filters: { beneficiary: 'Harbour Ferrys' },
+  });
+  expect([rows, empty]).toEqual([[], 'No retirements match these filters.']);
+  expect(caveats).toMatchObject([
+    { code: 'no_match', filter: 'beneficiary', value: 'Harbour Ferrys', similar: ['Harbour Ferries'] },
+  ]);
+});
+
+test('organizations whose list was never read are missing in the coverage, and a caveat counts them', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  await filled.tables.change(
+    `UPDATE resource_states SET first_complete_at = NULL, as_of = NULL, outcome = NULL
+     WHERE organization_id = 'organization-2' AND resource = 'retirements'`,
+  );
+  const { coverage, caveats } = await ask(filled, RETIREMENTS);
+  expect(coverage).toEqual({ counted: 1, known: 2, missing: 1 });
+  expect(caveats).toEqual([{ code: 'never_read', organizations: 1 }]);
+  const one = await ask(filled, RETIREMENTS, { filters: { organization_id: 'organization-2' } });
+  expect(one.caveats).toContainEqual({ code: 'nothing_read', organizations: 1 });
+});
+
+test('a list as of an instant has its gaps, and a caveat says until when it had been read', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const now = new Date(filled.clock.at).toISOString();
+  const answer = await ask(filled, RETIREMENTS, { at: now });
+  expect(answer).toMatchObject({ at: now, freshness: [], gaps: [], coverage: { counted: 2, known: 2 } });
+  expect(answer.caveats).toMatchObject([{ lists: 2 }]);
+  const before = await ask(filled, RETIREMENTS, { at: '2020-01-01T00:00:00.000Z' });
+  expect(before.rows).toEqual([]);
+  expect(before.gaps.map(({ organizationName, reason }) => [organizationName, reason.code])).toEqual([
+    ['Organization 1', 'before_first_read'],
+    ['Organization 2', 'before_first_read'],
+  ]);
+  expect(before.caveats).toMatchObject([{ code: 'nothing_known_then', organizations: 2 }]);
+  expect(formatNotesCell(before)).toMatch(/^nothing_known_then .*; gap_before_first_read lists=2$/);
+});
+
+test('JSON has the rows first and then totals, coverage, freshness, gaps and caveats', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const request = await parseListRequest(filled.reader, RETIREMENTS, {
+    getText: () => null,
+    at: null,
+    now: filled.clock.at,
+  });
+  if ('fault' in request) throw new Error(request.fault);
+  const { rows, ...notes } = await readList(filled.reader, request, { kind: 'all' });
+  const texts: string[] = [];
+  for await (const text of serializeAnswer(rows, notes, JSON.stringify)) texts.push(text);
+  const parsed: unknown = JSON.parse(texts.join(''));
+  expect(Object.keys(Object(parsed))).toEqual([
+    'rows',
+    'as_of',
+    'totals',
+    'coverage',
+    'freshness',
+    'gaps',
+    'caveats',
+  ]);
+  expect(parsed).toMatchObject({
+    rows: [{ id: 'r-1-0' }],
+    totals: { rows: 1, has_more: false, rows_without_amount: 0 },
+    coverage: { counted: 1, known: 1, missing: 0 },
+  });
+});
