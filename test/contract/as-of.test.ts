@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -10,7 +11,7 @@ import * as parse from '../../src/registry/json/parse-objects.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
-import { sql, table as tableCalled } from '../../src/query/sql.js';
+import { relation } from '../../src/query/lists/relation.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { formatTonnes } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
@@ -93,7 +94,7 @@ async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
 async function readCurrentTables({ reader }: TestLibrary): Promise<TableContents> {
   const photo: Record<string, readonly Row[]> = {};
   for (const { table } of ENTRIES) {
-    photo[table] = await reader.all(sql<Row>`SELECT * FROM ${tableCalled(table)}`);
+    photo[table] = await reader.all(sql<Row>`SELECT * FROM ${relation(table)}`);
   }
   return photo;
 }
@@ -129,7 +130,7 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
   const json = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
 
   async function history(table: string, at: string): Promise<unknown[]> {
-    const rows = await reader.all(sql<Row>`SELECT version FROM ${tableCalled(`${table}_history`)}
+    const rows = await reader.all(sql<Row>`SELECT version FROM ${relation(`${table}_history`)}
       WHERE valid_from <= ${at} AND (valid_to IS NULL OR valid_to > ${at})`);
     return rows.map(row => String(row['version'])).toSorted();
   }

@@ -408,11 +408,10 @@ const PARTS = `
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isValidAt isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
-  organizationIdsOf parseListRequest plain rankOf readBacklog readFirst readFirstReads readOne readTexts
-  relation reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds
-  selectListedSums selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer showSql sql
-  startsWith state stoodAt table text toExactSum toGapData tonnes toReadableSums toTotals wasValidAt
-  withFreshness wordsOf worstOf
+  organizationIdsOf parseListRequest rankOf readBacklog readFirst readFirstReads readOne readTexts relation
+  reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
+  selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer showSql startsWith state text
+  toExactSum toGapData tonnes toReadableSums toTotals wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

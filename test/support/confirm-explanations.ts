@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { explainRow, type Explanation, groupVersions } from '../../src/query/history/explanation.js';
 import { measureFile as inspect } from '../../src/cli/certificate-files.js';
 import { findRowVersions } from '../../src/cli/find/find-rows.js';
@@ -7,7 +8,7 @@ import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { pick, type Random } from './operations.js';
 import type { Program } from './program.js';
-import * as query from '../../src/query/sql.js';
+import { relation } from '../../src/query/lists/relation.js';
 
 const PATHS: Readonly<Record<string, RegExp>> = {
   warehouse: /\/warehouse\/inventory$/,
@@ -64,7 +65,7 @@ async function explainRandomRow(
 ): Promise<Explanation[]> {
   const entry = Object.entries(ENTRY_BY_RESOURCE).find(([name]) => name === resource)?.[1];
   if (entry === undefined) throw new Error(`no resource ${resource}`);
-  const rows = await reader.all(query.sql<Record<string, string>>`SELECT * FROM ${query.table(entry.table)}
+  const rows = await reader.all(sql<Record<string, string>>`SELECT * FROM ${relation(entry.table)}
     WHERE sync_id IS NOT NULL`);
   const row = pick(random, rows);
   if (row === undefined) return [];

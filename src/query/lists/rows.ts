@@ -89,7 +89,7 @@ async function readSorted(reader: Reader, request: PageRequest): Promise<PageAnd
 const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
 /** Selects one page. Columns of other tables are read for the rows of the page only. */
-function selectPage<More = unknown>(
+function selectPage<More extends object = object>(
   request: PageRequest,
   rows: RawBuilder<unknown>,
   hasNoNulls: boolean,

@@ -1,6 +1,6 @@
 import { PostgresQueryCompiler, type PrimitiveValueListNode } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
-import { AT_ONCE, compileBy, type Query, type Reader, shown } from '../contract/reader.js';
+import { AT_ONCE, compileQuery, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open-postgres.js';
 
@@ -30,7 +30,7 @@ export function readerOf({ begin }: Postgres): Reader {
       }
     },
     inSnapshot,
-    shown: statement => shown(statement),
+    shown: statement => formatQuery(statement),
   };
 }
 
@@ -52,7 +52,7 @@ function readerIn({ query }: Transaction): Reader {
       }
     },
     inSnapshot: work => work(reader),
-    shown: statement => shown(statement),
+    shown: statement => formatQuery(statement),
   };
   return reader;
 }
@@ -93,7 +93,7 @@ class ServerCompiler extends PostgresQueryCompiler {
 }
 
 function compile(asked: Query<unknown>) {
-  return compileBy(new ServerCompiler(), asked);
+  return compileQuery(new ServerCompiler(), asked);
 }
 
 const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,6 +1,6 @@
 import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryCompiler } from 'kysely';
 import { toReadableText as asKept } from '../../resources/sql-values.js';
-import { compileBy, type OpenReader, type Query, type Reader, shown } from '../contract/reader.js';
+import { compileQuery, type OpenReader, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
@@ -14,19 +14,19 @@ export function openReader(files: Files): OpenReader {
 
 /** Readers on a connection that is somebody else's, and on which nothing waits. */
 export function readerOf(db: Sqlite): Reader {
-  const prepare = <Row>(asked: Query<Row>) => {
-    const { text, values } = compile(asked);
+  const prepare = <Row>(query: Query<Row>) => {
+    const { text, values } = compile(query);
     return db
       .prepare<unknown[], Row & Cells>(text)
       .safeIntegers()
       .bind(...values);
   };
   const reader: Omit<Reader, 'inSnapshot'> = {
-    all: async <Row>(asked: Query<Row>) => prepare(asked).all().map(toSafeNumbers),
-    stream: async function* stream<Row>(asked: Query<Row>) {
-      for (const row of prepare(asked).iterate()) yield toSafeNumbers(row);
+    all: async <Row>(query: Query<Row>) => prepare(query).all().map(toSafeNumbers),
+    stream: async function* stream<Row>(query: Query<Row>) {
+      for (const row of prepare(query).iterate()) yield toSafeNumbers(row);
     },
-    shown: asked => shown(asked, { schemas: 'without schemas', editText: removeSchema }),
+    shown: query => formatQuery(query, 'without schemas'),
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
   return {
@@ -67,14 +67,9 @@ class FileCompiler extends SqliteQueryCompiler {
   }
 }
 
-export function compile(asked: Query<unknown>) {
-  const { sql, parameters } = compileBy(new FileCompiler(), asked, removeSchema);
+export function compile(query: Query<unknown>) {
+  const { sql, parameters } = compileQuery(new FileCompiler(), query);
   return { text: sql, values: parameters };
-}
-
-/** The mirror is the file that is open, and needs no name. */
-function removeSchema(text: string): string {
-  return text.replaceAll('mirror.', '');
 }
 
 type Cells = Record<string, Value>;

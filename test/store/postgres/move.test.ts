@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
-import type { Reader, Statement } from '../../../src/store/contract/reader.js';
+import type { Query, Reader } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open-engine.js';
 import { runCommand } from '../../support/command.js';
@@ -9,16 +10,15 @@ import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
 import { chooseLength } from '../../support/long.js';
 import { createDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
-import * as query from '../../../src/query/sql.js';
 
 const COMPARED = [...relationsOf('sqlite', 'inbox'), ...relationsOf('sqlite', 'mirror')]
   .filter(({ kind, name }) => kind === 'table' || name.endsWith('_history'))
   .map(({ name, columns }) => {
     const told = Object.keys(columns).filter(column => column !== 'cells');
-    return query.plain<object>(`SELECT ${told.join(', ')} FROM ${name}`);
+    return sql<object>`SELECT ${sql.join(told.map(column => sql.ref(column)))} FROM ${sql.table(name)}`;
   });
 
-const inSomeOrder = async (reader: Reader, statement: Statement<object>) =>
+const inSomeOrder = async (reader: Reader, statement: Query<object>) =>
   (await reader.all(statement)).map(row => JSON.stringify(row)).toSorted();
 
 test('files moved into a database are equal in every column and certificate, and the next sync writes nothing', async () => {
@@ -85,8 +85,8 @@ test('files moved into a database are equal in every column and certificate, and
   expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode, stdout });
 
   const engine = openEngine(readStoreSettings(there));
-  const changes = () => reader.all(query.sql`SELECT * FROM mirror.changes`);
-  const [newestSync] = await reader.all(query.sql<{ id: number }>`SELECT max(id) AS id FROM mirror.syncs`);
+  const changes = () => reader.all(sql`SELECT * FROM mirror.changes`);
+  const [newestSync] = await reader.all(sql<{ id: number }>`SELECT max(id) AS id FROM mirror.syncs`);
   const newest = newestSync?.id ?? null;
   const before = await changes();
   const inbox = await engine.openInbox(Date.now);
@@ -96,7 +96,7 @@ test('files moved into a database are equal in every column and certificate, and
   );
   const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
   const syncs = () =>
-    reader.all(query.sql<{ resource: string }>`SELECT resource, state, rows_added, rows_changed, rows_removed
+    reader.all(sql<{ resource: string }>`SELECT resource, state, rows_added, rows_changed, rows_removed
       FROM mirror.syncs WHERE id > ${newest}`);
   await expect
     .poll(async () => (await syncs()).filter(({ resource }) => resource === 'retirements').length)

@@ -1,8 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { readerOf } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
-import * as query from '../../../src/query/sql.js';
 import { takeEmptyDatabase, openDatabase, openWithRole } from '../../support/postgres.js';
 
 const ROWS = 1050;
@@ -19,8 +19,8 @@ async function open() {
       const transaction = await granted.begin(modes);
       return {
         ...transaction,
-        query: async (sql, given) => {
-          const rows = await transaction.query<never>(sql, given);
+        query: async (text, values) => {
+          const rows = await transaction.query<never>(text, values);
           brought.push(rows.length);
           return rows;
         },
@@ -36,7 +36,7 @@ test('rows are streamed in groups and show one moment, however many there are', 
     `INSERT INTO mirror.project_references SELECT 'o-1', 'p-' || n FROM generate_series(1, ${ROWS}) AS s (n)`,
   );
   let rows = 0;
-  const asked = query.sql<{ project_id: string }>`SELECT * FROM mirror.project_references
+  const asked = sql<{ project_id: string }>`SELECT * FROM mirror.project_references
     WHERE organization_id = ${'o-1'}`;
   for await (const { project_id: id } of reader.stream(asked)) {
     if (rows === 0) await owner.query('DELETE FROM mirror.project_references');
@@ -54,21 +54,21 @@ test('the read role can read every table and view, and nothing else', async () =
   );
   expect(relations.length).toBeGreaterThan(50);
   for (const { name } of relations) await granted.query(`SELECT * FROM ${name} LIMIT 1`);
-  for (const sql of ['DELETE FROM inbox.jobs', 'UPDATE mirror.origin SET app_id = app_id']) {
-    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+  for (const statement of ['DELETE FROM inbox.jobs', 'UPDATE mirror.origin SET app_id = app_id']) {
+    await expect(granted.query(statement), statement).rejects.toThrow('permission denied');
   }
 });
 
 test('the receive role cannot read the mirror, and cannot remove stored deliveries', async () => {
   const database = await takeEmptyDatabase();
   const granted = await openWithRole(openDatabase(database), database, 'receive');
-  for (const sql of [
+  for (const statement of [
     'SELECT 1 FROM mirror.origin',
     'DELETE FROM inbox.deliveries',
     'DELETE FROM inbox.jobs',
     'UPDATE inbox.schema_migrations SET version = 2',
   ]) {
-    await expect(granted.query(sql), sql).rejects.toThrow('permission denied');
+    await expect(granted.query(statement), statement).rejects.toThrow('permission denied');
   }
 });
 
@@ -81,7 +81,7 @@ test('ignored deliveries are counted without reading accepted ones', async () =>
   );
   await owner.query('ANALYZE inbox.deliveries');
   const plan = await reader.all(
-    query.sql`EXPLAIN SELECT count(*) FROM inbox.deliveries WHERE verdict = ${'ignored'}`,
+    sql`EXPLAIN SELECT count(*) FROM inbox.deliveries WHERE verdict = ${'ignored'}`,
   );
   expect(JSON.stringify(plan)).toContain('deliveries_ignored');
 });

@@ -1,6 +1,6 @@
+import { sql } from 'kysely';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sql } from '../../../src/query/sql.js';
 import { compile, openReader } from '../../../src/store/sqlite/reader.js';
 import { temporaryFolder, temporaryInbox } from '../../support/inbox.js';
 import { temporaryMirror } from '../../support/mirror/open.js';

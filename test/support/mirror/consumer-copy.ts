@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import type { Reader } from '../../../src/store/contract/reader.js';
 import { getIdColumn } from '../../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../../src/query/history/changes.js';
-import { sql, stoodAt, table } from '../../../src/query/sql.js';
+import { relation } from '../../../src/query/lists/relation.js';
+import { wasValidAt } from '../../../src/query/read.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
@@ -64,7 +66,9 @@ const COMPARED_COLUMNS = [
 export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[]> {
   const lines: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
-    const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
+    const rows = await all(
+      sql<Cells>`SELECT * FROM ${relation(`${entry.table}_history`)} WHERE ${wasValidAt(at)}`,
+    );
     const comparedRows = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
     lines.push(...comparedRows.map(row => formatRow(resource, row[getIdColumn(entry)], row)));
   }
