@@ -79,7 +79,7 @@ test('the SQL shown on Changes returns exactly the rows of the page', async () =
     const [, rows = ''] = /<section id="rows"([^]*?)<\/section>/.exec(shown) ?? [];
     const [, sql = ''] =
       /SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
-    expect(sql).toContain('SELECT project_id FROM project_references');
+    expect(sql).toContain('select project_id from project_references');
     const asked = await send('/ask', {
       sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
       form: 'csv',

@@ -85,8 +85,8 @@ test('a failed or interrupted read is never described as "nothing new"', async (
   await insertDelivery(tables, 'refused');
   await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
   const end = async () => {
-    const [delivery]: { end: string }[] = JSON.parse(await page('/deliveries.json'));
-    return delivery?.end;
+    const answer: { rows: { end: string }[] } = JSON.parse(await page('/deliveries.json'));
+    return answer.rows[0]?.end;
   };
   await scene.read('retirements', []);
   expect(await end()).toBe('read in 0.9 s: nothing new');
@@ -114,8 +114,8 @@ test('the delivery list shows the organization and the result of each, also of t
   const shown = await page('/deliveries');
   expect(getPageText(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
   expect(shown).toContain('<a href="/jobs/6">');
-  const [row] = JSON.parse(await page('/deliveries.json'));
-  expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
+  const { rows } = JSON.parse(await page('/deliveries.json'));
+  expect(rows[0]).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
 test('rejected webhooks have a list by reason, linked from Now', async () => {

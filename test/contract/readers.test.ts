@@ -405,7 +405,7 @@ const PARTS = `
   describeBalanceCoverage describeCaveat describeCoverage describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findList findOldestReadCaveats findTroubles
-  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
+  findUnknownReason formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isValidAt isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf parseListRequest rankOf readBacklog readFirst readFirstReads readOne readTexts relation

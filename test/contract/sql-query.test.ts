@@ -7,7 +7,7 @@ import { ENGINES } from '../support/mirror/open.js';
 describe.each(ENGINES)('$name', ({ library }) => {
   test.each([
     ['select * from retirments', 'Did you mean retirements?'],
-    ['select * from credits', 'available_credits'],
+    ['select * from availabel_credits', 'Did you mean available_credits?'],
     ['select * from inbox.jbos', 'Did you mean inbox.jobs?'],
     ['select benficiary from retirements', 'Did you mean beneficiary?'],
     ['select amount_exact from available_credits', 'It is a column of warehouse_credits'],
