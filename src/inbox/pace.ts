@@ -9,7 +9,7 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 /** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
-/** Returns the minimum time between two job starts. It grows while reads for duplicates find nothing new. */
+/** Returns the minimum time between two job starts. It grows while duplicate webhooks lead to reads without changes. */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
   // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.

@@ -78,7 +78,7 @@ export function streamVersions({ stream }: Reader, tableName: string): AsyncIter
   return stream(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(`${tableName}_history`)}`);
 }
 
-/** Streams the key and the registry's document of every row of an organization. */
+/** Streams the rows of an organization: their key, and their JSON as the registry sent it. */
 export function readDocuments(
   { stream }: Reader,
   entry: ResourceEntry,

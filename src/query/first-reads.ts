@@ -69,7 +69,7 @@ const COUNT_CALLS = queryBuilder
   .where('requests', 'is not', null)
   .where('resource', '<>', 'certificates');
 
-/** Returns how many first reads are left and what they need, or null if none is left. */
+/** Counts the organizations that wait for their first read, with the calls and workers for it. Null if none waits. */
 export async function readFirstReads(reader: Reader, now: number): Promise<FirstReads | null> {
   const counts = await readOne(reader, COUNT_ORGANIZATIONS);
   if (counts.organizationsToGo === 0) return null;

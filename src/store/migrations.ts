@@ -74,7 +74,7 @@ export interface SchemaState {
   readonly aside: string;
 }
 
-/** Returns the schema version. Throws if another or a newer program made the schema. */
+/** Returns the version of the schema. Throws if another program made it, or a newer version of this one. */
 export function assertOwnSchema(
   { where, version, records, aside }: SchemaState,
   migrations: readonly Migration[],

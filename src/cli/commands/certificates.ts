@@ -66,7 +66,7 @@ export const EXPORT = defineCommand({
   },
 });
 
-/** Removes rows of organizations whose past data is unknown. Also returns the gaps and the last reads. */
+/** Removes rows of organizations whose lists were unknown then. Also returns what was unknown, and when each list was read. */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

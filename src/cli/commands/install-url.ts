@@ -31,7 +31,7 @@ export const INSTALL_URL = defineCommand({
   },
 });
 
-/** Whether a URL without user name and password uses HTTPS or points to this machine. */
+/** Whether a URL has no user name or password, and uses HTTPS or points to this machine. */
 function isSafeWebsite(website: string): boolean {
   const url = URL.canParse(website) ? new URL(website) : null;
   const isPrivate = url?.protocol === 'https:' || isLoopbackUrl(website);

@@ -87,7 +87,7 @@ export async function readCoverageAt(reader: Reader, request: AsOfRequest): Prom
   return lists.length > 0 ? lists : [createUnread(organizationId, null, resource)];
 }
 
-/** Reads what was known of a list of one organization. */
+/** Reads how completely one organization's list was known at an instant. */
 export async function readOwnCoverageAt(
   reader: Reader,
   request: OrganizationAsOfRequest,

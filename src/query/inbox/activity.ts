@@ -90,7 +90,7 @@ async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
   ];
 }
 
-/** Reads whether the registry refuses the key or the app: jobs pause until one of them succeeds. */
+/** Reads whether the registry refuses the key or the app. All jobs then pause until a call succeeds. */
 async function readAccessCauses(reader: Reader): Promise<Cause[]> {
   const paused = await readFirst(
     reader,

@@ -36,8 +36,8 @@ const DAY_MS = 86_400_000;
 const MAX_CAUSES = 5;
 
 /**
- * Describes the webhooks that were rejected in the last 24 hours. Signed ones are a fault of this installation if no webhook was
- * accepted since the first of them.
+ * Describes the webhooks that were rejected in the last 24 hours. If they were signed and none has been accepted since, the
+ * settings of this program are probably wrong.
  */
 export async function readRejectionCauses(reader: Reader, now: number) {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());

@@ -402,7 +402,7 @@ export const SYNCS = defineOwnList({
     text('error', { isImportant: true }),
     ORGANIZATION_ID,
   ],
-  computed: { columns: ['seconds'], compute: async (_reader, rows) => rows.map(withSeconds) },
+  computed: { columns: ['seconds'], compute: async (_reader, rows) => rows.map(addDuration) },
   filters: {
     id: byId('id', 'number'),
     resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)], 'resource'),
@@ -469,7 +469,8 @@ export function findList(name: string): List {
   return list;
 }
 
-function withSeconds(row: Row): Row {
+/** Adds how long a sync took, in seconds. */
+function addDuration(row: Row): Row {
   const { started_at: start, finished_at: end } = row;
   const duration = end === null ? null : (Date.parse(String(end)) - Date.parse(String(start))) / 1000;
   return { ...row, seconds: duration };

@@ -141,14 +141,14 @@ function isFresh(sum: FreshnessSum): boolean {
   return colourOf(sum) === 'good';
 }
 
-interface RangeOfRows {
+interface ReadRows {
   readonly rows: readonly Row[] | AsyncIterable<Row>;
   readonly totals: Totals;
   readonly next: readonly Value[] | null;
   readonly sql: string;
 }
 
-async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<RangeOfRows> {
+async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<ReadRows> {
   if (range.kind === 'page') {
     const { after, limit } = range;
     return await readPage(reader, { ...request, after, limit });

@@ -46,7 +46,7 @@ function pastColumn(fn: SqlFunctions, resource: MirroredResource, column: string
   return kind === undefined ? sql.id('p', column) : fn.typedPastCell('p', column, kind);
 }
 
-/** Selects past versions. They are found by number: there may be a million of a list, so its index must not be used. */
+/** Selects past versions of a list by number. Its own index is not used: a list may have a million of them. */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
   const p = named('mirror.past', 'p');
   const cells = columns.map(column => sql`${pastColumn(fn, resource, column)} AS ${sql.id(column)}`);

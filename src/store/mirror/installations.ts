@@ -161,7 +161,7 @@ function toSync(organizationId: string | null, read: InstallationRead, isNew: bo
   };
 }
 
-/** The document alone is not enough, because permissions may come from another answer of the registry. */
+/** Whether an installation is unchanged. The registry sends permissions apart from the document. */
 function hasSameContent(stored: Content, row: Content): boolean {
   return (
     stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document

@@ -364,7 +364,7 @@ const NO_SPAN: SpanState = {
   unchanged_bytes: 0,
 };
 
-/** Ends the span of unchanged reads if there is one. The lock keeps ids in the order of commits, as those of syncs. */
+/** Ends the span of unchanged reads if there is one. A lock makes spans commit in the order of their ids. */
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
   stored: StoredState | undefined,
@@ -456,7 +456,7 @@ function toEndColumns(id: number, { endedAt, lastAnswerAt = null, requests, byte
   };
 }
 
-/** The columns of a resource's state at the end of a read. NULL leaves a column unchanged, unless a flag says otherwise. */
+/** Returns the new state of a list when a read ends. NULL keeps a column, unless its `has_` column says to write it. */
 function toEndingColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
   const { answer = null } = completion;

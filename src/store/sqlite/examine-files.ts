@@ -17,7 +17,7 @@ export function* examine(files: Files, disk: Disk, evidenceFile: string | null):
   yield checkDisk(disk);
   const db = openBoth(files);
   try {
-    for (const name of ['main', 'inbox']) yield checkWhole(db, name);
+    for (const name of ['main', 'inbox']) yield examineDatabaseFile(db, name);
     yield* describeSchemaChanges(findSchemaChanges(db, evidenceFile));
     yield* checkLogs(db, files);
     for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
@@ -35,7 +35,8 @@ function checkDisk(disk: Disk): Finding {
   return isLittle ? warn('disk', found, todo) : ok('disk', found);
 }
 
-function checkWhole(db: Sqlite, schema: string): Finding {
+/** Reports whether a database file is damaged. */
+function examineDatabaseFile(db: Sqlite, schema: string): Finding {
   const file = schema === 'main' ? 'mirror.db' : 'inbox.db';
   const answer = String(db.pragma(`${schema}.quick_check(1)`, { simple: true }));
   const version = String(db.pragma(`${schema}.user_version`, { simple: true }));

@@ -24,7 +24,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
   );
 });
 
-/** Checks the integrity of both files, the schema, and the laws. */
+/** Checks both files and their schema, and every data law: a rule that all rows must fulfil. */
 export async function findConsistencyFaults(
   files: Files,
   now: number,

@@ -26,7 +26,7 @@ export function findSchemaChanges(db: Sqlite, evidenceFile: string | null): stri
   ];
 }
 
-/** SQLite keeps the text of each statement that made an object, so the texts of a new database are the same. */
+/** Compares the schema with that of a new database. SQLite keeps the text of each CREATE statement. */
 function compareWithMigrations(db: Sqlite, database: 'main' | 'inbox', family: Family): string[] {
   const fresh = new Database(':memory:');
   try {

@@ -12,7 +12,7 @@ export function openReader(files: Files): OpenReader {
   return { ...readerOf(db), close: async () => void db.close() };
 }
 
-/** Readers on a connection that is somebody else's, and on which nothing waits. */
+/** Creates a reader on an open connection. The caller closes the connection. */
 export function readerOf(db: Sqlite): Reader {
   const prepare = <Row>(query: Query<Row>) => {
     const { text, values } = compile(query);

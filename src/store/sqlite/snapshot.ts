@@ -58,8 +58,8 @@ export function readerIn(db: Sqlite): ReadRows {
 }
 
 /**
- * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Only the owner can read the
- * file from its first byte on, and it gets its name only after it is complete and flushed.
+ * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Nobody but the
+ * owner can ever read the file. It gets its name only after it is complete and flushed.
  */
 export function writeCopy(db: Sqlite, file: string): boolean {
   if (existsSync(file)) return false;

@@ -113,7 +113,8 @@ export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
   );
 }
 
-export function inboxDatabaseIn({ whole }: Postgres, clock: InboxClock): InboxDatabase {
+/** Runs the statements of the inbox on PostgreSQL, each batch in one transaction. */
+export function createInboxDatabase({ whole }: Postgres, clock: InboxClock): InboxDatabase {
   const batch = createBatch(all => repeatOnConflict(() => whole(SETTINGS, all, ANSWER_TIMEOUT_MS)));
   return { look: batch, commit: batch, now: () => instantOf(clock) };
 }

@@ -4,14 +4,14 @@ import { createInboxStore } from '../../inbox/inbox-store.js';
 import type { Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueue } from './enqueue.js';
-import { createSingleSend, inboxDatabaseIn } from './inbox-functions.js';
+import { createSingleSend, createInboxDatabase } from './inbox-functions.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWake } from './watch.js';
 
 /** Creates the inbox of a PostgreSQL database that was migrated. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
-  const database = inboxDatabaseIn(postgres, clock);
+  const database = createInboxDatabase(postgres, clock);
   const { watch, wake } = createWake(postgres, WORK_CHANNEL);
   const own = {
     ...createReceiverPort(postgres, clock, database),

@@ -8,7 +8,7 @@ import { createSend } from '../database.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
-import { inboxDatabaseIn } from './inbox-functions.js';
+import { createInboxDatabase } from './inbox-functions.js';
 import { createStore } from './deliveries.js';
 
 /** Changes no row, but fails if the database cannot be written. */
@@ -29,7 +29,7 @@ export function openReceiverPort(pool: PoolOptions, clock: InboxClock): Receiver
 export function createReceiverPort(
   postgres: Postgres,
   clock: InboxClock,
-  database = inboxDatabaseIn(postgres, clock),
+  database = createInboxDatabase(postgres, clock),
 ): ReceiverPort & Pick<InboxPort, 'readPulse'> {
   const { query, close } = postgres;
   return {

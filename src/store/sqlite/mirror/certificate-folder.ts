@@ -102,8 +102,8 @@ async function writePart(
 }
 
 /**
- * Gives a complete part its name and returns it. A file with the same bytes keeps its name, even the shorter name that an
- * older program gave it. No file is overwritten: a file whose bytes do not have the hash of its name is renamed.
+ * Gives a completely written file its final name and returns the name. If a file with the same bytes exists, its name is kept.
+ * No file is overwritten: an existing file with other bytes is renamed.
  */
 async function renamePart(
   folder: string,
