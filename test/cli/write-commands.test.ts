@@ -229,7 +229,8 @@ describe('trigger', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^202 {2}warehouseTransaction of installation /);
     expect(stderr).toContain('carbon-mirror deliveries list');
-    const [delivery] = await json('deliveries', 'list', '--limit', '1');
+    const { rows: deliveries } = await json('deliveries', 'list', '--limit', '1');
+    const [delivery] = deliveries;
     expect(delivery).toMatchObject({ event: 'warehouseTransaction', verdict: 'accepted' });
     const delivered = await json('deliveries', 'show', String(delivery.id));
     expect(delivered.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
@@ -291,13 +292,14 @@ describe('trigger', () => {
     expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^401 /) });
     expect(forged.stderr).toContain('deliveries rejected');
     const counted = async () => {
-      const rows: { reason: string; rejected: number }[] = await json('deliveries', 'rejected');
-      return rows
+      const answer: { rows: { reason: string; rejected: number }[] } = await json('deliveries', 'rejected');
+      return answer.rows
         .filter(row => row.reason === 'signature_not_valid')
         .reduce((sum, row) => sum + row.rejected, 0);
     };
     await expect.poll(counted).toBe(2);
-    const [row] = await json('deliveries', 'rejected');
+    const { rows } = await json('deliveries', 'rejected');
+    const [row] = rows;
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });
     const findings: { check: string }[] = JSON.parse((await run('doctor', '--json')).stdout);
     expect(findings.filter(({ check }) => check === 'rejected_webhooks')).toEqual([

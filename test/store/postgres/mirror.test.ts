@@ -143,7 +143,7 @@ test('T44 control: if a write only reads the fence without locking it, an older 
           const isCommit = isBroken && all.some(({ text }) => text.includes('insert into "mirror"."syncs"'));
           const [hold, ...others] = all;
           if (!isCommit || hold === undefined) return send(all);
-          expect(hold.text).toContain('INSERT INTO "mirror"."fences"');
+          expect(hold.text).toContain('insert into "mirror"."fences"');
           return send([{ text: 'SELECT 1', values: [] }, ...others]);
         }),
       ),
