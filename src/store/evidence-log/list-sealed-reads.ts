@@ -7,8 +7,7 @@ import type { EvidenceDatabase } from './evidence-database.js';
 
 const leaf = named('evidence.leaves');
 
-/** All resources by name, in the order in which their reads are sealed. */
-const RESOURCE_NAMES = RESOURCES.map(({ resource }) => resource).toSorted();
+const RESOURCE_NAMES = RESOURCES.map(({ resource }) => resource);
 
 type ReadsBefore = { readonly organizationId: string; readonly before: number };
 /** For each resource: the newest complete read, and how many reads failed after it. */
@@ -50,7 +49,10 @@ export function createSealedReads({
   return {
     reads: async (organizationId, before) => {
       const [reads] = await runOnLog(LIST_READS({ organizationId, before }));
-      return reads.filter(({ place, failed }) => place !== null || failed > 0);
+      // A join may return the resources in any order, and the hash of their lines depends on it.
+      return reads
+        .filter(({ place, failed }) => place !== null || failed > 0)
+        .toSorted((one, other) => (one.resource < other.resource ? -1 : 1));
     },
     readSubjects: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
   };
