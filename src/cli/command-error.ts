@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from './exit.js';
 
-/** One line to print, or several. */
+/** The text of an error. Each text of a list is printed on a line of its own. */
 type OneOrMoreLines = string | readonly string[];
 
 /** An expected failure of a command: its exit code, and lines that say what happened and what to do. */

@@ -4,7 +4,7 @@ import type { SigningKey } from './signing-key.js';
 import type { LastSigned } from './key-file.js';
 import { type EvidencePort, type Observation, type Leaf } from './port.js';
 
-/** What a writer of the log needs. Only one at a time may write. */
+/** The database, key, clock and random numbers of a process that writes to the log. Only one may write at a time. */
 export interface LogWriter {
   readonly port: EvidencePort;
   /** Reads the key again at each use, because "evidence renew" may replace it. */
@@ -15,7 +15,7 @@ export interface LogWriter {
   readonly holder: string;
 }
 
-/** What the sealer needs in addition. */
+/** A writer that seals: it also remembers its last checkpoint, and can be stopped. */
 export interface Sealing extends LogWriter {
   readonly lastSigned: LastSigned;
   readonly signal: AbortSignal;

@@ -173,9 +173,9 @@ export interface EvidencePort {
   readonly coverage: () => Promise<readonly Observation[]>;
   /** Returns the changes of a resource that have these numbers. */
   readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
-  /** Yields the leaves of all changes of an organization's rows up to a number, without people: one resource after the other, newest first. */
+  /** Yields the leaves of all changes of an organization's rows up to a number, by resource, newest first. Leaves out people. */
   readonly changes: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
-  /** Yields the leaves of an organization's rows that were current at a number, without people: one resource after the other, newest first. */
+  /** Yields the leaves of an organization's rows that were current at a number, by resource, newest first. Leaves out people. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** Returns the selected leaves in order. */
   readonly leaves: (which: LeafFilter) => Promise<readonly Leaf[]>;

@@ -1,4 +1,7 @@
-/** The nodes, as level and place on it, without which some leaves, and the complete subtrees of an older tree, do not lead to the root. The last leaf is one of them: so what goes up without a neighbour is known. */
+/**
+ * Returns the nodes that prove some leaves, and the subtrees of an older tree, to be in the tree. A node is named by its level and
+ * its place on that level. The last leaf must be among the proven ones.
+ */
 export function listProofNodes(
   places: ReadonlySet<number>,
   olderSize: number,

@@ -5,7 +5,7 @@ import { sha256 } from './hashes.js';
 /** As C2SP numbers it, in front of each key that is written as text. */
 const ED25519 = Uint8Array.of(1);
 
-/** What stands in front of the 32 bytes of a private key in PKCS#8. */
+/** The bytes of a PKCS#8 file before the 32 bytes of its private key. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
 
@@ -51,7 +51,7 @@ export function parseSigningKey(text: string): SigningKey {
   return key;
 }
 
-/** What others verify by, as Go's `sumdb/note` reads it. */
+/** Formats the public key as text, in the form that Go's `sumdb/note` reads. */
 export function formatVerifierKey(key: Verifier): string {
   return `${key.name}+${computeKeyId(key).toString('hex')}+${Buffer.concat([ED25519, key.publicKey]).toString('base64')}`;
 }

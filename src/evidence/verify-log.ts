@@ -280,7 +280,7 @@ function isSealedAs(leaf: Leaf, fact: Observation): boolean {
   );
 }
 
-/** What a leaf says by its own text, and of whom that speaks. */
+/** Converts the record of a leaf to the observation that it commits to. */
 function toObservation(leaf: Leaf): Observation {
   const record = parseLeafRecord(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;

@@ -1,4 +1,4 @@
-/** What the mirror holds, in the order and form in which it is compared with the registry. */
+/** Reads the mirror in the order and form in which it is compared with the registry. */
 import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row, Tables } from '../store/contract/tables.js';
@@ -15,7 +15,7 @@ export interface ComparedObject {
   readonly organization_id: string;
   readonly installation_id: string;
   readonly key: string;
-  /** What the mirror holds; null if the mirror says that the object does not exist. */
+  /** The document in the mirror. Null if the mirror says that the object does not exist. */
   readonly kept: string | null;
 }
 

@@ -4,6 +4,7 @@ import type { FreshnessReason, FreshnessState } from '../store/contract/states.j
 import { queryBuilder } from '../store/sql/builder.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
 import { type Condition, matches } from './lists/condition.js';
+import { allOf } from './lists/relation.js';
 import { RANK } from './freshness/read.js';
 import { belongsTo, readFirst, readOne } from './read.js';
 import {
@@ -34,7 +35,7 @@ const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {
     const { known, uninstalled, warehouses, leftOut } = await readWarehouses(snapshot, organizationId);
-    const condition = toCondition(where);
+    const condition = allOf(where.map(each => matches(each)));
     const rows = await readCredits(snapshot, organizationIdsOf(warehouses), condition);
     const sums = await sumWarehouses(snapshot, organizationIdsOf(leftOut), BY_OWNER, condition);
     const findSums = groupByOwner(sums);
@@ -179,11 +180,11 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
       sql<number>`${count} FILTER (WHERE reason = 'uninstalled')`.as('uninstalled'),
       /** The warehouses whose credits are available, with the empty ones. */
       sql<number>`${count} FILTER (WHERE state = 'fresh')`.as('available'),
-      /** Those of them whose last read failed. */
+      /** Available warehouses whose last read failed. */
       sql<number>`count(failing_since) FILTER (WHERE state = 'fresh')`.as('failing'),
       sql<string | null>`min(as_of) FILTER (WHERE state = 'fresh')`.as('oldest_at'),
       sql<number>`${count} FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out'),
-      /** Those of them that were ever read. */
+      /** Left-out warehouses that were read completely at least once. */
       sql<number>`count(as_of) FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out_known'),
     ]),
   );
@@ -203,21 +204,12 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
   };
 }
 
-function toCondition(where: readonly Condition[]): Expression<SqlBool> {
-  return where.length === 0
-    ? sql`1 = 1`
-    : sql`${sql.join(
-        where.map(condition => matches(condition)),
-        sql` AND `,
-      )}`;
-}
-
 /** Whether any warehouse has held such a credit, as far as the mirror has seen. */
 export async function wasEverHeld(reader: Reader, condition: Condition): Promise<boolean> {
   const held = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
     .select('version')
-    .where(toCondition([condition]))
+    .where(matches(condition))
     .limit(1);
   return (await readFirst(reader, held)) !== null;
 }

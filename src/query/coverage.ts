@@ -115,24 +115,21 @@ export async function readMirrored(reader: Reader) {
       reader,
       queryBuilder.selectNoFrom(eb => {
         const countAll = sql<number>`count(*)`.as('count');
-        const unreadLists = eb
-          .selectFrom('mirror.freshness')
+        const warehouse = eb.selectFrom('mirror.warehouse_credits').select(countAll);
+        const inventory = eb.selectFrom('mirror.inventory_credits').select(countAll);
+        const retirements = eb.selectFrom('mirror.retirements').select(countAll);
+        const certificates = eb
+          .selectFrom('mirror.certificates')
           .select(countAll)
-          .where('state', '=', 'never_read');
-        const pendingCertificates = eb
-          .selectFrom('mirror.certificates_missing')
-          .select(countAll)
-          .where('state', '=', 'pending');
+          .where('state', '=', 'stored');
+        const lists = eb.selectFrom('mirror.freshness').select(countAll).where('state', '=', 'never_read');
+        const missing = eb.selectFrom('mirror.certificates_missing').select(countAll);
         return [
-          sql<number>`${eb.selectFrom('mirror.warehouse_credits').select(countAll)} + ${eb.selectFrom('mirror.inventory_credits').select(countAll)}`.as(
-            'credits',
-          ),
-          sql<number>`${eb.selectFrom('mirror.retirements').select(countAll)}`.as('retirements'),
-          sql<number>`${eb.selectFrom('mirror.certificates').select(countAll).where('state', '=', 'stored')}`.as(
-            'certificates',
-          ),
+          sql<number>`${warehouse} + ${inventory}`.as('credits'),
+          sql<number>`${retirements}`.as('retirements'),
+          sql<number>`${certificates}`.as('certificates'),
           /** Lists and certificates that can be read, and that nobody has read yet. */
-          sql<number>`${unreadLists} + ${pendingCertificates}`.as('unread'),
+          sql<number>`${lists} + ${missing.where('state', '=', 'pending')}`.as('unread'),
         ];
       }),
     )),

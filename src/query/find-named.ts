@@ -7,9 +7,9 @@ import { type NamedObject, readNames, readOrganizationNames } from './names.js';
 export interface NameFault {
   readonly fault: string;
   readonly isMissing: boolean;
-  /** What was looked for, as in `organization`. */
+  /** The kind of row, such as `organization`. */
   readonly what: string;
-  /** What is near to a missing name, or the rows that it fits; as in `"Harbour Ferries", ID`. */
+  /** Similar names if none matches, otherwise the rows that match. An example is `"Harbour Ferries", ID`. */
   readonly candidates: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const WAYS: readonly Fits[] = [
   (text, { name }) => name?.toLowerCase().includes(text.toLowerCase()) === true,
 ];
 
-/** Finds the id of a row by its id, its name, the beginning of either or a part of its name that no other row has. A table prints `…` behind the beginning of an id. */
+/** Finds a row by its id or name, by the beginning of either, or by a part of its name. Accepts `…` after the beginning of an id. */
 export function findByName(
   given: string,
   known: readonly NamedObject[],

@@ -9,7 +9,7 @@ import { countRows, readOne } from './read.js';
 export interface FirstReads {
   /** Known organizations, without those that removed the app. */
   readonly organizations: number;
-  /** Those of them that may be read and of which no list was read yet. */
+  /** Known organizations that may be read and of which no list was read yet. */
   readonly organizationsToGo: number;
   /** Calls to the registry for each first read: the average of the organizations that were read. */
   readonly callsPerOrganization: number;

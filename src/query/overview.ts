@@ -44,7 +44,7 @@ export async function readSums(reader: Reader, maxOrganizations: number, maxLeft
     const available = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
       organizations,
-      /** Of all organizations, by state. */
+      /** Counts by state, over all organizations. */
       certificates: await sumCertificates(snapshot),
       warehouseCounts,
       failing: await countRows(snapshot, FAILING_LISTS),

@@ -24,8 +24,12 @@ export async function countRows(reader: Reader, query: Query<unknown>): Promise<
   return count;
 }
 
-/** Whether a version of a row was valid at an instant. `alias` names the table if the query has several. */
-export function wasValidAt(instant: string, alias?: string): Expression<SqlBool> {
+/**
+ * Whether a version of a row was valid at an instant. Null selects every row of a table without history. `alias` names the table
+ * if the query has several.
+ */
+export function wasValidAt(instant: string | null, alias?: string): Expression<SqlBool> {
+  if (instant === null) return sql`1 = 1`;
   const prefix = alias === undefined ? '' : `${alias}.`;
   const validFrom = sql.ref(`${prefix}valid_from`);
   const validTo = sql.ref(`${prefix}valid_to`);

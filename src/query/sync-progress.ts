@@ -35,14 +35,24 @@ export interface FollowedRequest {
 /** A job starts this long after another job of the same installation. */
 const PACE_MS = 1000;
 
+const FOLLOWED_COLUMNS = [
+  'id',
+  'kind',
+  'state',
+  'organization_id',
+  'installation_id',
+  'attempts',
+  'started_at',
+  'run_at',
+  'error_or_pause_code',
+  'last_error',
+] as const;
+
 /** Selects the jobs that a person follows. */
 function selectFollowed(...conditions: readonly Expression<SqlBool>[]) {
   return conditions.reduce(
     (query, condition) => query.where(condition),
-    queryBuilder
-      .selectFrom('inbox.jobs')
-      .select(['id', 'kind', 'state', 'organization_id', 'installation_id', 'attempts'])
-      .select(['started_at', 'run_at', 'error_or_pause_code', 'last_error']),
+    queryBuilder.selectFrom('inbox.jobs').select(FOLLOWED_COLUMNS),
   );
 }
 
@@ -75,8 +85,7 @@ export async function readFollowed(
         ),
     )
     .selectFrom('inbox.jobs')
-    .select(['id', 'kind', 'state', 'organization_id', 'installation_id', 'attempts'])
-    .select(['started_at', 'run_at', 'error_or_pause_code', 'last_error'])
+    .select(FOLLOWED_COLUMNS)
     .where('id', 'in', eb => eb.selectFrom('requested').select('requested.id'))
     .where('merged_into', 'is', null)
     .union(selectFollowed(downloads, sql`state = 'running'`))

@@ -15,8 +15,8 @@ export interface Table {
   readonly rows: Rows;
 }
 
-/** A statement as a driver takes it. If it has `rows`, it is run once for each of them. */
-export interface Bound {
+/** The text and the values that a driver runs. A statement with `rows` is run once for each of them. */
+export interface StatementWithValues {
   readonly text: string;
   readonly values: readonly Value[];
   readonly rows?: Rows;
@@ -26,7 +26,7 @@ export interface Bound {
 export interface Dialect extends SchemaDialect {
   /** Returns rows as the JSON text that `jsonRows` reads. */
   readonly toJson: (table: Table) => string;
-  readonly bindRows: (table: Table) => Omit<Bound, 'text'>;
+  readonly bindRows: (table: Table) => Omit<StatementWithValues, 'text'>;
 }
 
 export const SQLITE: Dialect = {

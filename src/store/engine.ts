@@ -128,7 +128,7 @@ export interface Engine {
   readonly backup: BackupStore | null;
   /** Checks the laws that all data must meet, and returns what breaks them. */
   readonly findConsistencyFaults: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
-  /** What `findConsistencyFaults` checked, for the message that it found nothing. */
+  /** The checks of `findConsistencyFaults` in words, for the message that it found nothing. */
   readonly checked: string;
   /** Runs the checks of `doctor` that depend on the engine. Throws if nothing can be read. */
   readonly examine: () => AsyncIterable<Finding>;

@@ -1,8 +1,8 @@
-import type { Bound, Dialect } from './dialect.js';
+import type { StatementWithValues, Dialect } from './dialect.js';
 
 /** A statement with its values, for either engine. `Row` is the type of the rows that it returns. */
 export interface BoundStatement<Row = unknown> {
-  readonly bind: (dialect: Dialect) => Bound;
+  readonly bind: (dialect: Dialect) => StatementWithValues;
   /** Never set. It carries the type of the rows. */
   readonly rows?: Row[];
 }

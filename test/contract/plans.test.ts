@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { relationsOf } from '../../src/store/migrations.js';
-import { type Bound, POSTGRES, SQLITE } from '../../src/store/dialect.js';
+import { type StatementWithValues, POSTGRES, SQLITE } from '../../src/store/dialect.js';
 import { LAWS } from '../../src/store/laws/check-laws.js';
 import { fillAgedMirror } from '../support/mirror/aged.js';
 import { ENGINES } from '../support/mirror/open.js';
@@ -39,7 +39,7 @@ function includeViews(text: string, views: readonly View[]): string {
 /** Returns the steps that scan a growing table once for each row of another table, or of the query around them. */
 async function findRepeatedScansInSqlite(
   tables: Tables,
-  { text, values }: Bound,
+  { text, values }: StatementWithValues,
   views: readonly View[],
 ): Promise<string[]> {
   const aliases = listAliases(includeViews(text, views));
@@ -130,7 +130,7 @@ function findRepeatedScansInPlan(
   );
 }
 
-async function explain(tables: Tables, { text, values }: Bound): Promise<PostgresNode> {
+async function explain(tables: Tables, { text, values }: StatementWithValues): Promise<PostgresNode> {
   const [row] = await tables.rows<{ 'QUERY PLAN': readonly { readonly Plan: PostgresNode }[] }>(
     `EXPLAIN (FORMAT JSON) ${text}`,
     ...values,
@@ -141,7 +141,7 @@ async function explain(tables: Tables, { text, values }: Bound): Promise<Postgre
 }
 
 /** Scans a growing table once for each credit. Few rows remain after the filter. */
-const REPEATED_SCAN: Bound = {
+const REPEATED_SCAN: StatementWithValues = {
   text: 'SELECT (SELECT count(*) FROM past AS p WHERE p.document = c.document) FROM warehouse_credits AS c',
   values: [],
 };
@@ -212,7 +212,7 @@ describe.each(ENGINES)('on a mirror of 90 days, $name', engine => {
       ...views.map(view => ({ name: view, text: `SELECT * FROM ${view}`, values: [] })),
     ];
     const counts = isSqlite ? [] : await countRows(tables);
-    const findRepeatedScans = async (statement: Bound) =>
+    const findRepeatedScans = async (statement: StatementWithValues) =>
       isSqlite
         ? await findRepeatedScansInSqlite(tables, statement, viewTexts)
         : findRepeatedScansInPlan(await explain(tables, statement), counts);

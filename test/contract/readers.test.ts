@@ -407,7 +407,7 @@ const PARTS = `
   describeUnknown describeVerdict estimateFirstReads findByName findList findOldestReadCaveats findTroubles
   findUnknownReason formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
-  isUnknown isValidAt isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
+  isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf parseListRequest rankOf readBacklog readFirst readFirstReads readOne readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer showSql startsWith state text

@@ -22,7 +22,7 @@ import {
 import type { Row } from '../../store/contract/tables.js';
 import { formatRowSheet } from '../output/row-sheet.js';
 
-/** What `show` prints besides the columns of the row. */
+/** The parts of the output of `show` besides the columns of the row. */
 interface RowExtras {
   /** Further fields of the JSON output. */
   readonly jsonFields?: Readonly<Record<string, unknown>>;

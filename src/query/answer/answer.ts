@@ -1,5 +1,5 @@
 /**
- * What every question about the mirror returns: rows, and values that say how complete and how fresh they are.
+ * The result of a query of the mirror: rows, and values that say how complete and how fresh they are.
  *
  * Commands, pages and files only draw an answer. They never decide which gaps or caveats it has.
  */
@@ -17,7 +17,7 @@ export interface AnswerNotes {
   readonly coverage: Coverage | null;
   /** How fresh the lists are that the rows are from. Empty for a past instant, and for lists of the mirror's own. */
   readonly freshness: readonly FreshnessSum[];
-  /** What was not known at a past instant, by organization and list. Empty for the present. */
+  /** The lists that were not fully known at a past instant. Empty for the present. */
   readonly gaps: readonly Gap[];
   readonly caveats: readonly Caveat[];
 }

@@ -22,12 +22,12 @@ export type Caveat =
   /** No row matches this filter, even without the other filters. */
   | {
       readonly code: 'no_match';
-      /** What the filter is called: `beneficiary`; `id` for the id of a row. */
+      /** The name of the filter, such as `beneficiary`. A row is found by its `id`. */
       readonly filter: string;
       /** Whether the filter finds a part of a value or a whole value. */
       readonly match: 'contains' | 'equals';
       readonly value: string;
-      /** What one row is called: `retirement`. */
+      /** The noun for one row, such as `retirement`. */
       readonly singular: string;
       /** Values that exist and are spelled similarly. */
       readonly similar: readonly string[];

@@ -14,7 +14,7 @@ export interface ExplainedSync {
   readonly delivery: { readonly event: string | null; readonly received_at: string } | null;
 }
 
-/** One step of the explanation why a row was as it was at an instant. To add one, add its words below. */
+/** A reason why a row was as it was at an instant. Each has its words in `describeExplanationReason`. */
 export type ExplanationReason =
   | { readonly code: 'not_observed_yet'; readonly at: string }
   | { readonly code: 'no_longer_listed'; readonly at: string }

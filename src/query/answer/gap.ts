@@ -1,4 +1,4 @@
-/** What was not known about a list of one organization at a past instant. */
+/** A list of one organization that was not fully known at a past instant, and the reason. */
 export interface Gap {
   /** The id of the installation if no organization is known for it yet. */
   readonly organizationId: string;

@@ -1,4 +1,4 @@
-/** What was known of the lists of organizations at a past instant. */
+/** Reads how completely the lists of organizations were known at a past instant. */
 import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
@@ -20,7 +20,7 @@ export interface OrganizationAsOfRequest extends AsOfRequest {
   readonly organizationId: string;
 }
 
-/** What was known at an instant about a list of one organization. */
+/** A list of one organization, and how completely it was known at an instant. */
 export interface CoverageAt {
   /** The id of the installation if no organization is known for it yet. */
   readonly organizationId: string;
@@ -35,7 +35,7 @@ export interface CoverageAt {
     readonly to: string;
     readonly reads: number;
   } | null;
-  /** What was not known. Empty if the whole list was known. */
+  /** Empty if the whole list was known. */
   readonly gaps: readonly Gap[];
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { queryBuilder as db } from '../../store/sql/builder.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import type { Answer, Coverage } from '../answer/answer.js';
@@ -27,7 +27,7 @@ interface Line extends Record<(typeof AMOUNTS)[number], Micro> {
   identity: 'retirements' | 'credits';
   organization_name: string | null;
   organization_id: string | null;
-  /** What the sum is called, such as `by month`, or the row, such as `month 2026-01`. */
+  /** The name of the sum, such as `by month`, or of the row, such as `month 2026-01`. */
   what: string;
   /** The type of the credits: exPost or exAnte, which are never added together. */
   type: string | null;
@@ -115,7 +115,7 @@ async function* readRows(
   onIdentity: (identity: Line['identity']) => void,
 ): AsyncGenerator<CheckedRow> {
   onIdentity('retirements');
-  const retirements = db
+  const retirements = queryBuilder
     .selectFrom('mirror.balance_retirements')
     .selectAll()
     .where(belongsTo(organizationId))
@@ -141,7 +141,7 @@ async function* readRows(
       why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
     };
   onIdentity('credits');
-  const credits = db
+  const credits = queryBuilder
     .selectFrom('mirror.balance_credits')
     .selectAll()
     .where(belongsTo(organizationId))
@@ -195,7 +195,7 @@ async function countRowsWithoutAmount(reader: Reader, organizationId: string | n
   for (const name of counts)
     sum += await countRows(
       reader,
-      db
+      queryBuilder
         .selectFrom(`mirror.${name}`)
         .select('version')
         .where('amount_micro', 'is', null)

@@ -25,7 +25,7 @@ interface ExplainContext {
   readonly at: string;
 }
 
-/** What the mirror knows about a row at an instant. The names are those of the JSON output. */
+/** A row at an instant, and why it was so. The names are those of the JSON output. */
 interface RowFacts {
   readonly at: string;
   /** Null if the row was not listed at the instant. */
@@ -93,7 +93,7 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
     /** The certificate that was stored at the instant. */
     certificate: version === null ? null : await readCertificate(context, entry, organizationId, id),
     reasons: findReasons(facts),
-    /** What was not known at the instant, so that the row may have been different. */
+    /** Because of these gaps the row may have been different. */
     gaps,
   };
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { queryBuilder as db } from '../../store/sql/builder.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 
 export type FindingCount = Tables['findings'];
 
@@ -25,7 +25,10 @@ export interface Findings {
 /** Reads the counts that a worker stored last. */
 export async function readFindings({ all }: Reader): Promise<Findings> {
   const rows = await all(
-    db.selectFrom('mirror.finding_counts').select(['finding', 'rows', 'counted_at']).orderBy('finding'),
+    queryBuilder
+      .selectFrom('mirror.finding_counts')
+      .select(['finding', 'rows', 'counted_at'])
+      .orderBy('finding'),
   );
   const counts = rows.map(({ finding, rows: count }) => ({ finding, rows: count }));
   const oldest = rows.map(({ counted_at: at }) => at).toSorted()[0];
@@ -34,5 +37,5 @@ export async function readFindings({ all }: Reader): Promise<Findings> {
 
 /** Counts the findings now, which reads every row of the lists. */
 export async function countFindings({ all }: Reader): Promise<FindingCount[]> {
-  return await all(db.selectFrom('mirror.findings').select(['finding', 'rows']).orderBy('finding'));
+  return await all(queryBuilder.selectFrom('mirror.findings').select(['finding', 'rows']).orderBy('finding'));
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import { wasValidAt } from '../read.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCreditType } from '../../text/tonnes.js';
 import { type NamedChoice, MOST_CHOICES } from '../names.js';
 import type { List } from './list.js';
-import { isValidAt, relation, selectColumns } from './relation.js';
+import { relation, selectColumns } from './relation.js';
 
 /** With more different combinations of values, a column has too many values for a list of choices. */
 const MAX_COMBINATIONS = 2_000;
@@ -20,7 +21,7 @@ export async function readColumnValues(
   if (columns.length === 0) return new Map();
   const isPast = instant !== null && past !== null;
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${selectColumns(columns)}
-    FROM ${relation(isPast ? past.from : from)} WHERE ${isValidAt(isPast ? instant : null)}
+    FROM ${relation(isPast ? past.from : from)} WHERE ${wasValidAt(isPast ? instant : null)}
     LIMIT ${MAX_COMBINATIONS + 1}`);
   return new Map(columns.map(column => [column, toChoices(column, rows)]));
 }
@@ -41,6 +42,6 @@ export async function readTexts(
 ): Promise<string[]> {
   const text = sql.ref<string | null>(column);
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ text })} FROM ${relation(from)}
-    WHERE ${isValidAt(instant)} LIMIT ${limit}`);
+    WHERE ${wasValidAt(instant)} LIMIT ${limit}`);
   return rows.flatMap(row => row.text ?? []);
 }

@@ -1,15 +1,15 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
-import { queryBuilder as db } from '../../store/sql/builder.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { foldSpelling } from '../../text/spelling.js';
 import { wasValidAt } from '../read.js';
 
-/** What must be true of a column. */
+/** A condition on one column of a list. */
 export type Condition<Column extends string = string> = { readonly column: Column } & (
   | { readonly is: string | number }
   | { readonly among: readonly string[] }
   /** A text that the value contains, in any case. */
   | { readonly holds: string }
-  /** The same word in any spelling. */
+  /** A word in any spelling, such as `ex-post` for `exPost`. */
   | { readonly word: string }
   /** A project by its id, the start of its id or a part of its name. */
   | { readonly project: string }
@@ -58,8 +58,11 @@ function matchesProject(text: string, instant: string | null): Expression<SqlBoo
     id.length < SHORTEST_ID_START ? { column: 'project_id', is: id } : startsWith('project_id', id);
   const projects =
     instant === null
-      ? db.selectFrom('mirror.projects').select(['id', 'full_name'])
-      : db.selectFrom('mirror.projects_history').select(['id', 'full_name']).where(wasValidAt(instant));
+      ? queryBuilder.selectFrom('mirror.projects').select(['id', 'full_name'])
+      : queryBuilder
+          .selectFrom('mirror.projects_history')
+          .select(['id', 'full_name'])
+          .where(wasValidAt(instant));
   const named = sql`SELECT id FROM ${projects} AS named WHERE ${contains(sql.ref('full_name'), text)}`;
   return sql`(${matches(idCondition)} OR ${contains(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
 }

@@ -1,7 +1,7 @@
 /** Finds rows of a resource by their ids. */
 import { type Expression, sql, type SqlBool } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
-import { queryBuilder as db } from '../../store/sql/builder.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
@@ -60,7 +60,7 @@ function isOwnedBy(entry: ResourceEntry, organizationId: string | null): Express
 
 /** Whether a row is a project that rows of an organization refer to. */
 export function isProjectOf(organizationId: string): Expression<SqlBool> {
-  const projects = db
+  const projects = queryBuilder
     .selectFrom('mirror.project_references')
     .select('project_id')
     .where('organization_id', '=', organizationId);
@@ -73,7 +73,7 @@ export function isProjectOf(organizationId: string): Expression<SqlBool> {
  */
 export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;
-  const owners = db
+  const owners = queryBuilder
     .selectFrom('mirror.resource_states')
     .select('organization_id')
     .where('resource', '=', findListResource(entry));
@@ -88,7 +88,7 @@ function findListResource(entry: ResourceEntry): string {
 /** Finds ids of projects that credits and retirements refer to and that start with a text; at most two. */
 export async function findReferencedProjects(reader: Reader, text: string): Promise<string[]> {
   const rows = await reader.all(
-    db
+    queryBuilder
       .selectFrom('mirror.project_references')
       .select('project_id')
       .distinct()

@@ -12,7 +12,7 @@ export interface List {
   readonly name: string;
   readonly title: string;
   readonly summary: string;
-  /** What its rows are called. */
+  /** The nouns for its rows. */
   readonly plural: string;
   readonly singular: string;
   /** Shown if the list has no rows at all. */

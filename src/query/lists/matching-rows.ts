@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
+import { wasValidAt } from '../read.js';
 import { hasColumn } from '../../store/contract/tables.js';
 import { type Condition, matches } from './condition.js';
 import { isOfKnownOrganization, isProjectOf } from './find.js';
 import type { ListSelection, List } from './list.js';
-import { allOf, isValidAt, relation } from './relation.js';
+import { allOf, relation } from './relation.js';
 
 /** The column through which the organization of a row is known. */
 export const OWNER = 'organization_id';
@@ -22,7 +23,7 @@ export function matchingRows(
   return sql`${relation(list.from)} AS listed WHERE ${allOf([
     ...conditions,
     ...(searchesAllOwners && !hasOwner ? [isOfKnownOrganization(list.entry)] : []),
-    ...(at === null ? [] : [isValidAt(at)]),
+    ...(at === null ? [] : [wasValidAt(at)]),
   ])}`;
 }
 

@@ -1,7 +1,7 @@
 /** Answers what is in a list: rows, totals, and how complete and fresh they are. Commands, pages and files draw it. */
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
-import { queryBuilder as db } from '../../store/sql/builder.js';
+import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import type { Answer, Coverage, Totals, TypeAmount } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
@@ -117,7 +117,7 @@ async function readKnownLists(reader: Reader, request: ListRequest): Promise<Cov
 /** Replaces the names of organizations by those of the instant, so that the answer stays the same when they change. */
 async function useNamesAt(reader: Reader, lists: readonly CoverageAt[], at: string): Promise<CoverageAt[]> {
   const organizations = await reader.all(
-    db.selectFrom('mirror.organizations_history').select(['id', 'full_name']).where(wasValidAt(at)),
+    queryBuilder.selectFrom('mirror.organizations_history').select(['id', 'full_name']).where(wasValidAt(at)),
   );
   const names = new Map(organizations.map(({ id, full_name: name }) => [id, name]));
   return lists.map(list => {

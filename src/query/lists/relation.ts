@@ -2,16 +2,10 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { SelectList } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
-import { wasValidAt } from '../read.js';
 
 /** Names a table or view, such as `retirements` or `inbox.jobs`. */
 export function relation(name: string): RawBuilder<unknown> {
   return sql.table(name.startsWith('inbox.') ? name : `mirror.${name}`);
-}
-
-/** Whether a row was valid at an instant. Null selects every row of a table without history. */
-export function isValidAt(instant: string | null): Expression<SqlBool> {
-  return instant === null ? sql`1 = 1` : wasValidAt(instant);
 }
 
 /** Selects columns whose names are known only at run time. */

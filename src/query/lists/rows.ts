@@ -29,7 +29,7 @@ export interface ListPageRows {
   readonly rows: readonly Row[];
   /** The sort values with which the next page starts; null on the last page. */
   readonly next: readonly Value[] | null;
-  /** Of the rows on all pages. */
+  /** The totals of all pages. */
   readonly totals: Totals;
   /** The query of the rows as a person can run it. */
   readonly sql: string;
@@ -182,7 +182,8 @@ function selectAll(
   columns: readonly string[],
   limit: number | null,
 ): RawBuilder<Row> {
-  return sqlStatement`SELECT ${selectWithOwner(request, columns)} FROM ${matchingRows(request)} ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
+  return sqlStatement`SELECT ${selectWithOwner(request, columns)} FROM ${matchingRows(request)}
+    ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
 }
 
 /** Selects the same rows, but finds all of them before any is sorted. */

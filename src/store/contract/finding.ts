@@ -1,9 +1,9 @@
-/** What one check of `doctor` found. */
+/** The result of one check of `doctor`. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; null if nothing is needed. */
+  /** Advice; null if nothing is needed. */
   readonly todo: string | null;
   /** The numbers behind `found`, for programs; absent if there are none. */
   readonly values?: Readonly<Record<string, number | null>>;

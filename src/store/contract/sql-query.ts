@@ -9,7 +9,7 @@ import type { Row } from './tables.js';
  * - `in_brackets`: the whole statement is in brackets.
  * - `damaged`: the database that it reads is damaged.
  * - `ended`: the query or its process ended without a complete answer.
- * - `refused`: any other error of the engine or of the checks.
+ * - `refused`: the database, or the check before it, refused it for another reason.
  */
 export type SqlQueryErrorCode =
   | 'time_limit'

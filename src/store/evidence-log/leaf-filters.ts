@@ -23,7 +23,7 @@ const ERASED = {
   plain_code: null,
 } as const;
 
-/** What can be done with the leaves of a filter. */
+/** Statements that read or erase the leaves of a filter. */
 interface LeafStatements {
   readonly list: BoundStatement<Leaf>;
   /** Lists only leaves that were not erased. */

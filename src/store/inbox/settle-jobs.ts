@@ -125,7 +125,10 @@ const runAtByPace = unlessPersonAsked(earlierRunTime(earliestByPace));
 const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, afterDelay));
 const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
 
-/** Only the latest unchanged read stays, as it tells when the installation was read last. A job that another one was merged into stays, too. */
+/**
+ * Deletes earlier jobs of unchanged reads. The latest one says when the installation was last read. A job that another one was
+ * merged into also stays.
+ */
 const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
   const latest = named('inbox.jobs', 'latest');
   const merged = named('inbox.jobs', 'merged');

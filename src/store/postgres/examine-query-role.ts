@@ -86,7 +86,7 @@ export async function examineQuestions(
   }
 }
 
-/** Finds powers beyond the tables. A role that has any is not used for queries. */
+/** Finds powers of the role besides reading tables. Queries do not run with such a role. */
 async function findPowers({ query }: Postgres): Promise<Finding[]> {
   const [[role]] = await createSend(query)(READ_ROLE_POWERS());
   return role === undefined || role.powers === null

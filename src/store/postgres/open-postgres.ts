@@ -1,4 +1,4 @@
-import type { Bound, Value } from '../dialect.js';
+import type { StatementWithValues, Value } from '../dialect.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
 
@@ -10,7 +10,7 @@ export type Query = <Row extends object>(
 ) => Promise<Row[]>;
 
 /** Sends several statements in one message. Waits for all results, and throws the first error. */
-export type Send = (all: readonly Bound[]) => Promise<readonly unknown[][]>;
+export type Send = (all: readonly StatementWithValues[]) => Promise<readonly unknown[][]>;
 
 /** An open transaction, on a connection of its own. */
 export interface Transaction {

@@ -4,12 +4,12 @@ import { AT_ONCE, compileQuery, type Query, type Reader, formatQuery } from '../
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open-postgres.js';
 
-/** A moment that readers see, and in which nothing can be written. No setting of a session would outlive a pooler. */
+/** Set at each BEGIN, because a pooler may give the next transaction another connection. */
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Readers on a pool that is somebody else's: each question has a snapshot, and one that waits while another streams takes a connection more. */
-export function readerOf({ begin }: Postgres): Reader {
-  // A transaction that has only read ends well in any way.
+/** Creates a reader on an open pool. Each query has its own snapshot. A query beside an open stream uses another connection. */
+export function createReader({ begin }: Postgres): Reader {
+  // Nothing was written, so a failed commit loses nothing.
   const end = (transaction: Transaction) => transaction.commit().catch(transaction.abandon);
   const inSnapshot: Reader['inSnapshot'] = async work => {
     const transaction = await begin(SNAPSHOT);
@@ -58,16 +58,16 @@ function readerIn({ query }: Transaction): Reader {
 }
 
 /**
- * A list of more values is passed as one array. PostgreSQL searches a view for the values of a short list by its indexes, but reads all rows
- * of a view that is compared with an array.
+ * A longer list of values is passed as one array. PostgreSQL finds the values of a short list in a view by its indexes, but reads
+ * the whole view if it is compared with an array.
  */
 const LISTED_VALUES = 200;
 
-/** All values are bound: what a statement is planned for is known by then, so that indexes of one state are found. */
-class ServerCompiler extends PostgresQueryCompiler {
+/** Binds all values. PostgreSQL plans each query with its values, so partial indexes are found. */
+class PostgresReaderCompiler extends PostgresQueryCompiler {
   protected override appendValue(value: unknown): void {
-    if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? asKept(value) : value);
-    // Nothing is in it, of whatever type.
+    if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? toStoredText(value) : value);
+    // An empty list has no type, and nothing is equal to NULL.
     else if (value.length === 0) this.append('(NULL)');
     else this.appendList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
   }
@@ -93,12 +93,12 @@ class ServerCompiler extends PostgresQueryCompiler {
 }
 
 function compile(asked: Query<unknown>) {
-  return compileQuery(new ServerCompiler(), asked);
+  return compileQuery(new PostgresReaderCompiler(), asked);
 }
 
 const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A text that is asked for, as a row would hold it. */
-function asKept(value: string): string | null {
+/** Converts a text that is searched for to the form in which it is stored. */
+function toStoredText(value: string): string | null {
   return BEFORE_YEAR_1.test(value) ? instantFor(value) : toReadableText(value);
 }

@@ -8,11 +8,11 @@ import { createInboxPort } from './inbox/inbox.js';
 import { createCertificateTable } from './mirror/certificate-table.js';
 import { createMirrorPort } from './mirror/mirror-port.js';
 import type { Postgres } from './open-postgres.js';
-import { readerOf } from './reader.js';
+import { createReader } from './reader.js';
 import type { InboxClock } from './pool-settings.js';
 
 export function readerIn(postgres: Postgres): OpenReader {
-  return { ...readerOf(postgres), close: postgres.close };
+  return { ...createReader(postgres), close: postgres.close };
 }
 
 export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
@@ -25,7 +25,7 @@ export function storesIn(postgres: Postgres, now: () => number, clock: InboxCloc
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
     pdfs: createCertificateTable(postgres, { now }),
-    reader: readerOf(postgres),
+    reader: createReader(postgres),
     logs: () => [],
     erase: vacuum => erase(postgres, vacuum),
     close: postgres.close,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Bound, SQLITE } from '../dialect.js';
+import { type StatementWithValues, SQLITE } from '../dialect.js';
 import type { PreparedStatement, Values } from '../sql/prepared.js';
 import type { BatchResults, BoundStatement, Batch, Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
@@ -7,9 +7,9 @@ import { begin, type Sqlite } from './open-database.js';
 
 /** Runs statements on one connection, in this thread or in another. */
 export interface StatementRunner {
-  readonly run: (all: readonly (Bound | null)[]) => unknown[][];
+  readonly run: (all: readonly (StatementWithValues | null)[]) => unknown[][];
   /** Runs statements in the open transaction, or begins one. */
-  readonly send: (all: readonly (Bound | null)[]) => unknown[][];
+  readonly send: (all: readonly (StatementWithValues | null)[]) => unknown[][];
   /** Commits the open transaction, or rolls it back; does nothing if there is none. */
   readonly end: (isGood: boolean) => void;
 }
@@ -34,7 +34,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
     return prepared;
   }
 
-  function run(all: readonly (Bound | null)[]): unknown[][] {
+  function run(all: readonly (StatementWithValues | null)[]): unknown[][] {
     const answers: unknown[][] = all.map(() => []);
     for (const [n, bound] of all.entries()) {
       if (bound === null) continue;

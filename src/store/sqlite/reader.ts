@@ -1,19 +1,19 @@
 import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryCompiler } from 'kysely';
-import { toReadableText as asKept } from '../../resources/sql-values.js';
+import { toReadableText } from '../../resources/sql-values.js';
 import { compileQuery, type OpenReader, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
-/** Both databases, read-only. */
+/** Opens both databases for reading. */
 export function openReader(files: Files): OpenReader {
   const db = openBoth(files);
-  return { ...readerOf(db), close: async () => void db.close() };
+  return { ...createReader(db), close: async () => void db.close() };
 }
 
 /** Creates a reader on an open connection. The caller closes the connection. */
-export function readerOf(db: Sqlite): Reader {
+export function createReader(db: Sqlite): Reader {
   const prepare = <Row>(query: Query<Row>) => {
     const { text, values } = compile(query);
     return db
@@ -44,8 +44,8 @@ export function readerOf(db: Sqlite): Reader {
 
 const WORD = /^[a-z_]+$/;
 
-/** Words of closed sets stand in the statement itself: SQLite finds its partial indexes by them. All else is bound. */
-class FileCompiler extends SqliteQueryCompiler {
+/** Binds all values but single words, such as states. SQLite needs these in the text to find its partial indexes. */
+class SqliteReaderCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (Array.isArray(value)) {
       this.append('(SELECT value FROM json_each(');
@@ -53,7 +53,7 @@ class FileCompiler extends SqliteQueryCompiler {
       this.append('))');
     } else if (typeof value !== 'string') super.appendValue(value);
     else if (WORD.test(value)) this.appendStringLiteral(value);
-    else super.appendValue(asKept(value));
+    else super.appendValue(toReadableText(value));
   }
 
   protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
@@ -68,7 +68,7 @@ class FileCompiler extends SqliteQueryCompiler {
 }
 
 export function compile(query: Query<unknown>) {
-  const { sql, parameters } = compileQuery(new FileCompiler(), query);
+  const { sql, parameters } = compileQuery(new SqliteReaderCompiler(), query);
   return { text: sql, values: parameters };
 }
 

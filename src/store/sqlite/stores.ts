@@ -8,7 +8,7 @@ import { createMirrorPort } from './mirror/mirror-port.js';
 import { startMirrorThread } from './mirror/start-mirror-thread.js';
 import { openDatabase, type Sqlite } from './open-database.js';
 import type { Files } from './open-read-only.js';
-import { readerOf } from './reader.js';
+import { createReader } from './reader.js';
 
 export interface AllFiles extends Files {
   /** The folder of certificate files. */
@@ -31,7 +31,7 @@ export function openWriters(files: AllFiles, now: () => number): Promise<WriteSt
     inbox: createInboxPort(inboxDb, now),
     mirror: createMirrorPort(mirrorDb, files.certificates),
     ...openPdfs(files, now),
-    reader: readerOf(mirrorDb),
+    reader: createReader(mirrorDb),
     erase: async vacuum => erase([mirrorDb, inboxDb], vacuum),
     close: async () => close(),
   }));
@@ -48,7 +48,7 @@ export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise
       inbox: createInboxPort(inboxDb, now),
       mirror,
       ...openPdfs(files, now),
-      reader: readerOf(mirrorDb),
+      reader: createReader(mirrorDb),
       logs: at => logs.map(look => look(at)),
       close: async () => {
         await closeThread();

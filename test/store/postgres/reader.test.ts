@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
-import { readerOf } from '../../../src/store/postgres/reader.js';
+import { createReader } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
 import { takeEmptyDatabase, openDatabase, openWithRole } from '../../support/postgres.js';
 
@@ -27,7 +27,7 @@ async function open() {
       };
     },
   };
-  return { owner, granted, reader: readerOf(watched), brought };
+  return { owner, granted, reader: createReader(watched), brought };
 }
 
 test('rows are streamed in groups and show one moment, however many there are', async () => {

@@ -22,7 +22,7 @@ import { createInboxPort as createInboxInSchemas } from '../../../src/store/post
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificate-table.js';
 import { createMirrorPort as createMirrorInSchemas } from '../../../src/store/postgres/mirror/mirror-port.js';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
-import { readerOf as askPostgres } from '../../../src/store/postgres/reader.js';
+import { createReader as askPostgres } from '../../../src/store/postgres/reader.js';
 import { snapshot } from '../../../src/store/postgres/snapshot.js';
 import { createCertificateFolder } from '../../../src/store/sqlite/mirror/certificate-folder.js';
 import { writeCopy } from '../../../src/store/sqlite/snapshot.js';
