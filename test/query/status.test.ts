@@ -21,6 +21,18 @@ test('organizations with problems come first, then those with the most credits',
   expect(await names(2)).toEqual(['Organization 1', 'Organization 3']);
 });
 
+test('a list that the registry does not offer moves no organization to the front', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 3 });
+  await db.change(`UPDATE resource_states SET not_offered_at = '2026-05-04T12:00:00.000Z'
+    WHERE organization_id = 'organization-1' AND resource = 'addresses'`);
+  const organizations = await readOrganizations(reader, Infinity);
+  expect(organizations.map(({ name }) => name)).toEqual([
+    'Organization 3',
+    'Organization 2',
+    'Organization 1',
+  ]);
+});
+
 test('an organization has all its lists, each with its state', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const organization = await readOrganization(reader, 'organization-2');

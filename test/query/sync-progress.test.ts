@@ -32,6 +32,22 @@ test('requested jobs are followed, and the jobs they cause too unless one organi
   expect(await followed('organization-1')).toEqual([asked]);
 });
 
+test('of a requested job that was merged into another one, the other one is followed', async () => {
+  const { reader, inbox, clock, tables } = await openFilledMirror({ organizations: 1 });
+  const [other = 0, requested = 0] = await inbox.enqueue([job('1'), job('2')]);
+  await tables.change(
+    `UPDATE inbox.jobs SET state = 'done', outcome = 'merged', finished_at = run_at,
+      merged_into = ${other} WHERE id = ${requested}`,
+  );
+  const mark = await readMark(reader, clock.at);
+  const followed = await readFollowed(
+    reader,
+    { mark, jobs: [requested], organizationId: 'organization-1' },
+    clock.at,
+  );
+  expect(followed.map(({ id }) => id)).toEqual([other]);
+});
+
 test('a worker counts as busy until its lease expires', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   expect(await isAnyJobRunning(reader, clock.at)).toBe(false);

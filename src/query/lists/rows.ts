@@ -182,8 +182,9 @@ function selectAll(
   columns: readonly string[],
   limit: number | null,
 ): RawBuilder<Row> {
-  return sqlStatement`SELECT ${selectWithOwner(request, columns)} FROM ${matchingRows(request)}
-    ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
+  const selected = selectWithOwner(request, columns);
+  const order = orderBy(request.list, false);
+  return sqlStatement`SELECT ${selected} FROM ${matchingRows(request)} ORDER BY ${order}${limitTo(limit)}`;
 }
 
 /** Selects the same rows, but finds all of them before any is sorted. */
