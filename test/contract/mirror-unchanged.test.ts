@@ -120,6 +120,23 @@ describe.each(ENGINES)('$name', engine => {
     expect(await stage.db.rows(SPANS)).toMatchObject([{ reads: 1 }, { reads: 2 }]);
   });
 
+  test('a span does not end before its last read started when the clock was set back during that read', async () => {
+    const stage = await openRead();
+    const [first = 0] = await readBySchedule(stage, 1);
+    stage.clock.at += 15 * MINUTE;
+    const read = await beginRead(stage, RESOURCE, { trigger: 'schedule' });
+    await read.writeBatch(retirements(3), stage.clock.at);
+    stage.clock.at -= MINUTE;
+    await read.finish({ ...TRAFFIC, total: null });
+    const last = iso(first + 15 * MINUTE);
+    expect(await stage.db.rows(SPANS)).toMatchObject([
+      { reads: 2, last_started_at: last, last_finished_at: last },
+    ]);
+    stage.clock.at += DAY;
+    await readBySchedule(stage, 1);
+    expect(await stage.findConsistencyFaults()).toEqual([]);
+  });
+
   test('a job that lost its claim adds nothing to a span', async () => {
     const stage = await openRead();
     await readBySchedule(stage, 1);

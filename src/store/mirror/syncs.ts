@@ -383,7 +383,8 @@ function extendSpan(
   { endedAt, requests, bytes }: SyncCompletion,
 ): SpanState {
   const startedAt = formatInstant(request.startedAt);
-  const finishedAt = formatInstant(endedAt);
+  // The clock may be set back during a read.
+  const finishedAt = formatInstant(Math.max(request.startedAt, endedAt));
   const continues =
     stored !== undefined &&
     stored.unchanged_reads > 0 &&
