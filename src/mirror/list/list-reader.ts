@@ -17,12 +17,9 @@ import {
 } from '../port.js';
 import { PageDigests } from './page-digests.js';
 import { type ScheduledWrite, WriteSchedule } from './write-schedule.js';
-import {
-  type ListReadOptions,
-  type ObservedRow,
-  type WriteBatch,
-  ListComparison,
-} from './list-comparison.js';
+import type { ObservedRow } from './compare-rows.js';
+import { type ListReadOptions, ListComparison } from './list-comparison.js';
+import { PendingWrites, type WriteBatch } from './pending-writes.js';
 
 const ROWS_PER_COMPARISON = 250;
 
@@ -34,6 +31,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   readonly previousRead: LastRead;
   readonly #options: ListReadOptions<Item>;
   readonly #comparison: ListComparison<Item>;
+  readonly #pending = new PendingWrites();
   readonly #schedule: WriteSchedule;
   readonly #pages: PageDigests;
   /** Rows of pages that will be compared together, by their key texts. */
@@ -45,8 +43,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.previousRead = options.sync.previousState;
     this.#pages = new PageDigests(options.sync.previousState, options.request.full === true);
     this.#options = options;
-    this.#comparison = new ListComparison(options);
-    this.#schedule = new WriteSchedule(this.#comparison);
+    this.#comparison = new ListComparison(options, this.#pending);
+    this.#schedule = new WriteSchedule(this.#pending);
   }
 
   /** The pages and row groups of the previous read, by their digests. */
@@ -58,8 +56,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
-    this.#comparison.assertDistinctKeys(page.items);
     const rows = this.#toObservedRows(page.items, page.arrivedAt);
+    this.#comparison.assertDistinctKeys(rows);
     if (rows.some(({ keyText }) => this.#gathered.has(keyText))) await this.#compareGathered();
     for (const row of rows) this.#gathered.set(row.keyText, row);
     if (this.#gathered.size >= ROWS_PER_COMPARISON) await this.#compareGathered();
@@ -139,14 +137,14 @@ export class MirrorListReader<Item extends { document: string }> implements List
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
-    this.#comparison.clear();
+    this.#pending.clear();
     await this.#options.sync.abandon(fault, traffic);
   }
 
-  /** Adds a text key and the arrival time to each item. */
+  /** Adds the key and the arrival time to each item. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
-    return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
+    return items.map(item => this.#comparison.toObservedRow(item, observedAt));
   }
 
   /** Returns a fault that names the rows whose columns were corrected. Returns null if no row was corrected. */
@@ -164,7 +162,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#commitInFlight;
     await yieldToEventLoop();
     const { port, sync, now } = this.#options;
-    const batch = this.#comparison.takeBatch(limit);
+    const batch = this.#pending.takeBatch(limit);
     const { inserts, repairs, projects } = batch;
     const changes = { ...NO_CHANGES, ...otherChanges, inserts, repairs, projects };
     const ended = completion === undefined ? null : { ...completion, endedAt: now() };
@@ -185,7 +183,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
    */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
-    this.#comparison.confirmWritten(batch, result.versions);
+    this.#pending.confirmWritten(batch);
+    this.#comparison.recordWritten(batch.inserts, result.versions);
   }
 
   /** Filters out the items of people who asked to be forgotten. */
@@ -207,7 +206,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
       if (start > 0) await yieldToEventLoop();
       const chunk = rows.slice(start, start + ROWS_PER_COMPARISON);
       // A row that was also on an earlier page must be written before it is compared again.
-      if (isPaginated && this.#comparison.hasPending(chunk)) await this.#writeAllPending();
+      const hasPending = chunk.some(({ keyText }) => this.#pending.has(keyText));
+      if (isPaginated && hasPending) await this.#writeAllPending();
       await this.#comparison.compare(chunk, isPaginated);
     }
   }
