@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Tables } from '../store/contract/tables.js';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo, countRows, readOne, wasValidAt } from './read.js';
+import { belongsTo, countRows, readOne } from './read.js';
 
 /** States of lists that nobody can read any more, or never could. */
 export const UNREADABLE_STATES = ['no_access', 'not_offered'] as const;
@@ -95,16 +95,6 @@ export async function readListCoverage(reader: Reader, resource: string): Promis
       .where('organization_id', 'in', selectInstalled(resource)),
   );
   return { ...counts, known: await countKnown(reader) };
-}
-
-/** Counts the organizations that had the app at an instant, or had removed it by then: what had been read stays. */
-export async function countKnownAt(reader: Reader, at: string): Promise<number> {
-  const known = queryBuilder
-    .selectFrom('mirror.installations_history')
-    .select('organization_id')
-    .distinct()
-    .where(wasValidAt(at));
-  return await countRows(reader, known);
 }
 
 /** Counts what is mirrored, and what is still to be read. */

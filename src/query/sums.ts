@@ -2,7 +2,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo, wasValidAt } from './read.js';
+import { belongsTo } from './read.js';
 
 /** The sum of whole tonnes and the sum of the millionths beyond them. Apart, neither of them overflows. */
 const AMOUNT_SUMS = [
@@ -60,6 +60,9 @@ export function selectOwnersExcept(excluded: readonly string[], organizationId: 
 
 type Owners = readonly string[] | ReturnType<typeof selectOwners> | ReturnType<typeof selectOwnersExcept>;
 
+/** A sum of credits. It has only the columns by which the credits are grouped. */
+export type CreditSum = Awaited<ReturnType<typeof sumWarehouses>>[number];
+
 /** Adds up the warehouses of some organizations by some columns. `where` restricts the credits. */
 export async function sumWarehouses(
   { all }: Reader,
@@ -75,23 +78,6 @@ export async function sumWarehouses(
       .select(by)
       .select(TOTAL_COLUMNS)
       .groupBy(by),
-  );
-  return sums.map(toExactSum);
-}
-
-const BY_OWNER_AND_PROJECT: readonly GroupColumn[] = ['organization_id', ...BY_PROJECT];
-
-/** Adds up all warehouses as of an instant by organization and project. */
-export async function sumWarehousesAt({ all }: Reader, at: string) {
-  const credits = queryBuilder.selectFrom('mirror.warehouse_credits_history').where(wasValidAt(at));
-  const sums = await all(
-    BY_OWNER_AND_PROJECT.reduce(
-      (query, column) => query.orderBy(column, order => order.asc().nullsFirst()),
-      credits,
-    )
-      .select(BY_OWNER_AND_PROJECT)
-      .select(TOTAL_COLUMNS)
-      .groupBy(BY_OWNER_AND_PROJECT),
   );
   return sums.map(toExactSum);
 }

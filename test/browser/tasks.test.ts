@@ -88,7 +88,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Read the records as of a past instant': async person => {
     await person.page.getByLabel('As of').fill('now');
     await person.click(person.page.locator('form.asof button'));
-    await person.sees(/t ex-ante in the warehouses of/);
+    await person.sees(/t ex-ante in the warehouses\./);
   },
   'Show one retirement with its certificate': async person => {
     const id = String(

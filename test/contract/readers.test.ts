@@ -11,7 +11,7 @@ import {
   readWarehouseCounts,
   wasEverHeld,
 } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehousesAt, sumWarehouses, selectOwners } from '../../src/query/sums.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwners } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
 import { collectBalance, readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
@@ -30,10 +30,10 @@ import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/li
 import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/rows.js';
 import { readList } from '../../src/query/lists/read-list.js';
 import { readTotals } from '../../src/query/lists/totals.js';
+import { readWarehousesAt } from '../../src/query/warehouses-at.js';
 import * as people from '../../src/query/people.js';
 import {
   countKnown,
-  countKnownAt,
   countSummed,
   readKnown,
   readListCoverage,
@@ -128,7 +128,13 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       asOf.readCoverageAt(reader, { resource, organizationId, at }),
   ),
   readOwnCoverageAt: forEachItem(AT_MOMENTS, asOf.readOwnCoverageAt),
-  sumWarehousesAt: forEachItem(MOMENTS, sumWarehousesAt),
+  readWarehousesAt: forEachItem(pairs(MOMENTS, [null, 'project-1']), async (reader, [at, projectId]) => {
+    const { rows, ...answer } = await readWarehousesAt(reader, { at, projectId });
+    return { ...answer, rows: await collectRows(rows) };
+  }),
+  readRowNotesAt: forEachItem(AT_MOMENTS, (reader, { organizationId, ...request }) =>
+    asOf.readRowNotesAt(reader, [organizationId], request),
+  ),
   countRowsAt: forEachItem(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countRowsAt(reader, entry, { organizationId: ONE, at }),
   ),
@@ -258,7 +264,6 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   countKnown: runOnce(countKnown),
   countSummed: forEachItem(['installed', 'uninstalled'] as const, countSummed),
-  countKnownAt: forEachItem(MOMENTS, countKnownAt),
   countStoredRecords: runOnce(reader => inbox.countStoredRecords(reader)),
   readMirrored: runOnce(readMirrored),
   sumFreshness: forEachItem(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
@@ -401,17 +406,17 @@ async function readEveryPage(
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   allOf amountOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
-  collectBalance colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
+  collectBalance collectRows colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
   describeBalanceCoverage describeCaveat describeCoverage describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeTotals describeUnchanged
-  describeUnknown describeVerdict estimateFirstReads findByName findList findOldestReadCaveats findTroubles
-  findUnknownReason formatCaveatCell formatNotesCell freshnessOf getFilterText
+  describeUnknown describeVerdict estimateFirstReads findByName findList findAmountCaveats findTroubles
+  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf parseListRequest rankOf readBacklog readFirst readFirstReads readOne readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
-  selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer showSql startsWith state text
-  toExactSum toGapData tonnes toReadableSums toTotals wasValidAt withFreshness wordsOf worstOf
+  selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf text
+  toExactSum toGapData toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

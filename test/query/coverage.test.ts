@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import {
   countKnown,
-  countKnownAt,
   countSummed,
   readKnown,
   readListCoverage,
@@ -36,13 +35,10 @@ test('an organization is known if it has an installation or sent a webhook', asy
   expect(await countKnown(reader)).toBe(2);
 });
 
-test('an uninstalled organization is no longer known, but is known as of an earlier instant', async () => {
+test('an uninstalled organization is no longer known', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
-  const before = new Date(filled.clock.at).toISOString();
   await uninstall(filled, 2);
   expect(await countKnown(filled.reader)).toBe(1);
-  expect(await countKnownAt(filled.reader, before)).toBe(2);
-  expect(await countKnownAt(filled.reader, '2020-01-01T00:00:00.000Z')).toBe(0);
 });
 
 test('sums include an organization once all its lists of amounts were read', async () => {

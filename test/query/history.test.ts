@@ -4,11 +4,11 @@ import { describeGap, type Gap, type GapReason } from '../../src/query/answer/ga
 import {
   type CoverageAt,
   countRowsAt,
-  findOldestReadCaveats,
   findUnknownReason,
   readCoverageAt,
   readOwnCoverageAt,
   selectKnownIds,
+  toNotesAt,
 } from '../../src/query/history/as-of.js';
 import {
   collectBalance,
@@ -145,23 +145,22 @@ test('the oldest read of all known lists is a caveat, and lists that were not kn
   const recent = coverage({ organizationId: 'new', lastReadAt: at });
   const old = coverage({ organizationId: 'old', lastReadAt: '2026-05-03T14:00:00.000Z' });
   const unknown = { ...old, gaps: [gap({ reason: { code: 'never_read' } })] };
-  expect(findOldestReadCaveats([recent, old])).toEqual([
+  const toCaveats = (lists: readonly CoverageAt[]) => toNotesAt(at, lists).caveats;
+  expect(toCaveats([recent, old])).toEqual([
     { code: 'changes_unread_after', lastReadAt: old.lastReadAt, organization: 'old', lists: 2 },
   ]);
-  expect(findOldestReadCaveats([recent, { ...old, organizationName: 'Old One' }])).toMatchObject([
+  expect(toCaveats([recent, { ...old, organizationName: 'Old One' }])).toMatchObject([
     { organization: 'Old One' },
   ]);
-  expect(findOldestReadCaveats([recent, unknown])).toEqual([
+  expect(toCaveats([recent, unknown])).toEqual([
     { code: 'changes_unread_after', lastReadAt: at, organization: 'new', lists: 1 },
   ]);
-  expect(findOldestReadCaveats([recent, { ...old, lastReadAt: null }])).toEqual([
-    { code: 'reads_not_recorded' },
-  ]);
+  expect(toCaveats([recent, { ...old, lastReadAt: null }])).toEqual([{ code: 'reads_not_recorded' }]);
   const unchangedReads = { from: String(old.lastReadAt), to: at, reads: 24 };
-  expect(findOldestReadCaveats([{ ...old, unchangedReads }])).toEqual([
+  expect(toCaveats([{ ...old, unchangedReads }])).toEqual([
     { code: 'unchanged_between', ...unchangedReads, organization: 'old', lists: 1 },
   ]);
-  expect(findOldestReadCaveats([unknown])).toEqual([]);
+  expect(toCaveats([unknown])).toEqual([{ code: 'nothing_known_then', organizations: 1 }]);
 });
 
 test('gaps and the oldest read are described in one sentence each', () => {

@@ -6,7 +6,6 @@ import {
   toExactSum,
   organizationIdsOf,
   selectOwners,
-  sumWarehousesAt,
   sumWarehouses,
 } from '../../src/query/sums.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
@@ -39,17 +38,6 @@ test('fresh warehouses, or all others, are summed by owner or by project', async
     ['2020', 100_000_000n],
     ['2021', 1n],
   ]);
-});
-
-test('a sum as of an instant includes the rows of that instant', async () => {
-  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
-  const before = new Date(clock.at).toISOString();
-  clock.at += 1_000;
-  await read('warehouse', [credit('c-1-0', { amount: amount('30') })]);
-  const micro = async (at: string) => (await sumWarehousesAt(reader, at)).map(each => each.amount_micro);
-  expect(await micro(before)).toEqual([100_000_000n]);
-  expect(await micro(new Date(clock.at).toISOString())).toEqual([30_000_000n]);
-  expect(await micro('2020-01-01T00:00:00.000Z')).toEqual([]);
 });
 
 test('rows are grouped by their owner', () => {

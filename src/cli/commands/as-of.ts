@@ -1,17 +1,18 @@
-import { describeGapOfList, type Gap, toGapData } from '../../query/answer/gap.js';
-import { readOwnCoverageAt } from '../../query/history/as-of.js';
-import type { ListSelection, List } from '../../query/lists/list.js';
+import { describeUnknown } from '../../query/answer/describe.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { serializeAnswers } from '../../query/answer/serialize.js';
+import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
+import { parseListRequest } from '../../query/lists/parse-request.js';
+import { readList } from '../../query/lists/read-list.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
-import { streamRows } from '../../query/lists/rows.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../define-command.js';
-import type { CommandContext } from '../context.js';
-import { createUsageError } from '../command-error.js';
-import { selectKnownLists, findOrganizationId } from '../find/find-rows.js';
+import { createCheckError, createUsageError } from '../command-error.js';
+import { findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
-import { serializeJson, toJson, toSnakeKeys } from '../output/output-formats.js';
-import { createRunningTotal, describeTotal } from '../output/totals.js';
+import { printListAnswer, UNKNOWN_ADVICE } from '../lists/print-list-answer.js';
+import { toJson } from '../output/output-formats.js';
 import { definePastDate, makeRequired, defineText } from '../options.js';
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'];
@@ -31,74 +32,33 @@ export const AS_OF = defineCommand({
       organization === undefined
         ? getOnlyOrganizationId(await readOrganizationNames(reader))
         : await findOrganizationId(reader, organization);
-    const lists: ListAsOf[] = [];
-    for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
-      lists.push(await readListAsOf(reader, list, organizationId, at));
-    const knownLists = selectKnownLists(context, lists, list => list.resource);
-    if (context.format === 'table') {
-      for (const list of knownLists) await printListAsOf(context, list, at);
-      return;
-    }
-    await streamStdout(context.io, serializeLists({ organization_id: organizationId, at }, knownLists));
+    await reader.inSnapshot(async snapshot => {
+      const answers = [];
+      for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
+        answers.push({ name: list.name, answer: await readListAt(snapshot, list, organizationId, at) });
+      const known = answers.filter(({ answer }) => describeUnknown(answer) === null);
+      const unknownGaps = answers
+        .filter(each => !known.includes(each))
+        .flatMap(({ answer }) => answer.gaps.map(describeGap));
+      if (known.length === 0) throw createCheckError(unknownGaps, UNKNOWN_ADVICE);
+      if (context.format === 'json') {
+        const header = { organization_id: organizationId, at };
+        return await streamStdout(context.io, serializeAnswers(header, answers, toJson));
+      }
+      for (const { name, answer } of known) await printListAnswer(context, answer, name);
+      return context.printNotice(...unknownGaps);
+    });
   },
 });
 
-/** A list of one organization as of an instant. */
-type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
-
-/** Reads a list of one organization as it was at an instant. Returns the rows as a stream. */
-async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
-  const listAsOf = { ...list, ...list.past };
-  const { columns, reads } = listAsOf;
-  const request: ListSelection = {
-    list: { ...listAsOf, reads: [...reads, 'amount_micro'] },
-    where: [{ column: 'organization_id', is: organizationId }],
+async function readListAt(reader: Reader, list: List, organizationId: string, at: string) {
+  const request = await parseListRequest(reader, list, {
+    getText: filter => (filter === 'organization_id' ? organizationId : null),
     at,
-  };
-  const coverage = await readOwnCoverageAt(reader, { organizationId, resource: list.name, at });
-  return {
-    ...coverage,
-    resource: list.name,
-    columns: columns.map(({ name }) => name),
-    rows: streamRows(reader, request),
-  };
-}
-
-/** Serializes lists as one JSON object. Yields the text in pieces. */
-async function* serializeLists(header: object, lists: readonly ListAsOf[]): AsyncGenerator<string> {
-  // The whole JSON may be too long for one string.
-  yield toJson(header).slice(0, -1);
-  for (const { resource, lastReadAt, gaps, rows } of lists) {
-    const data = { last_read: lastReadAt, being_read: findRunningRead(gaps), gaps: gaps.map(toGapData) };
-    yield `,\n${toJson(resource)}: ${toJson(toSnakeKeys(data)).slice(0, -1)}, "rows": `;
-    yield* serializeJson(rows);
-    yield '}';
-  }
-  yield '}\n';
-}
-
-/** Returns the read that ran at the instant. Null if there was none. */
-function findRunningRead(gaps: readonly Gap[]) {
-  for (const { reason } of gaps)
-    if (reason.code === 'read_running') return { from: reason.startedAt, to: reason.endedAt };
-  return null;
-}
-
-/** Prints the rows of a list at a past instant with their total. First prints why rows may be missing. */
-async function printListAsOf(
-  { printLines, printRows, printNotice }: CommandContext,
-  list: ListAsOf,
-  at: string,
-): Promise<void> {
-  const { columns, rows, resource, lastReadAt, gaps } = list;
-  printNotice(...gaps.map(describeGapOfList));
-  await printLines(`${resource} as of ${at}${lastReadAt === null ? '' : `, last read ${lastReadAt}`}:`);
-  const tally = createRunningTotal();
-  await printRows(columns, tally.addEachRow(rows), {
-    importantColumns: ['amount_exact'],
-    tonneColumns: ['amount_exact'],
+    now: Date.parse(at),
   });
-  await printLines('', `${resource}: ${describeTotal(tally.getTotal())}`, '');
+  if ('fault' in request) throw createUsageError(request.fault);
+  return await readList(reader, request, { kind: 'all' });
 }
 
 /** Returns the id of the only mirrored organization. Throws unless there is exactly one. */

@@ -83,7 +83,7 @@ async function dropUnknownOrganizations(
       gaps.push(...list.gaps);
       coverage.push({ organizationId, resource, lastRead: lastReadAt });
     }
-    const knownIds = selectKnownOrganizationIds(context, lists, resource);
+    const knownIds = selectKnownOrganizationIds(context, lists);
     rows = rows.filter(row => knownIds.includes(row.organization_id));
   }
   return { rows, gaps: gaps.map(toGapData), coverage };

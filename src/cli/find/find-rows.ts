@@ -9,9 +9,8 @@ import { findInstallation, findOrganization, findProject } from '../../query/fin
 import { requireFoundId } from './name-error.js';
 import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
-import { describeGapReason } from '../../query/answer/gap.js';
-import { type CoverageAt, findUnknownReason } from '../../query/history/as-of.js';
-import { truncateName } from '../../text/clean-text.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { type CoverageAt, findUnknownReason, selectKnownIds } from '../../query/history/as-of.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -111,34 +110,22 @@ export async function findRowVersions(
   );
 }
 
-/** Returns the lists whose past rows are known. Prints why others are unknown. Throws if none is known. */
-export function selectKnownLists<KnownList extends Pick<CoverageAt, 'gaps'>>(
+/** Returns the ids of the organizations whose past rows are known. Prints the reasons for all others. Throws if none is known. */
+export function selectKnownOrganizationIds(
   { printNotice }: CommandContext,
-  lists: readonly KnownList[],
-  formatName: (list: KnownList) => string,
-): KnownList[] {
-  const knownLists = lists.filter(list => findUnknownReason(list) === null);
+  lists: readonly CoverageAt[],
+): string[] {
+  const knownIds = selectKnownIds(lists);
   const reasons = lists.flatMap(list => {
     const reason = findUnknownReason(list);
-    return reason === null ? [] : `${formatName(list)}: ${describeGapReason(reason)}`;
+    return reason === null ? [] : list.gaps.filter(gap => gap.reason === reason).map(describeGap);
   });
-  if (knownLists.length === 0) {
-    throw createCheckError(
-      reasons.length > 0 ? reasons : 'This list has never been read for any organization.',
-      'The mirror only knows a list from its first complete read until its last.',
-    );
+  if (knownIds.length > 0) {
+    printNotice(...reasons);
+    return knownIds;
   }
-  printNotice(...reasons);
-  return knownLists;
-}
-
-/** Returns the ids of the organizations whose past rows are known. Prints the reasons for all others. */
-export function selectKnownOrganizationIds(
-  context: CommandContext,
-  lists: readonly CoverageAt[],
-  resource: string,
-): string[] {
-  const formatName = ({ organizationId: id, organizationName: name }: CoverageAt) =>
-    `${truncateName(name ?? id)}, ${resource}`;
-  return selectKnownLists(context, lists, formatName).map(list => list.organizationId);
+  throw createCheckError(
+    reasons.length > 0 ? reasons : 'This list has never been read for any organization.',
+    'The mirror only knows a list from its first complete read until its last.',
+  );
 }

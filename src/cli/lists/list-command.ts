@@ -1,13 +1,13 @@
-import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
+import { describeUnknown } from '../../query/answer/describe.js';
 import { describeGap } from '../../query/answer/gap.js';
-import { FRESHNESS_COLUMNS } from '../../query/freshness/read.js';
 import type { List } from '../../query/lists/list.js';
-import { type ListAnswer, readList, type RowRange } from '../../query/lists/read-list.js';
+import { readList, type RowRange } from '../../query/lists/read-list.js';
 import { createCheckError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { definePastDate, defineRowLimit } from '../options.js';
 import { toListRequest, createFilterOptions } from './filter-options.js';
+import { printListAnswer, UNKNOWN_ADVICE } from './print-list-answer.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -65,26 +65,5 @@ async function printList(
     await printListAnswer(context, answer);
     if (limit !== null && answer.totals.rows > limit) context.printNotice('Use --limit 0 for all.');
     if (unknown !== null) throw createCheckError(unknown, UNKNOWN_ADVICE);
-  });
-}
-
-const UNKNOWN_ADVICE =
-  'The mirror only knows a list from its first complete read until its last. See "carbon-mirror status".';
-
-async function printListAnswer(context: CommandContext, answer: ListAnswer): Promise<void> {
-  const { list, rowFreshness, totals, available } = answer;
-  const names = list.columns.map(({ name }) => name);
-  const hidesFreshness = rowFreshness === null || rowFreshness.areAllFresh;
-  const hasTotal = totals.amounts !== null && totals.rows > 0;
-  await context.printAnswer(answer, {
-    tableColumns: hidesFreshness ? names : answer.columns,
-    fileColumns: answer.columns,
-    importantColumns: [
-      ...list.columns.filter(({ isImportant }) => isImportant).map(({ name }) => name),
-      ...FRESHNESS_COLUMNS,
-    ],
-    tonneColumns: list.columns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
-    emptyMessage: answer.empty,
-    total: hasTotal ? describeTotals(totals, list.singular, { available }) : null,
   });
 }

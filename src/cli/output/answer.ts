@@ -15,6 +15,8 @@ export interface AnswerShape extends TableShape {
   readonly fileColumns: readonly string[];
   /** The total of the rows, printed below a table. Null if there is none. */
   readonly total: string | null;
+  /** Names one of several answers, such as `retirements`. Null if the answer is the only one. */
+  readonly heading?: string | null;
 }
 
 /** Prints an answer in this format. Prints its notes to stderr for people. */
@@ -22,16 +24,18 @@ export async function printAnswer(
   io: Io,
   format: OutputFormat,
   { rows, ...notes }: Answer<Row>,
-  { tableColumns, fileColumns, total, ...shape }: AnswerShape,
+  { tableColumns, fileColumns, total, heading = null, ...shape }: AnswerShape,
 ): Promise<void> {
   if (format === 'json') await streamStdout(io, serializeAnswer(rows, notes, toJson));
   else if (format === 'csv')
     await printRows(io, format, [...fileColumns, CAVEATS_COLUMN], addNotes(rows, notes), shape);
   else {
+    if (heading !== null) await printLines(io, formatHeading(heading, notes));
     await printRows(io, format, tableColumns, rows, shape);
     if (total !== null) await printLines(io, '', total);
+    if (heading !== null) await printLines(io, '');
   }
-  printNotice(io, ...formatAnswerNotes(notes));
+  printNotice(io, ...formatAnswerNotes(notes, heading));
 }
 
 async function* addNotes(rows: AsyncIterable<Row>, notes: AnswerNotes): AsyncGenerator<Row> {
@@ -39,14 +43,25 @@ async function* addNotes(rows: AsyncIterable<Row>, notes: AnswerNotes): AsyncGen
   for await (const row of rows) yield { ...row, [CAVEATS_COLUMN]: cell };
 }
 
+function formatHeading(heading: string, { at }: AnswerNotes): string {
+  return `${heading}${at === null ? '' : ` as of ${at}`}:`;
+}
+
 /** Returns one line for each thing that a reader must know. A complete and fresh answer needs none. */
-function formatAnswerNotes({ at, gaps, coverage, freshness, caveats }: AnswerNotes): string[] {
-  return [
-    at === null ? null : `As observed by ${at}.`,
-    ...gaps.map(describeGap),
+function formatAnswerNotes(
+  { at, gaps, coverage, freshness, caveats }: AnswerNotes,
+  heading: string | null,
+): string[] {
+  const sentences = [
     describeCoverage(coverage),
     ...freshness.map(describeFreshnessSum),
     // The command ends with the sentence that nothing is known.
     ...caveats.filter(caveat => !isUnknown(caveat)).map(describeCaveat),
   ].filter(line => line !== null);
+  return [
+    // A heading says the instant.
+    ...(at === null || heading !== null ? [] : [`As observed by ${at}.`]),
+    ...gaps.map(describeGap),
+    ...sentences.map(line => (heading === null ? line : `${heading}: ${line}`)),
+  ];
 }

@@ -1,12 +1,9 @@
 import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
-import { describeCaveat } from '../../query/answer/caveat.js';
-import { describeGap } from '../../query/answer/gap.js';
-import { type CoverageAt, findOldestReadCaveats } from '../../query/history/as-of.js';
-import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
+import { formatCount } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { renderBadge } from './state-badge.js';
-import { renderAge, formatRelativeTime, renderInstantsIn } from './instants.js';
+import { renderAge, formatRelativeTime } from './instants.js';
 
 /** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
@@ -25,13 +22,4 @@ function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
     asOf !== null &&
     html`, last complete read ${renderAge(asOf, now)}${oldestAt !== null && formatRelativeTime(oldestAt, now) !== formatRelativeTime(asOf, now) && html` to ${renderAge(oldestAt, now)}`}`;
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
-}
-
-/** Renders how complete a list was at a past instant: when its oldest data was read, then the known gaps. */
-export function renderAsOfCoverage(lists: readonly CoverageAt[]): Html {
-  const lines = lists.flatMap(({ gaps }) => gaps.map(describeGap));
-  const oldest = html`<p class="lead">${findOldestReadCaveats(lists).map(caveat => renderInstantsIn(describeCaveat(caveat)))}</p>`;
-  if (lines.length === 0) return oldest;
-  const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
-  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;
 }

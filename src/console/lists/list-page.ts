@@ -1,5 +1,6 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
+import { collectRows } from '../../query/answer/rows.js';
 import { parseListRequest as parseFilters, getFilterText } from '../../query/lists/parse-request.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
@@ -70,8 +71,7 @@ async function renderRows(
   const { name, order } = listRequest.list;
   const after = parseCursor(query.get('after'), order.length);
   const answer = await readList(reader, listRequest, { kind: 'page', limit: PAGE_SIZE, after });
-  const rows: Row[] = [];
-  for await (const row of answer.rows) rows.push(row);
+  const rows = await collectRows(answer.rows);
   const caption = describeTotals(answer.totals, answer.list.singular, {
     subject: await describeSubject(listRequest, request, rows, choices),
     available: answer.available,

@@ -1,10 +1,12 @@
 import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
-import { readCoverageAt, selectKnownIds } from '../../query/history/as-of.js';
-import { sumWarehousesAt } from '../../query/sums.js';
+import { collectRows } from '../../query/answer/rows.js';
+import { readWarehousesAt } from '../../query/warehouses-at.js';
 import type { Reader } from '../../store/contract/reader.js';
+import type { ConsoleRequest } from '../page.js';
 import { formatSumsByType } from '../../text/tonnes.js';
+import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { renderDetailLink } from '../components/table-cell.js';
-import { renderAsOfCoverage, renderFreshnessState } from '../components/freshness.js';
+import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
@@ -46,13 +48,16 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
 }
 
 /** Renders the warehouse credits of a project at an instant, and how complete the lists were. */
-export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
-  const coverage = await readCoverageAt(reader, { resource: 'warehouse', at, organizationId: null });
-  const knownOrganizations = new Set(selectKnownIds(coverage));
-  const rows = (await sumWarehousesAt(reader, at)).filter(
-    row => row.project_id === projectId && knownOrganizations.has(row.organization_id ?? ''),
-  );
-  if (rows.length === 0)
-    return html`<p class="card">Not in any warehouse at that time.</p>${renderAsOfCoverage(coverage)}`;
-  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderAsOfCoverage(coverage)}`;
+export async function renderProjectStockAt(
+  { reader, now }: Pick<ConsoleRequest, 'reader' | 'now'>,
+  projectId: string,
+  at: string,
+): Promise<Html> {
+  const answer = await readWarehousesAt(reader, { at, projectId });
+  const rows = await collectRows(answer.rows);
+  const credits =
+    rows.length === 0
+      ? html`<p class="card">Not in any warehouse at that time.</p>`
+      : renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at });
+  return html`${credits}${renderAnswerNotes(answer, now)}${renderGaps(answer)}`;
 }

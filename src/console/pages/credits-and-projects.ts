@@ -2,7 +2,7 @@ import { readWarehouseCounts } from '../../query/available.js';
 import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
-import { readOwnCoverageAt } from '../../query/history/as-of.js';
+import { readRowNotesAt } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -13,7 +13,7 @@ import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-fa
 import { renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { withAsOf } from '../components/as-of.js';
-import { renderAsOfCoverage } from '../components/freshness.js';
+import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import { capitalize } from '../components/column-labels.js';
 import { renderBadge } from '../components/state-badge.js';
@@ -47,7 +47,7 @@ function createDetailPage(list: List): ConsolePage {
       const body = html`${renderPageHead(getListLink(list, at), describeRow(list, first), lead)}
 ${isOfProjects && (await renderProjectCredits(id, request))}
 ${await Promise.all(rows.map((row, index) => renderRow(row, `known-${index}`, history, request)))}
-${at !== null && list.resource !== null && !isOfProjects && (await renderCoverageOfOwners(list.resource, rows, at, request))}`;
+${at !== null && list.resource !== null && !isOfProjects && (await renderNotesOfRows(list.resource, rows, at, request))}`;
       return { title: `${list.singular} ${id}`, body };
     },
   };
@@ -84,15 +84,15 @@ async function respondToMissingRow(
 }
 
 /** Renders how complete the mirror was at an instant for each organization that owns one of `rows`. */
-async function renderCoverageOfOwners(
+async function renderNotesOfRows(
   resource: string,
   rows: readonly Row[],
   at: string,
-  { reader }: ConsoleRequest,
+  { reader, now }: ConsoleRequest,
 ): Promise<Html> {
   const owners = rows.flatMap(row => getText(row, 'organization_id') ?? []);
-  const coverage = owners.map(organizationId => readOwnCoverageAt(reader, { organizationId, resource, at }));
-  return renderAsOfCoverage(await Promise.all(coverage));
+  const notes = await readRowNotesAt(reader, owners, { resource, at });
+  return html`${renderAnswerNotes(notes, now)}${renderGaps(notes)}`;
 }
 
 /** Returns the newest version of a row for each organization and inventory in the history. */
@@ -118,7 +118,8 @@ function describeRow({ name }: List, row: Row): string {
 }
 
 /** Renders the credits of a project, with links to the project's credits and retirements. */
-async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRequest): Promise<Html> {
+async function renderProjectCredits(projectId: string, request: ConsoleRequest): Promise<Html> {
+  const { reader, at } = request;
   const links = ['warehouse', 'inventory', 'retirements'].map(
     list =>
       html`<a href="${withAsOf(`/${list}?project_id=${encodeURIComponent(projectId)}`, at)}">${capitalize(list)}</a>`,
@@ -126,7 +127,7 @@ async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRe
   const credits =
     at === null
       ? await renderProjectAvailability(reader, projectId)
-      : await renderProjectStockAt(reader, projectId, at);
+      : await renderProjectStockAt(request, projectId, at);
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
 }
 

@@ -24,7 +24,7 @@ export function describeTotals(
 }
 
 /** Formats amounts, such as `440,995 t ex-post and 63,304 t ex-ante`. */
-function formatAmounts(amounts: readonly TypeAmount[]): string {
+export function formatAmounts(amounts: readonly TypeAmount[]): string {
   return formatSumsByType(
     amounts.map(({ type, amountMicro }) => ({
       ...(type === null ? {} : { type }),

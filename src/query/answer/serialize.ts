@@ -1,6 +1,6 @@
 /** Answers as JSON and CSV. The notes are data in both. */
 import { formatPlainTonnes } from '../../text/tonnes.js';
-import type { AnswerNotes, TypeAmount } from './answer.js';
+import type { Answer, AnswerNotes, TypeAmount } from './answer.js';
 import { formatCaveatCell } from './caveat.js';
 import { toGapData } from './gap.js';
 
@@ -22,6 +22,21 @@ export async function* serializeAnswer<Row>(
   yield separator === '\n' ? ']' : '\n]';
   for (const [name, value] of Object.entries(toData(notes))) yield `,\n${toJson(name)}: ${toJson(value)}`;
   yield '\n}\n';
+}
+
+/** Yields one object with a header, and with each answer under its name. */
+export async function* serializeAnswers(
+  header: object,
+  answers: readonly { readonly name: string; readonly answer: Answer<unknown> }[],
+  toJson: (value: unknown) => string,
+): AsyncGenerator<string> {
+  yield toJson(header).slice(0, -1);
+  for (const { name, answer } of answers) {
+    yield `,\n${toJson(name)}: `;
+    const { rows, ...notes } = answer;
+    yield* serializeAnswer(rows, notes, toJson);
+  }
+  yield '}\n';
 }
 
 /** Converts notes to plain data with names as in the columns of tables. */

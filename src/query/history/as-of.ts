@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { queryBuilder } from '../../store/sql/builder.js';
+import type { AnswerNotes } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
 import { type Gap, type GapReason, isWholeList } from '../answer/gap.js';
 import { UNREADABLE_STATES } from '../coverage.js';
@@ -49,8 +50,23 @@ export function selectKnownIds(lists: readonly CoverageAt[]): string[] {
   return lists.filter(list => findUnknownReason(list) === null).map(({ organizationId }) => organizationId);
 }
 
+/** Returns the notes of an answer about lists at an instant. */
+export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<AnswerNotes, 'totals'> {
+  const counted = selectKnownIds(lists).length;
+  return {
+    at,
+    coverage: { counted, known: lists.length, missing: lists.length - counted },
+    freshness: [],
+    gaps: lists.flatMap(({ gaps }) => gaps),
+    caveats:
+      counted === 0
+        ? [{ code: 'nothing_known_then', organizations: lists.length }]
+        : findOldestReadCaveats(lists),
+  };
+}
+
 /** Returns the caveat about the known list that was read longest ago. Returns none if no list was known. */
-export function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
+function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
   const known = lists.filter(list => findUnknownReason(list) === null);
   const [oldest] = known.toSorted((a, b) => (a.lastReadAt ?? '').localeCompare(b.lastReadAt ?? ''));
   if (oldest === undefined) return [];
@@ -97,6 +113,18 @@ export async function readOwnCoverageAt(
     request,
   );
   return coverage;
+}
+
+/** Reads the notes about one row, from the lists of the organizations that have it. */
+export async function readRowNotesAt(
+  reader: Reader,
+  organizationIds: readonly string[],
+  { resource, at }: Omit<AsOfRequest, 'organizationId'>,
+): Promise<AnswerNotes> {
+  const lists: CoverageAt[] = [];
+  for (const organizationId of organizationIds)
+    lists.push(await readOwnCoverageAt(reader, { organizationId, resource, at }));
+  return { ...toNotesAt(at, lists), totals: null, coverage: null };
 }
 
 /** Selects the reads of a list before and after the instant, by organization. */

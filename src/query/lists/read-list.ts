@@ -3,8 +3,10 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
-import type { Answer, Coverage, Totals, TypeAmount } from '../answer/answer.js';
+import type { Answer, AnswerNotes, Coverage, Totals, TypeAmount } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
+import { collectRows, streamOf } from '../answer/rows.js';
+import { findAmountCaveats } from '../answer/totals.js';
 import {
   FRESHNESS_COLUMNS,
   type FreshnessSum,
@@ -15,7 +17,7 @@ import {
   withFreshness,
 } from '../freshness/read.js';
 import { colourOf } from '../freshness/words.js';
-import { type CoverageAt, findOldestReadCaveats, readCoverageAt, selectKnownIds } from '../history/as-of.js';
+import { type CoverageAt, readCoverageAt, selectKnownIds, toNotesAt } from '../history/as-of.js';
 import { wasValidAt } from '../read.js';
 import type { List, ListRequest } from './list.js';
 import { OWNER } from './matching-rows.js';
@@ -76,21 +78,19 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     list.isOffer && at === null && !areAllFresh && totals.amounts !== null && totals.rows > 0
       ? await readAvailable(reader, selection)
       : null;
+  const notes = known === null || at === null ? toNotesNow(list, at, freshness) : toNotesAt(at, known);
   const caveats = [
-    ...(known === null ? findUnreadCaveats(freshness) : findPastCaveats(known)),
+    ...notes.caveats,
     ...(totals.rows === 0 ? await findUnmatchedFilters(reader, request) : []),
     ...findLimitCaveats(totals, range),
   ];
   const names = list.columns.map(({ name }) => name);
   return {
+    ...notes,
     list,
-    at,
-    rows: rowFreshness === null ? toStream(rows) : withFreshness(rows, rowFreshness),
+    rows: rowFreshness === null ? streamOf(rows) : withFreshness(rows, rowFreshness),
     totals,
     available,
-    coverage: known === null ? coverageOfFreshness(list, freshness) : coverageOfKnown(known),
-    freshness,
-    gaps: known === null ? [] : known.flatMap(({ gaps }) => gaps),
     caveats,
     rowFreshness,
     columns: rowFreshness === null ? names : [...names, ...FRESHNESS_COLUMNS],
@@ -98,6 +98,16 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     empty: describeEmpty(list, filters.length > 0, at),
     sql,
   };
+}
+
+/** Returns the notes of a list whose rows are of the present, or that has no organizations. */
+function toNotesNow(
+  list: List,
+  at: string | null,
+  freshness: readonly FreshnessSum[],
+): Omit<AnswerNotes, 'totals'> {
+  const caveats = findUnreadCaveats(freshness);
+  return { at, coverage: coverageOfFreshness(list, freshness), freshness, gaps: [], caveats };
 }
 
 function describeEmpty({ plural, empty }: List, isFiltered: boolean, at: string | null): string {
@@ -163,16 +173,6 @@ async function readRows(reader: Reader, request: ListRequest, range: RowRange): 
   };
 }
 
-async function collectRows(rows: AsyncIterable<Row>): Promise<Row[]> {
-  const collected: Row[] = [];
-  for await (const row of rows) collected.push(row);
-  return collected;
-}
-
-async function* toStream(rows: readonly Row[] | AsyncIterable<Row>): AsyncGenerator<Row> {
-  yield* rows;
-}
-
 /** Reads how fresh the lists of the rows are. If the rows are still to come, reads it for all organizations. */
 async function readRowFreshness(
   reader: Reader,
@@ -201,11 +201,6 @@ function coverageOfFreshness({ resource }: List, sums: readonly FreshnessSum[]):
   return { counted, known, missing: known - counted };
 }
 
-function coverageOfKnown(all: readonly CoverageAt[]): Coverage {
-  const counted = selectKnownIds(all).length;
-  return { counted, known: all.length, missing: all.length - counted };
-}
-
 function countResources(sums: readonly FreshnessSum[]): number {
   return sums.reduce((count, { resources }) => count + resources, 0);
 }
@@ -218,18 +213,10 @@ function findUnreadCaveats(sums: readonly FreshnessSum[]): Caveat[] {
   return [{ code: isNothingRead ? 'nothing_read' : 'never_read', organizations }];
 }
 
-function findPastCaveats(known: readonly CoverageAt[]): Caveat[] {
-  if (selectKnownIds(known).length === 0)
-    return [{ code: 'nothing_known_then', organizations: known.length }];
-  return findOldestReadCaveats(known);
-}
-
-function findLimitCaveats({ rows, hasMore, amounts, rowsWithoutAmount }: Totals, range: RowRange): Caveat[] {
-  const isLimited = range.kind === 'first' && (hasMore || rows > range.limit);
+function findLimitCaveats(totals: Totals, range: RowRange): Caveat[] {
+  const isLimited = range.kind === 'first' && (totals.hasMore || totals.rows > range.limit);
   return [
     ...(isLimited ? [{ code: 'limited' as const, rows: range.limit }] : []),
-    ...(amounts !== null && rowsWithoutAmount > 0
-      ? [{ code: 'without_amount' as const, rows: rowsWithoutAmount }]
-      : []),
+    ...findAmountCaveats(totals),
   ];
 }
