@@ -17,6 +17,7 @@ async function openSealApi({
   mirrorMembers,
   evidenceCheckpointFile,
   evidenceTimestampUrl,
+  outboundAllow,
 }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = createLastSignedFile(keyFile);
@@ -27,7 +28,8 @@ async function openSealApi({
   const key = () => readKeyFile(keyFile);
   const sealer = { port, key, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
   const writeFile = evidenceCheckpointFile === null ? null : createCheckpointWriter(evidenceCheckpointFile);
-  const post = evidenceTimestampUrl === null ? null : createTimestampPost(evidenceTimestampUrl);
+  const post =
+    evidenceTimestampUrl === null ? null : createTimestampPost(evidenceTimestampUrl, outboundAllow);
   let lastRound: Promise<unknown> = Promise.resolve();
 
   /** Erases the salts of members in the evidence log if members are no longer mirrored. */

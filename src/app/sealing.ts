@@ -6,6 +6,7 @@ import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../sync/outcome.js';
 import { type SerializedError, startThread } from '../thread.js';
+import type { OutboundRange } from './outbound/address-ranges.js';
 import type { ProcessDependencies } from './process-health.js';
 
 /** The `workerData` of the sealing thread. */
@@ -16,6 +17,8 @@ export interface SealThreadData {
   readonly mirrorMembers: boolean;
   readonly evidenceCheckpointFile: string | null;
   readonly evidenceTimestampUrl: string | null;
+  /** Ranges beside public addresses in which the timestamp authority may be. */
+  readonly outboundAllow: readonly OutboundRange[];
 }
 
 /** The functions of the sealing thread. */

@@ -1,14 +1,21 @@
 /** Posts requests for timestamps to the authority of EVIDENCE_TIMESTAMP_URL. */
-import type { PostTimestampRequest } from '../evidence/timestamp.js';
+import { MAX_TIMESTAMP_BYTES, type PostTimestampRequest } from '../evidence/timestamp.js';
+import type { OutboundRange } from './outbound/address-ranges.js';
+import { createOutbound } from './outbound/outbound.js';
 
-/** Redirects are not followed, because they could lead to a host in the internal network. */
-export function createTimestampPost(url: string): PostTimestampRequest {
-  return (body, signal) =>
-    fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/timestamp-query', accept: 'application/timestamp-reply' },
-      body,
-      redirect: 'manual',
-      signal,
-    });
+/** Plain http is enough, because the authority signs its answer. Most public authorities offer nothing else. */
+export function createTimestampPost(url: string, allowed: readonly OutboundRange[]): PostTimestampRequest {
+  return async body => {
+    const outbound = createOutbound({ allowed, allowsHttp: true });
+    try {
+      return await outbound.post({
+        url,
+        body,
+        headers: { 'content-type': 'application/timestamp-query', accept: 'application/timestamp-reply' },
+        maxResponseBytes: MAX_TIMESTAMP_BYTES,
+      });
+    } finally {
+      outbound.close();
+    }
+  };
 }

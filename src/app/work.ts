@@ -111,13 +111,21 @@ export function startWorker(
       evidenceKeyFile: keyFile,
       evidenceCheckpointFile,
       evidenceTimestampUrl,
+      outboundAllow,
       mirrorMembers,
     } = settings;
     if (keyFile !== null)
       shutdown.add(
         await startSealing(
           { log, now },
-          { store: settings, keyFile, mirrorMembers, evidenceCheckpointFile, evidenceTimestampUrl },
+          {
+            store: settings,
+            keyFile,
+            mirrorMembers,
+            evidenceCheckpointFile,
+            evidenceTimestampUrl,
+            outboundAllow,
+          },
         ),
       );
     const { baseUrl, syncSchedule } = settings;

@@ -16,12 +16,13 @@ export interface Timestamp {
   readonly at: string;
 }
 
-/** Posts a request and returns the answer. Redirects must not be followed. */
-export type PostTimestampRequest = (body: Uint8Array, signal: AbortSignal) => Promise<Response>;
+/** Posts a request and returns the whole answer, of at most `MAX_TIMESTAMP_BYTES`. Redirects must not be followed. */
+export type PostTimestampRequest = (
+  body: Uint8Array,
+) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
 
 /** Tokens have 2 to 8 kB. */
-const MAX_BYTES = 65_536;
-const TIMEOUT_MS = 20_000;
+export const MAX_TIMESTAMP_BYTES = 65_536;
 const NONCE_BYTES = 8;
 const SHA256 = Buffer.from('300d06096086480165030402010500', 'hex');
 const SIGNED_DATA = Buffer.from('06092a864886f70d010702', 'hex');
@@ -40,20 +41,17 @@ export async function requestTimestamp(
   const imprint = computeImprint(text);
   const nonce = createNonce(randomBytes(NONCE_BYTES));
   const request = encodeDer(SEQUENCE, VERSION_1, imprint, nonce, TRUE);
-  const answer = await readTimestampResponse(post(request, AbortSignal.timeout(TIMEOUT_MS)));
+  const answer = await readTimestampResponse(post(request));
   return parseTimestampResponse(answer, imprint, nonce);
 }
 
-/** Reads an answer. The time limit covers its body too. */
-async function readTimestampResponse(answering: Promise<Response>): Promise<Uint8Array> {
-  try {
-    const response = await answering;
-    if (response.status !== 200) throwTimestampFault(`it answered with HTTP status ${response.status}`);
-    return await readBytes(response);
-  } catch (error) {
-    if (error instanceof EvidenceError) throw error;
-    throw new EvidenceError('no timestamp: the authority did not answer', { cause: error });
-  }
+async function readTimestampResponse(answering: ReturnType<PostTimestampRequest>): Promise<Uint8Array> {
+  const { status, body } = await answering.catch((cause: unknown) => {
+    const reason = cause instanceof Error ? `: ${cause.message}` : '';
+    throw new EvidenceError(`no timestamp: the authority did not answer${reason}`, { cause });
+  });
+  if (status !== 200) throwTimestampFault(`it answered with HTTP status ${status}`);
+  return body;
 }
 
 /** Whether a token is about a text. */
@@ -63,17 +61,6 @@ export function isTimestampOf(token: Uint8Array, text: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function readBytes(response: Response): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > MAX_BYTES) throwTimestampFault(`its answer is longer than ${MAX_BYTES} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 function parseTimestampResponse(answer: Uint8Array, imprint: Uint8Array, nonce: Uint8Array): Timestamp {

@@ -85,6 +85,7 @@ async function firstSync(dataDir, isSealed) {
       mirrorMembers: true,
       evidenceCheckpointFile: null,
       evidenceTimestampUrl: null,
+      outboundAllow: [],
     };
     const stop = isSealed ? await startSealing(tools, given, ROUND_MS) : async () => undefined;
     taken = await spent(() => read(stage, OWNER, 'retirements', FIRST, retirement));

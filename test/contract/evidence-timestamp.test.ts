@@ -22,7 +22,7 @@ describe.each(ENGINES)('$name', engine => {
     const log = await openSealedMirror(engine);
     const authority = await startTimestampAuthority();
     const { port, stage, round } = log;
-    const post = createTimestampPost(authority.url);
+    const post = createTimestampPost(authority.url, ['loopback']);
     const publish = () =>
       publishCheckpoint({ port, now: () => stage.clock.at, randomBytes, writeFile: null, post });
     await round();
@@ -114,6 +114,7 @@ describe.each(ENGINES)('$name', engine => {
       REGISTRY_APP_ID: 'a',
       EVIDENCE_KEY_FILE: keyFile,
       EVIDENCE_TIMESTAMP_URL: authority.url,
+      OUTBOUND_ALLOW: 'loopback',
     };
     const options = { env: settings, now: () => stage.clock.at };
     const exported = await runCommand(['evidence', 'export', 'organization-1', folder], options);

@@ -77,7 +77,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['text/loopback.ts'],
   cli: EVERYTHING,
   app: EVERYTHING,
-  'app/config': ['registry/auth/private-key.ts', 'evidence/signing-key.ts', 'store/settings.ts', 'text'],
+  'app/config': [
+    'app/outbound/address-ranges.ts',
+    'registry/auth/private-key.ts',
+    'evidence/signing-key.ts',
+    'store/settings.ts',
+    'text',
+  ],
+  'app/outbound': ['text'],
   'app/log': [],
   'app/operations': ['webhook/problem-response.ts', 'text'],
   main: [...EVERYTHING, 'cli'],
@@ -98,7 +105,7 @@ export interface DependencyHome {
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/read-settings.ts'], sandbox: 'one' },
   'the global fetch': {
-    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts', 'app/timestamp-authority.ts'],
+    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts'],
     sandbox: 'one',
   },
   'the console': { homes: ['evidence/checker/node'], sandbox: 'none' },
@@ -116,8 +123,11 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
     ],
     sandbox: 'any',
   },
-  'node:http': { homes: ['webhook', 'app/operations', 'console', 'main.ts', 'cli'], sandbox: 'any' },
-  'a raw socket': { homes: [], sandbox: 'none' },
+  'node:http': {
+    homes: ['webhook', 'app/operations', 'app/outbound', 'console', 'main.ts', 'cli'],
+    sandbox: 'any',
+  },
+  'a raw socket': { homes: ['app/outbound'], sandbox: 'none' },
   'better-sqlite3': { homes: ['store/sqlite'], sandbox: 'none' },
   'better-sqlite3-12': { homes: ['store/sqlite'], sandbox: 'none' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },

@@ -1,5 +1,6 @@
 import { PrivateKeyError, readPrivateKey } from '../../registry/auth/private-key.js';
 import { isLoopbackHost } from '../../text/loopback.js';
+import { type OutboundRange, parseOutboundRanges } from '../outbound/address-ranges.js';
 import type { SettingParser } from './define-setting.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
@@ -96,6 +97,12 @@ export const parseHostNames = convertParsed(
       .split(',')
       .filter(name => name !== ''),
 );
+
+/** Parses ranges of addresses, separated by commas. */
+export const parseOutboundAllow: SettingParser<readonly OutboundRange[]> = async text => {
+  const value = parseOutboundRanges(text ?? '');
+  return value === null ? { expected: 'loopback, private, or both separated by a comma' } : { value };
+};
 
 /** Checks a private key and returns its PEM text unchanged. */
 export const parsePrivateKey: SettingParser<string> = async text => {

@@ -9,6 +9,7 @@ import {
   createPatternParser,
   convertParsed,
   parseHostNames,
+  parseOutboundAllow,
   createNumberParser,
   createChoiceParser,
   makeOptional,
@@ -267,6 +268,14 @@ const DEFINITIONS = [
       }),
       null,
     ),
+  }),
+  defineSetting({
+    name: 'OUTBOUND_ALLOW',
+    property: 'outboundAllow',
+    roles: ['work'],
+    description:
+      'Address ranges beside public ones to which events and timestamp requests may be sent: loopback, private, or both separated by a comma.',
+    parse: makeOptional(parseOutboundAllow, []),
   }),
   defineSetting({
     name: 'LOG_LEVEL',

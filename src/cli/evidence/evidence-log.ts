@@ -5,6 +5,7 @@
  * if it exists, and loads the modules of the log only then, so that other commands start quickly.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { parseOutboundRanges } from '../../app/outbound/address-ranges.js';
 import type { EvidencePort, LeafFilter } from '../../evidence/port.js';
 import type { CommandContext, MirrorLocation } from '../context.js';
 import { createUsageError } from '../command-error.js';
@@ -68,8 +69,9 @@ export async function sealBeforeExport(
   };
   try {
     await sealForExport(sealing, organizationId);
-    const url = requireMirror().env['EVIDENCE_TIMESTAMP_URL'];
-    if (url) await timestampCheckpoint(sealing, createTimestampPost(url));
+    const { EVIDENCE_TIMESTAMP_URL: url, OUTBOUND_ALLOW: ranges } = requireMirror().env;
+    if (url)
+      await timestampCheckpoint(sealing, createTimestampPost(url, parseOutboundRanges(ranges ?? '') ?? []));
     return null;
   } catch (error) {
     /** The user who exports may not be allowed to read the key or to write next to it, and the authority may be down. */

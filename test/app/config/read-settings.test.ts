@@ -69,6 +69,7 @@ test('settings that are not set have the defaults of the table', async () => {
     evidenceKeyFile: null,
     evidenceCheckpointFile: null,
     evidenceTimestampUrl: null,
+    outboundAllow: [],
     baseUrl: 'https://api.registry.example/v1',
     headerPrefix: 'registry',
     apiVersion: '2023-06-16',
