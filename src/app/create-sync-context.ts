@@ -4,7 +4,7 @@ import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/certificate-store.js';
 import { createMirror } from '../mirror/create-mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import type { MirrorPort } from '../mirror/port.js';
+import type { MirrorPort } from '../mirror/port/mirror-port.js';
 import type { SyncContext } from '../sync/sync-context.js';
 
 /** Open ports, the registry client and a clock, from which a sync context is made. */

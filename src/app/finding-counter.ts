@@ -1,6 +1,6 @@
 import type { Engine } from '../store/engine.js';
 import type { Log } from './log.js';
-import type { MirrorPort } from '../mirror/port.js';
+import type { MirrorPort } from '../mirror/port/mirror-port.js';
 import { FINDINGS } from '../query/history/findings.js';
 import { describeFailure } from '../sync/outcome.js';
 

@@ -2,7 +2,8 @@ import type { Project } from '../registry/object-models.js';
 import type { ProjectsSession } from './mirror.js';
 import { formatInstant } from '../resources/sql-values.js';
 import { PROJECTS } from '../resources/projects.js';
-import type { MirrorPort, ProjectAnswer } from './port.js';
+import type { MirrorPort } from './port/mirror-port.js';
+import type { ProjectAnswer } from './port/projects.js';
 import type { SyncSession } from './sync-session.js';
 
 /** Creates the answer to store for a project: its column values, its JSON and the time of its arrival. */

@@ -2,7 +2,8 @@ import { MirrorError } from './mirror-error.js';
 import type { PurgeRequest } from './mirror.js';
 import { parseRetirementId } from './certificates/certificate-file-name.js';
 import type { PdfStore } from './pdf-store.js';
-import type { MirrorPort, PurgeResult } from './port.js';
+import type { MirrorPort } from './port/mirror-port.js';
+import type { PurgeResult } from './port/removal.js';
 
 const FILES_PER_BATCH = 64;
 

@@ -1,17 +1,15 @@
 import { MirrorError } from './mirror-error.js';
-import {
-  type HasNewDelivery,
-  type CommitResult,
-  type ChangeCounts,
-  type SyncCompletion,
-  type ReadFault,
-  type MirrorPort,
-  NO_CHANGES,
-  type ListState,
-  type OpenSync,
-  type SyncRequest,
-  type ReadTraffic,
-} from './port.js';
+import type {
+  HasNewDelivery,
+  CommitResult,
+  ChangeCounts,
+  SyncCompletion,
+  OpenSync,
+  SyncRequest,
+} from './port/sync.js';
+import type { ReadFault, ListState, ReadTraffic } from './port/read.js';
+import type { MirrorPort } from './port/mirror-port.js';
+import { NO_CHANGES } from './port/rows.js';
 import type { Resource } from '../resources/lists.js';
 
 /** Resources whose every change a webhook announces. A change found without a webhook is counted as drift. */

@@ -1,4 +1,5 @@
-import type { ListChanges, OpenSync, SyncCompletion } from './port.js';
+import type { ListChanges } from './port/rows.js';
+import type { OpenSync, SyncCompletion } from './port/sync.js';
 
 /** Whether a commit completes a scheduled read in which no row changed. */
 export function isUnchangedRead(

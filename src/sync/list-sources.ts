@@ -2,7 +2,7 @@
  * How each list of an organization is read from the registry: `SOURCES` has one entry per list, with the call that reads
  * it in chunks and the parser of its rows. Reading a list and storing it is the work of `read/read-list.ts`.
  */
-import type { RowKey } from '../mirror/port.js';
+import type { RowKey } from '../mirror/port/rows.js';
 import type { OrganizationClient } from '../registry/client-types.js';
 import type { SourceObject } from '../registry/json/json-object.js';
 import {

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Permissions, hasPermission } from '../registry/object-models.js';
-import type { LastRead } from '../mirror/port.js';
+import type { LastRead } from '../mirror/port/read.js';
 import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';

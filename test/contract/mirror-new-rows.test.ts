@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type RowInsert, NO_CHANGES } from '../../src/mirror/port.js';
+import { type RowInsert, NO_CHANGES } from '../../src/mirror/port/rows.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { ENGINES, openSync } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RowKey } from '../../src/mirror/port.js';
+import type { RowKey } from '../../src/mirror/port/rows.js';
 import { ENGINES, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, createUnknownPage, retirements } from '../support/mirror/rows.js';
 

@@ -17,7 +17,7 @@ import {
   retirements,
 } from '../support/mirror/rows.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { MirrorPort } from '../../src/mirror/port.js';
+import type { MirrorPort } from '../../src/mirror/port/mirror-port.js';
 import type { Credit } from '../../src/registry/object-models.js';
 
 const confirmAllGone = async (ids: readonly string[]) => ids;

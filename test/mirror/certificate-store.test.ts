@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parseRetirementId } from '../../src/mirror/certificates/certificate-file-name.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import type { MirrorPort } from '../../src/mirror/port.js';
+import type { MirrorPort } from '../../src/mirror/port/mirror-port.js';
 import { retirements } from '../support/mirror/rows.js';
 import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareRows, formatKey, type ObservedRow } from '../../src/mirror/list/compare-rows.js';
-import type { StoredRow } from '../../src/mirror/port.js';
+import type { StoredRow } from '../../src/mirror/port/rows.js';
 import type { Retirement } from '../../src/registry/object-models.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { retirement } from '../support/mirror/rows.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RowClose } from '../../src/mirror/port.js';
+import type { RowClose } from '../../src/mirror/port/rows.js';
 import { type ScheduledWrite, WriteSchedule } from '../../src/mirror/list/write-schedule.js';
 
 const COMPLETION = { state: 'complete', fault: null, isInterrupted: false, requests: 1, bytes: 1 } as const;

@@ -1,6 +1,6 @@
 import type { ListEntry } from '../../resources/entry.js';
 import { toComparableText } from '../../resources/sql-values.js';
-import type { RowInsert, RowKey, StoredRow, VersionCells } from '../port.js';
+import type { RowInsert, RowKey, StoredRow, VersionCells } from '../port/rows.js';
 
 /** A row as an answer of the registry showed it. */
 export interface ObservedRow<Item> {

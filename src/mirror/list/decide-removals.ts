@@ -1,6 +1,9 @@
 import { LISTS } from '../../resources/lists.js';
 import type { LookUpMissingRows } from '../mirror.js';
-import type { ReadFault, ListRef, MirrorPort, SyncRequest } from '../port.js';
+import type { ReadFault } from '../port/read.js';
+import type { ListRef } from '../port/rows.js';
+import type { MirrorPort } from '../port/mirror-port.js';
+import type { SyncRequest } from '../port/sync.js';
 import type { SyncSession } from '../sync-session.js';
 import {
   COMPLETE,

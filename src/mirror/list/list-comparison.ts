@@ -1,5 +1,7 @@
 import { MirrorError } from '../mirror-error.js';
-import type { RowInsert, RowKey, ListRef, MirrorPort, SyncRequest, StoredRow } from '../port.js';
+import type { RowInsert, RowKey, ListRef, StoredRow } from '../port/rows.js';
+import type { MirrorPort } from '../port/mirror-port.js';
+import type { SyncRequest } from '../port/sync.js';
 import { createIdSet, hashId, type IdSet } from '../../registry/pages/id-set.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncSession } from '../sync-session.js';

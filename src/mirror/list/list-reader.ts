@@ -7,14 +7,12 @@ import { isForgotten } from '../forgotten-people.js';
 import {
   type ListChanges,
   type RowClose,
-  type SyncCompletion,
-  type ReadFault,
   type RowKey,
-  type LastRead,
   type ListCommitResult,
   NO_CHANGES,
-  type ReadTraffic,
-} from '../port.js';
+} from '../port/rows.js';
+import type { SyncCompletion } from '../port/sync.js';
+import type { ReadFault, LastRead, ReadTraffic } from '../port/read.js';
 import { PageDigests } from './page-digests.js';
 import { type ScheduledWrite, WriteSchedule } from './write-schedule.js';
 import type { ObservedRow } from './compare-rows.js';

@@ -6,7 +6,9 @@ import {
   type RemovalVerdict,
 } from './judge-missing-rows.js';
 import type { LookUpMissingRows } from '../mirror.js';
-import type { ReadFault, ListRef, MirrorPort } from '../port.js';
+import type { ReadFault } from '../port/read.js';
+import type { ListRef } from '../port/rows.js';
+import type { MirrorPort } from '../port/mirror-port.js';
 import { VersionSet } from './version-set.js';
 
 const ROWS_PER_SCAN = 2_000;

@@ -1,6 +1,6 @@
 import { hashId } from '../../registry/pages/id-set.js';
 import type { ObservedPage } from '../mirror.js';
-import type { ListState } from '../port.js';
+import type { ListState } from '../port/read.js';
 
 /** Hexadecimal digits of a digest that are stored: enough to tell any two pages of a list apart. */
 const DIGEST_DIGITS = 16;

@@ -1,4 +1,4 @@
-import type { ListChanges, VersionCells } from '../port.js';
+import type { ListChanges, VersionCells } from '../port/rows.js';
 import type { PendingWrite } from './compare-rows.js';
 
 /** Differences that one transaction writes. */

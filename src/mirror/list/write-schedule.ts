@@ -1,4 +1,5 @@
-import type { ListChanges, RowClose, SyncCompletion } from '../port.js';
+import type { ListChanges, RowClose } from '../port/rows.js';
+import type { SyncCompletion } from '../port/sync.js';
 
 /** The most changes in one transaction. More would make other writers wait for over 60 ms. */
 const MAX_CHANGES_PER_WRITE = 800;

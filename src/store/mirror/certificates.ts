@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { CertificateDownload, CertificateWriteResult, MirrorPort } from '../../mirror/port.js';
+import type { CertificateDownload, CertificateWriteResult } from '../../mirror/port/certificates.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { CertificateState } from '../contract/states.js';

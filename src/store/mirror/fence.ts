@@ -1,5 +1,5 @@
 import { MirrorError } from '../../mirror/mirror-error.js';
-import type { WriteClaim } from '../../mirror/port.js';
+import type { WriteClaim } from '../../mirror/port/sync.js';
 import { type Params, prepared } from '../sql/prepared.js';
 
 type ClaimedPart = { readonly organizationId: string; readonly part: string };

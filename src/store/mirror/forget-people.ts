@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { hashEmail } from '../../mirror/forgotten-people.js';
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, sqlStatement } from '../sql/columns.js';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { computeVersionInstant } from '../../mirror/version-clock.js';
-import type { InstallationRead, MirrorPort } from '../../mirror/port.js';
+import type { InstallationRead } from '../../mirror/port/installations.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import {
   INSTALLATIONS,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely';
-import type { AccessMark, MirrorPort, ListState } from '../../mirror/port.js';
+import type { AccessMark, ListState } from '../../mirror/port/read.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Resource } from '../../resources/lists.js';
 import type { Db } from '../contract/tables.js';

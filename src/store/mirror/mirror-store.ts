@@ -1,4 +1,4 @@
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import type { Database } from '../statement.js';
 import { type CertificateFiles, createCertificates } from './certificates.js';
 import { createFacts } from './freshness-facts.js';

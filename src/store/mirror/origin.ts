@@ -1,5 +1,5 @@
 import { MirrorError } from '../../mirror/mirror-error.js';
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
-import type { ChangeCounts, MirrorPort, ProjectAnswer, ProjectWriteResult } from '../../mirror/port.js';
+import type { ChangeCounts } from '../../mirror/port/sync.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
+import type { ProjectAnswer, ProjectWriteResult } from '../../mirror/port/projects.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Table, Value } from '../dialect.js';

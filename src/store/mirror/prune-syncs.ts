@@ -1,5 +1,6 @@
 import { type Expression, sql } from 'kysely';
-import type { MirrorPort, PrunePosition } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
+import type { PrunePosition } from '../../mirror/port/removal.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { isListResource } from '../../resources/lists.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';

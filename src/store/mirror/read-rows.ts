@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { RowKey, MirrorPort } from '../../mirror/port.js';
+import type { RowKey } from '../../mirror/port/rows.js';
+import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import type { SqlValue } from '../../resources/sql-values.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
 import { versionedTable } from '../contract/tables.js';

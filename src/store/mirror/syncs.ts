@@ -1,7 +1,13 @@
 import { sql, type Expression, type RawBuilder } from 'kysely';
 import { VersionClock } from '../../mirror/version-clock.js';
 import { MirrorError } from '../../mirror/mirror-error.js';
-import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
+import type {
+  SyncCause,
+  CommitResult,
+  ChangeCounts,
+  SyncCompletion,
+  OpenSync,
+} from '../../mirror/port/sync.js';
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';

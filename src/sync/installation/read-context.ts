@@ -1,4 +1,5 @@
-import type { SyncCause, LastRead, WriteClaim } from '../../mirror/port.js';
+import type { SyncCause, WriteClaim } from '../../mirror/port/sync.js';
+import type { LastRead } from '../../mirror/port/read.js';
 import type { OrganizationClient } from '../../registry/client-types.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { SyncContext, ReadSummary } from '../sync-context.js';

@@ -6,7 +6,7 @@
  */
 import type { DeliveryQuery } from '../../inbox/delivery.js';
 import { type ClaimedJob, UNCHANGED_OUTCOME } from '../../inbox/job.js';
-import type { LastRead } from '../../mirror/port.js';
+import type { LastRead } from '../../mirror/port/read.js';
 import type { SyncContext } from '../sync-context.js';
 import { endsJob, SyncError, toFailureCode } from '../outcome.js';
 import { isPermitted, planReads, type ReadPlan, type SyncedResource } from '../plan.js';

@@ -1,4 +1,4 @@
-import type { LastAnswer, ReadTraffic } from '../../mirror/port.js';
+import type { LastAnswer, ReadTraffic } from '../../mirror/port/read.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CallRecord } from '../../registry/http/http-types.js';
 

@@ -1,4 +1,5 @@
-import type { ReadFault, RowKey } from '../../mirror/port.js';
+import type { ReadFault } from '../../mirror/port/read.js';
+import type { RowKey } from '../../mirror/port/rows.js';
 import { RegistryError } from '../../registry/errors.js';
 import { hashObjectText } from '../../registry/json/json-object.js';
 import type { ObservedPage } from '../../registry/pages/observed-page.js';

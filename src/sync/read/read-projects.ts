@@ -1,4 +1,4 @@
-import type { ProjectAnswer } from '../../mirror/port.js';
+import type { ProjectAnswer } from '../../mirror/port/projects.js';
 import { createProjectAnswer } from '../../mirror/projects-session.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from '../installation/read-context.js';

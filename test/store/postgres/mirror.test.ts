@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
-import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
+import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port/rows.js';
 import { LISTS } from '../../../src/resources/lists.js';
 import { takeEmptyDatabase, openDatabase } from '../../support/postgres.js';
 import { MINUTE, openSync, type TestMirror, openMirrorOnPostgres } from '../../support/mirror/open.js';

@@ -13,7 +13,8 @@ import type {
   ListReadRequest,
 } from '../../../src/mirror/mirror.js';
 import type { PdfStore } from '../../../src/mirror/pdf-store.js';
-import type { MirrorPort, OpenSync } from '../../../src/mirror/port.js';
+import type { MirrorPort } from '../../../src/mirror/port/mirror-port.js';
+import type { OpenSync } from '../../../src/mirror/port/sync.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
 import type { ConsistencyFault } from '../../../src/store/contract/consistency-fault.js';
 import type { Reader } from '../../../src/store/contract/reader.js';

@@ -1,4 +1,4 @@
-import type { MirrorPort } from '../../../mirror/port.js';
+import type { MirrorPort } from '../../../mirror/port/mirror-port.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
 import { createCertificateFiles } from './certificate-folder.js';
 import { createDatabaseOn, tuneForWriting } from '../database.js';

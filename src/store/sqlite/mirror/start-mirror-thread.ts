@@ -1,4 +1,4 @@
-import type { MirrorPort } from '../../../mirror/port.js';
+import type { MirrorPort } from '../../../mirror/port/mirror-port.js';
 import { resolveBuiltFile } from '../../../package.js';
 import { type SerializedError, startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';

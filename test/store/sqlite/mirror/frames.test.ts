@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createSyncContext } from '../../../../src/app/create-sync-context.js';
 import { describeThisProcess } from '../../../../src/app/process-identity.js';
 import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
-import type { MirrorPort } from '../../../../src/mirror/port.js';
+import type { MirrorPort } from '../../../../src/mirror/port/mirror-port.js';
 import { createSyncService } from '../../../../src/sync/sync-service.js';
 import { createTestClient, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';

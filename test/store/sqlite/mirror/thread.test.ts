@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Sqlite } from '../../../../src/store/sqlite/open-database.js';
 import { startMirrorThread } from '../../../../src/store/sqlite/mirror/start-mirror-thread.js';
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
-import type { MirrorPort } from '../../../../src/mirror/port.js';
+import type { MirrorPort } from '../../../../src/mirror/port/mirror-port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
 import { installation, createUnknownPage, retirements } from '../../../support/mirror/rows.js';
 import { temporaryMirror, TRAFFIC } from '../../../support/mirror/open.js';

@@ -1,0 +1,72 @@
+import type { CommitResult } from './sync.js';
+import type { SqlValue } from '../../resources/sql-values.js';
+import type { ListResource } from '../../resources/lists.js';
+
+/** The parts of a row's key. Each is an id or a hash. */
+export type RowKey = readonly string[];
+
+/** One list of one organization. */
+export interface ListRef {
+  readonly organizationId: string;
+  readonly resource: ListResource;
+}
+
+/** A current row of a mirrored list. */
+export interface StoredRow {
+  readonly version: number;
+  readonly document: string;
+  readonly key: RowKey;
+  /** The values of its columns, in the order of the columns; empty if they were not requested. */
+  readonly cells: readonly SqlValue[];
+}
+
+/** The column values of one version, in the order of the columns. */
+export interface VersionCells {
+  readonly version: number;
+  readonly cells: readonly SqlValue[];
+}
+
+/** A new version of a row, to be inserted. */
+export interface RowInsert {
+  readonly key: RowKey;
+  /** The values of its columns, in the order of the columns. */
+  readonly cells: readonly SqlValue[];
+  readonly document: string;
+  /** When the answer arrived that showed it. */
+  readonly observedAt: string;
+  /** The version that it replaces; null for a row that is new. */
+  readonly replacedVersion: number | null;
+}
+
+/** A row to be closed, because the registry no longer has it. */
+export interface RowClose {
+  readonly version: number;
+  /** When the answer arrived that no longer had the row. */
+  readonly observedAt: string;
+}
+
+/** The changes to a list that one transaction writes. */
+export interface ListChanges {
+  readonly inserts: readonly RowInsert[];
+  readonly closes: readonly RowClose[];
+  /** The right column values of versions that somebody changed by hand. They do not become new versions. */
+  readonly repairs: readonly VersionCells[];
+  /** Ids of projects that rows of this sync reference for the first time. */
+  readonly projects: readonly string[];
+  /** Packed versions of rows whose removal a second read must confirm. Null clears the stored ones, undefined leaves them. */
+  readonly unconfirmedRemovals: Uint8Array | null | undefined;
+}
+
+export const NO_CHANGES: ListChanges = {
+  inserts: [],
+  closes: [],
+  repairs: [],
+  projects: [],
+  unconfirmedRemovals: undefined,
+};
+
+/** What a commit of list changes changed. */
+export interface ListCommitResult extends CommitResult {
+  /** The version of each insert; 0 if it was not written because the person asked to be forgotten. */
+  readonly versions: readonly number[];
+}
