@@ -14,26 +14,45 @@ import { until } from '../support/wait.js';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The only packages that the client needs. No other package is installed, so it cannot load one. */
-const NEEDED = ['jose', '@types/node', 'undici-types'];
+/** The only packages that the client and the types of the mirror need. No other package is installed. */
+const NEEDED = ['jose', 'kysely', '@types/node', 'undici-types'];
 
 /** The programs in TypeScript of docs/examples. */
-const EXAMPLES = ['warehouse', 'with-token', 'webhook'];
-/** The compiler's output for all programs, by line. */
+const EXAMPLES = ['warehouse', 'with-token', 'webhook', 'mirror'];
+/** The compiler's errors of all programs. */
 let messages: readonly string[] = [];
 let folder = '';
 
 const EXPORTS = `
   import { openDelivery, readPayload } from 'carbon-mirror/webhook';
+  import { openMirror } from 'carbon-mirror/mirror';
   import { startSandbox } from 'carbon-mirror/sandbox';
   import manifest from 'carbon-mirror/package.json' with { type: 'json' };
-  const kinds: string[] = [typeof openDelivery, typeof readPayload, typeof startSandbox, manifest.name];
+  const kinds: string[] = [
+    typeof openDelivery, typeof readPayload, typeof openMirror, typeof startSandbox, manifest.name,
+  ];
   console.log(kinds.join());`;
 
 const WRONG = `
   import { createClient } from 'carbon-mirror/client';
   const client = createClient({ baseUrl: '', appId: '', privateKey: '', now: Date.now, random: Math.random });
   await client.token.listInstallations();`;
+
+/** Queries that must not compile, one a line, with a word of the error. */
+const WRONG_QUERIES = [
+  ["mirror.selectFrom('retirements').select('benefactor')", 'benefactor'],
+  ["mirror.selectFrom('retirements_of_2020').selectAll()", 'retirements_of_2020'],
+  ["mirror.selectFrom('retirements').select('id').where('id', '=', 7)", '7'],
+  ["mirror.selectFrom('freshness').select('state').where('state', '=', 'old')", 'old'],
+  ["mirror.selectFrom('warehouse_credits').select('amount_micro')", 'amount_micro'],
+  ["mirror.selectFrom('warehouse_sums').select(({ fn }) => fn.sum('amount').as('tonnes'))", 'amount'],
+  ["mirror.updateTable('retirements').set({ beneficiary: 'Nobody' })", 'never'],
+] as const;
+const WRONG_QUERIES_FILE = 'wrong-queries.ts';
+const WRONG_QUERIES_TEXT = [
+  "import { openMirror } from 'carbon-mirror/mirror'; const mirror = await openMirror({ dataDir: 'data' });",
+  ...WRONG_QUERIES.map(([query]) => `await ${query}.execute();`),
+].join('\n');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'carbon-package-'));
@@ -55,9 +74,15 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, 'exports.ts'), EXPORTS);
   await writeFile(join(folder, 'wrong.ts'), WRONG);
+  await writeFile(join(folder, WRONG_QUERIES_FILE), WRONG_QUERIES_TEXT);
   for (const name of EXAMPLES)
     await copyFile(join(ROOT, `docs/examples/${name}.ts`), join(folder, `${name}.ts`));
-  messages = await compileFiles([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
+  messages = await compileFiles([
+    ...EXAMPLES.map(name => `${name}.ts`),
+    'exports.ts',
+    'wrong.ts',
+    WRONG_QUERIES_FILE,
+  ]);
   return () => rm(folder, { recursive: true, force: true });
 });
 
@@ -66,7 +91,8 @@ async function compileFiles(files: readonly string[]): Promise<readonly string[]
   const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
   const compiled = run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...files], { cwd: folder });
   const { stdout } = await compiled.catch((error: { stdout: string }) => error);
-  return stdout.split('\n').filter(line => line !== '');
+  // The explanation of an error follows it in indented lines.
+  return stdout.split(/\n(?! )/).filter(line => line !== '');
 }
 
 test('P10 the programs of docs/examples type-check and run with the package installed in an empty folder', async () => {
@@ -111,7 +137,7 @@ test('P10 the programs of docs/examples type-check and run with the package inst
   expect(String((await line)[0])).toMatch(/^warehouseTransaction /);
 });
 
-const isFault = (line: string) => !line.startsWith('wrong.ts');
+const isFault = (line: string) => !line.startsWith('wrong');
 
 const isThere = () => true;
 const isNotThere = () => false;
@@ -130,7 +156,7 @@ test('every export of the package has code and types', async () => {
     await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
   const { stdout } = await run(process.execPath, ['exports.js'], { cwd: folder });
-  expect(stdout).toBe('function,function,function,carbon-mirror\n');
+  expect(stdout).toBe('function,function,function,function,carbon-mirror\n');
 });
 
 test('the command runs from the bundle of the package', async () => {
@@ -151,8 +177,14 @@ test('the package contains no source map whose source it lacks', async () => {
 });
 
 test('a call with wrong arguments does not compile', () => {
-  const faults = messages.filter(line => line.startsWith('wrong.ts'));
+  const faults = messages.filter(line => line.startsWith('wrong.ts('));
   expect(faults).toEqual([expect.stringContaining('listInstallations')]);
+});
+
+test.each(WRONG_QUERIES)('a query that does not fit the tables does not compile: %s', (query, word) => {
+  const line = WRONG_QUERIES.findIndex(([each]) => each === query) + 2;
+  const fault = messages.find(message => message.startsWith(`${WRONG_QUERIES_FILE}(${line},`));
+  expect(fault).toContain(word);
 });
 
 test('the package lists every package that it runs, with version, hash and licence', async () => {

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import type { Value } from '../contract/tables.js';
+import type { MirrorTables } from '../typed/mirror-tables.js';
+import { demandSchema } from './migrate.js';
+import { openDatabase, type Sqlite } from './open-database.js';
+import { toSafeNumbers } from './safe-integers.js';
+
+/** A reader may wait for a checkpoint or a migration, but never for a writer. */
+const BUSY_MS = 5_000;
+
+/** Opens `mirror.db` of a folder for typed queries. The connection is read-only. */
+export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTables>> {
+  const database = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: BUSY_MS, readonly: true });
+  try {
+    demandSchema(database, 'mirror');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const db = new Kysely<MirrorTables>({
+    dialect: new SqliteDialect({ database: withExactIntegers(database) }),
+  });
+  // Kysely closes a connection only after it has run a statement, and this one also refuses writes to attached files.
+  await db.executeQuery(CompiledQuery.raw('PRAGMA query_only = ON'));
+  return db;
+}
+
+/** Returns integers as numbers, or as bigints if they are too large, and binds whole numbers as integers. */
+function withExactIntegers(database: Sqlite): SqliteDatabase {
+  return {
+    close: () => void database.close(),
+    prepare: text => {
+      const statement = database.prepare<unknown[], Record<string, Value>>(text);
+      if (!statement.reader) return createWrite(() => statement.run());
+      statement.safeIntegers();
+      return {
+        reader: true,
+        all: values => statement.all(...values.map(toInteger)).map(toSafeNumbers),
+        iterate: values => iterate(statement.iterate(...values.map(toInteger))),
+        run: () => ({ changes: 0, lastInsertRowid: 0 }),
+      };
+    },
+  };
+}
+
+/** Returns a statement without rows, which the read-only connection refuses if it writes. */
+function createWrite(run: SqliteStatement['run']): SqliteStatement {
+  return { reader: false, run, all: () => [], iterate: () => iterate([]) };
+}
+
+function* iterate(rows: Iterable<Record<string, Value>>): IterableIterator<Record<string, Value>> {
+  for (const row of rows) yield toSafeNumbers(row);
+}
+
+function toInteger(value: unknown): unknown {
+  return Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
+}
