@@ -63,4 +63,50 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
     expect(await readKnownOrganizations(scene)).toEqual([waits('i-3'), ACTIVE]);
   });
+
+  test('an organization has its most active installation, and of equal ones that with the highest id', async () => {
+    const scene = await stage();
+    const { mirror, clock, db } = scene;
+    const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+    const installed = [
+      ['i-1', 'a', 'uninstalled'],
+      ['i-2', 'a', 'active'],
+      ['i-3', 'a', 'active'],
+      ['i-4', 'a', 'suspended'],
+      ['i-1', 'b', 'suspended'],
+      ['i-2', 'b', 'uninstalled'],
+      ['i-1', 'c', 'uninstalled'],
+      ['i-1', 'd', 'uninstalled'],
+      ['i-2', 'd', 'uninstalled'],
+    ] as const;
+    for (const [id, owner, state] of installed)
+      await mirror.writeInstallation({
+        ...by,
+        installation: { ...installation(`${owner}-${id}`), organizationId: owner },
+        state,
+      });
+    const awaited = [
+      ['b-i-9', 'b'],
+      ['c-i-8', 'c'],
+      ['c-i-9', 'c'],
+    ] as const;
+    // An installation that was read meanwhile still has its row for a moment.
+    for (const [id, owner] of [...awaited, ['d-i-2', 'd']])
+      await db.change(
+        'INSERT INTO awaited_installations VALUES (?, ?, ?)',
+        id ?? '',
+        owner ?? '',
+        formatInstant(clock.at),
+      );
+    const known = [
+      { id: 'a-i-3', owner: 'a', state: 'active' },
+      { id: 'b-i-1', owner: 'b', state: 'suspended' },
+      waits('c-i-9', 'c'),
+      { id: 'd-i-2', owner: 'd', state: 'uninstalled' },
+    ];
+    expect(await readKnownOrganizations(scene)).toEqual([...known, ACTIVE]);
+    expect(await db.rows("SELECT state FROM coverage WHERE organization_id = 'c'")).toEqual([
+      { state: 'never_read' },
+    ]);
+  });
 });

@@ -16,20 +16,25 @@ const COVERAGE = view(
     ],
     state: ['text', 'active, suspended, never_read (known, but never read) or uninstalled', SURE],
   },
-  ({ mirror }) => `WITH known AS (
-  SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
-  FROM ${mirror}installations
+  ({ mirror }) => {
+    const isUnread = `NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.id = a.id)`;
+    return `-- The names of the states happen to sort by activity: active, suspended, uninstalled.
+WITH known AS (
+  SELECT i.organization_id, i.id, i.state FROM ${mirror}installations AS i
+  WHERE NOT EXISTS (
+      SELECT 1 FROM ${mirror}installations AS b
+      WHERE b.organization_id = i.organization_id AND b.state <= i.state AND (b.state < i.state OR b.id > i.id))
+    AND (i.state <> 'uninstalled' OR coalesce(i.organization_id, '') NOT IN (
+      SELECT a.organization_id FROM ${mirror}awaited_installations AS a WHERE a.organization_id IS NOT NULL AND ${isUnread}))
   UNION ALL
-  SELECT organization_id, id, 'never_read', 3 FROM ${mirror}awaited_installations AS a
-  WHERE NOT EXISTS (SELECT 1 FROM ${mirror}installations AS i WHERE i.id = a.id)
-),
-ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY coalesce(organization_id, id) ORDER BY place, id DESC) AS rank FROM known
+  SELECT a.organization_id, max(a.id), 'never_read' FROM ${mirror}awaited_installations AS a
+  WHERE ${isUnread} AND NOT EXISTS (
+    SELECT 1 FROM ${mirror}installations AS i WHERE i.organization_id = a.organization_id AND i.state <> 'uninstalled')
+  GROUP BY a.organization_id, CASE WHEN a.organization_id IS NULL THEN a.id END
 )
 SELECT k.organization_id, o.full_name, k.id, k.state
-FROM ranked AS k
-LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id
-WHERE k.rank = 1`,
+FROM known AS k LEFT JOIN ${mirror}organizations AS o ON o.id = k.organization_id`;
+  },
 );
 
 const DAY_SECONDS = 86_400;
