@@ -6,7 +6,7 @@ import { formatPlainTonnes } from '../text/tonnes.js';
 import { type Condition, matches } from './lists/condition.js';
 import { allOf } from './lists/relation.js';
 import { RANK } from './freshness/read.js';
-import { belongsTo, readFirst, readOne } from './read.js';
+import { belongsTo, countRows, readFirst, readOne } from './read.js';
 import {
   BY_OWNER,
   BY_PROJECT,
@@ -66,7 +66,10 @@ export interface CreditScope {
   readonly projectId?: string | null;
 }
 
-/** Adds up the available credits by project and vintage. Also reads the warehouses that are not fresh, the worst first. */
+/**
+ * Adds up the available credits by project and vintage. Also reads the warehouses that are not fresh, the worst first, and counts
+ * the others.
+ */
 export async function readAvailability(
   reader: Reader,
   { organizationId = null, projectId = null }: CreditScope,
@@ -93,11 +96,13 @@ export async function readAvailability(
         .orderBy('list.organization_id'),
     );
     const otherIds = organizationIdsOf(others);
+    const warehouseCount = await countRows(snapshot, selectOwnersExcept([], organizationId));
     const findSums = groupByOwner(
       otherIds.length === 0 ? [] : await sumWarehouses(snapshot, otherIds, BY_OWNER, condition),
     );
     const unavailable = others.map(warehouse => ({ ...warehouse, sums: findSums(warehouse) }));
     return {
+      freshCount: warehouseCount - others.length,
       rows: await sumWarehouses(
         snapshot,
         selectOwnersExcept(otherIds, organizationId),

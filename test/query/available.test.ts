@@ -94,10 +94,11 @@ test('availability is grouped by project and vintage, for all projects or for on
       amount_micro: 300_000_000n,
     },
   ]);
-  expect(all.unavailable).toEqual([]);
+  expect(all).toMatchObject({ freshCount: 2, unavailable: [] });
   expect((await readAvailability(mirror.reader, { projectId: 'project-2' })).rows).toEqual([]);
   await breakReads(mirror, 'organization-1');
-  const { rows, unavailable } = await readAvailability(mirror.reader, { projectId: 'project-1' });
+  const { rows, unavailable, freshCount } = await readAvailability(mirror.reader, { projectId: 'project-1' });
+  expect(freshCount).toBe(1);
   expect(rows).toMatchObject([{ rows: 2 }]);
   expect(unavailable).toMatchObject([
     { organization_id: 'organization-1', reason: 'read_failed', sums: [{ amount_micro: 100_000_000n }] },

@@ -1,13 +1,11 @@
-import { readWarehouseCounts } from '../../query/available.js';
 import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
 import { readRowNotesAt } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
-import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCreditType } from '../../text/tonnes.js';
-import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { renderDetailLink, getText } from '../components/table-cell.js';
 import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
@@ -19,7 +17,7 @@ import { capitalize } from '../components/column-labels.js';
 import { renderBadge } from '../components/state-badge.js';
 import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
-import { renderAvailability, renderProjectStockAt } from './availability.js';
+import { renderProjectAvailability, renderProjectStockAt } from './availability.js';
 
 const LISTS_WITH_DETAIL_PAGES = ['projects', 'warehouse', 'inventory'];
 const HIDDEN_COLUMNS = [...BOOKKEEPING, 'fault'];
@@ -129,13 +127,6 @@ async function renderProjectCredits(projectId: string, request: ConsoleRequest):
       ? await renderProjectAvailability(reader, projectId)
       : await renderProjectStockAt(request, projectId, at);
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
-}
-
-/** Renders the available credits of a project, and the number of warehouses that are up to date. */
-async function renderProjectAvailability(reader: Reader, projectId: string): Promise<Html> {
-  const { available: upToDate, known } = await readWarehouseCounts(reader, 0);
-  return html`<p class="lead">Warehouses up to date: ${formatWithCommas(upToDate)} of ${formatKnownOrganizations(known)}.</p>
-${await renderAvailability(reader, { projectId })}`;
 }
 
 /** Renders a section for one row: the name of the organization, the values and the version history. */

@@ -21,7 +21,7 @@ import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { renderBadge } from '../components/state-badge.js';
 import { renderAge, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
-import { renderAvailability } from './availability.js';
+import { renderOrganizationAvailability } from './availability.js';
 
 const MAX_CHANGES = 200;
 const MAX_CHANGE_GROUPS = 10;
@@ -64,7 +64,7 @@ async function renderOrganization(
 <ul class="links no-paper">${links.map(list => html`<li><a href="${toListHref(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${toListHref('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
   if (at !== null) return { title, body: top, renderRest: () => renderResourcesAt(request, id, at) };
   const body = html`${top}
-<section id="available" data-live>${await renderAvailability(reader, { organizationId: id })}</section>
+<section id="available" data-live>${await renderOrganizationAvailability(reader, id)}</section>
 <section id="resources" data-live>${renderResources(status, toListHref, now)}</section>
 <section class="links"><span id="certificates" data-live>${renderCertificateCounts(status.certificates, id)}</span> ${renderButton(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
   return { title, body, renderRest: () => renderRecentChanges(request, id) };
