@@ -32,6 +32,8 @@ const TEXT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['last_error'],
   syncs: ['error'],
 };
+/** A list whose searched text few rows have, so that an index has those rows only. */
+const SPARSE_LIST = 'syncs';
 /** Columns by which people recognize a row. */
 const DESCRIPTION_COLUMNS = [
   'full_name',
@@ -90,6 +92,15 @@ function selectNewest(list: List, columns: readonly string[]) {
     ORDER BY ${sql.ref(numberColumnOf(list))} DESC LIMIT ${SEARCHED_ROWS}`;
 }
 
+/** Selects those of the newest rows that have a text in `column`. The index for these rows spares reading the others. */
+function selectNewestWith(list: List, column: string, columns: readonly string[]) {
+  const number = sql.ref(numberColumnOf(list));
+  const table = relation(tableOf(list));
+  const lastTooOld = sql`SELECT ${number} FROM ${table} ORDER BY ${number} DESC LIMIT 1 OFFSET ${SEARCHED_ROWS}`;
+  return sqlStatement`SELECT ${selectColumns(columns)} FROM ${table}
+    WHERE ${sql.ref(column)} IS NOT NULL AND ${number} > coalesce((${lastTooOld}), 0)`;
+}
+
 /** The column whose number grows with each new row. */
 function numberColumnOf({ entry }: List): string {
   return entry === null ? 'id' : 'version';
@@ -97,8 +108,11 @@ function numberColumnOf({ entry }: List): string {
 
 async function findByText(reader: Reader, list: List, column: string, text: string): Promise<SearchHits> {
   const number = numberColumnOf(list);
+  const columns = listHitColumns(list, column, number);
+  const newest =
+    list.name === SPARSE_LIST ? selectNewestWith(list, column, columns) : selectNewest(list, columns);
   const rows = await reader.all(sqlStatement`SELECT ${ALL_COLUMNS}
-    FROM (${selectNewest(list, listHitColumns(list, column, number))}) AS newest
+    FROM (${newest}) AS newest
     WHERE ${matches({ column, holds: text })} ORDER BY ${sql.ref(number)} DESC LIMIT ${MAX_HITS_PER_COLUMN}`);
   return { list, column, rows };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findNumbered, search } from '../../src/query/search.js';
+import { findNumbered, search, SEARCHED_ROWS } from '../../src/query/search.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
@@ -32,6 +32,22 @@ test('at most ten rows are found per column, newest first', async () => {
   const [hits] = await search(reader, 'Cove');
   expect(hits?.rows).toHaveLength(10);
   expect(hits?.rows[0]).toMatchObject({ credit_id: 'c-11' });
+});
+
+test('an error is found among the newest syncs only', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 1 });
+  const insertSyncs = (count: number, error: string) =>
+    db.change(
+      `INSERT INTO syncs (organization_id, resource, trigger, claim, started_at, finished_at, state, error)
+       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+       SELECT 'organization-1', 'warehouse', 'schedule', 1, '2026-11-01T00:00:00Z', '2026-11-01T00:00:01Z', 'failed', ${error} FROM n`,
+    );
+  await insertSyncs(12, "'Answered 503'");
+  expect(await hitsOf(reader, 'answered 5')).toEqual([['syncs', 'error', 10]]);
+  await insertSyncs(SEARCHED_ROWS - 1, 'NULL');
+  expect(await hitsOf(reader, 'answered 5')).toEqual([['syncs', 'error', 1]]);
+  await insertSyncs(1, 'NULL');
+  expect(await hitsOf(reader, 'answered 5')).toEqual([]);
 });
 
 test('a number finds the deliveries, jobs and syncs with that id', async () => {

@@ -103,6 +103,7 @@ export const BOOKS = [
   /** Finds the last complete read before an instant, and tells whether a complete read was the last one of its day. */
   index('syncs_complete', 'mirror.syncs', 'organization_id, resource, finished_at, id', "state = 'complete'"),
   index('syncs_running', 'mirror.syncs', 'id', "state = 'running'"),
+  index('syncs_with_error', 'mirror.syncs', 'id', 'error IS NOT NULL'),
   index('syncs_with_drift', 'mirror.syncs', 'id', 'drift > 0'),
   /** Finds the first change after an instant: changes of syncs that had ended by then have lower numbers. */
   index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'changes_up_to IS NOT NULL'),

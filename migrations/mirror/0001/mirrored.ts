@@ -354,6 +354,7 @@ export const MIRRORED = [
   index('inventory_credits_by_project', 'mirror.inventory_credits', 'project_id, project_name'),
   index('inventory_credits_by_vintage', 'mirror.inventory_credits', 'vintage, type'),
   index('retirements_newest', 'mirror.retirements', 'created_at, version'),
+  index('retirements_by_id', 'mirror.retirements', 'id, version'),
   index('retirements_by_project', 'mirror.retirements', 'project_id, project_name'),
   index('retirements_by_created_at', 'mirror.retirements', 'organization_id, created_at, amount_micro'),
   index('certificates_by_due_at', 'mirror.certificates', 'organization_id, due_at'),
