@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { runTick } from '../../dist/src/sync/schedule/run-tick.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { openEngine } from '../../dist/src/store/open-engine.js';
@@ -69,6 +70,8 @@ const COMMANDS = [
 ];
 
 const ORGANIZATION = 'organization-2';
+const HEARTBEAT_MS = 15_000;
+const STALE_MS = 2 * 3_600_000;
 /** The address of each page that reads the mirror, and its bound if that is not the usual one. */
 /** @type {readonly [string, { atMost: number }?][]} */
 const PAGES = [
@@ -107,6 +110,16 @@ const PAGES = [
   ['/search?q=Beneficiary+7'],
   ['/search?q=nothing+has+this'],
   ['/help'],
+];
+
+/** When no worker has run for hours, no list is fresh: a page then ranks and adds up every warehouse by itself. */
+const STALE = atMost(100 + 200 * THOUSAND);
+/** @type {readonly [string, { atMost: number }?][]} */
+const STALE_PAGES = [
+  ['/', STALE],
+  ['/projects/project-1', STALE],
+  ['/reservations', STALE],
+  [`/organizations/${ORGANIZATION}`],
 ];
 
 const { show, demand, end } = createFigures();
@@ -155,7 +168,8 @@ async function measure(settings, folder) {
  * @param {Engine} engine
  * @param {Settings} settings
  */
-async function fill(engine, { dataDir, database }) {
+async function fill(engine, settings) {
+  const { database } = settings;
   await engine.migrate(Date.now());
   const size = {
     organizations: ORGANIZATIONS,
@@ -164,17 +178,26 @@ async function fill(engine, { dataDir, database }) {
     readsPerDay: READS_PER_DAY,
     readRows: ORGANIZATIONS <= 1_000,
   };
-  if (database !== null) {
-    await during(database.url, async client => {
-      await client.query('SET search_path = mirror');
-      await fillAgedMirror({ change: async sql => void (await client.query(sql)) }, 'postgres', size);
-      await client.query('VACUUM ANALYZE');
-    });
-    return;
+  const { change, close } = await openForChanges(settings);
+  await fillAgedMirror({ change }, database === null ? 'sqlite' : 'postgres', size);
+  if (database !== null) await change('VACUUM ANALYZE');
+  await close();
+}
+
+/**
+ * Opens the mirror for statements that change rows.
+ * @param {Settings} settings
+ * @returns {Promise<{ change: (sql: string) => Promise<void>, close: () => Promise<void> }>}
+ */
+async function openForChanges({ dataDir, database }) {
+  if (database === null) {
+    const db = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5_000 });
+    return { change: async sql => void db.prepare(sql).run(), close: async () => void db.close() };
   }
-  const db = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: 5_000 });
-  await fillAgedMirror({ change: async sql => void db.prepare(sql).run() }, 'sqlite', size);
-  db.close();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('SET search_path = mirror');
+  return { change: async sql => void (await client.query(sql)), close: () => client.end() };
 }
 
 /** @param {Settings} settings */
@@ -266,11 +289,43 @@ async function measureCommand(name, argv, bound, env) {
   await demandProcessor(() => `${name}${note}`, run, bound);
 }
 
-/** @param {Settings} settings */
-async function measurePages({ dataDir, database }) {
+/**
+ * Measures the pages beside a worker that has just read every list, and some pages long after the last worker ended.
+ * @param {Settings} settings
+ */
+async function measurePages(settings) {
   const pages = PAGES.filter(([path]) => path.includes(ONLY));
-  if (pages.length === 0) return;
-  const { open, pid } = await openConsole(dataDir, database);
+  const stalePages = STALE_PAGES.filter(([path]) => `without a worker ${path}`.includes(ONLY));
+  if (pages.length + stalePages.length === 0) return;
+  const { change, close } = await openForChanges(settings);
+  await change(`UPDATE origin SET worker_seen_at = '${ago(STALE_MS)}'`);
+  await change(`UPDATE resource_states SET as_of = '${ago(STALE_MS)}'`);
+  const { open, pid, stop } = await openConsole(settings.dataDir, settings.database);
+  await measureVisits(stalePages, 'without a worker ', open, pid);
+  await stop();
+  await change(`UPDATE resource_states SET as_of = '${ago(0)}'`);
+  const beat = () => change(`UPDATE origin SET worker_seen_at = '${ago(0)}'`);
+  await beat();
+  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  const other = await openConsole(settings.dataDir, settings.database);
+  await measureVisits(pages, '', other.open, other.pid);
+  await other.stop();
+  clearInterval(timer);
+  await close();
+}
+
+/** @param {number} ms */
+function ago(ms) {
+  return new Date(Date.now() - ms).toISOString();
+}
+
+/**
+ * @param {readonly (readonly [string, { atMost: number }?])[]} pages
+ * @param {string} prefix
+ * @param {(path: string) => Promise<Response>} open
+ * @param {number | undefined} pid
+ */
+async function measureVisits(pages, prefix, open, pid) {
   for (const [path, bound = PAGE] of pages) {
     let note = '';
     const visit = async () => {
@@ -290,7 +345,7 @@ async function measurePages({ dataDir, database }) {
       await visit();
       times.push(processorTime(pid) - before);
     }
-    demand(`${path}${note}`, median(times), 'ms', bound);
+    demand(`${prefix}${path}${note}`, median(times), 'ms', bound);
   }
 }
 
