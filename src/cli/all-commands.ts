@@ -39,7 +39,7 @@ const LIST_GROUPS = createListGroups({
 const pickListGroups = (...names: readonly string[]) =>
   Object.fromEntries(Object.entries(LIST_GROUPS).filter(([name]) => names.includes(name)));
 /** Lists that the help shows under another heading than "Read data". */
-const GROUPED_ELSEWHERE = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
+const GROUPED_ELSEWHERE = ['certificates', 'restatements', 'deliveries', 'jobs', 'syncs', 'reservations'];
 
 /**
  * All commands by the heading under which the help shows them, in its order.
@@ -58,7 +58,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
     'as-of': AS_OF,
     changes: CHANGES,
     balance: BALANCE,
-    ...pickListGroups('certificates'),
+    ...pickListGroups('restatements', 'certificates'),
     verify: VERIFY,
     evidence: EVIDENCE,
     snapshot: SNAPSHOT,

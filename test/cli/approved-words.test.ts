@@ -37,6 +37,7 @@ const EXCLUDED_COMMANDS = {
   'evidence renew': 'a demo is not sealed',
   'evidence restored': 'a demo is not sealed',
   'evidence checkpoint': 'a demo is not sealed',
+  'restatements show': 'the demo has restatements only in the first half of a year',
   'evidence export': 'a demo is not sealed',
   move: 'needs PostgreSQL; see test/store/postgres/move.test.ts',
   'sandbox app': 'prints a secret',
@@ -200,7 +201,7 @@ test('every command prints snake_case keys with --json', async () => {
     answers.set(name, await runJson(name, argv, env));
   }
   const commands = await listCommands();
-  const printing = commands.filter(printsJson);
+  const printing = commands.filter(command => printsJson(command) && !(command.name in EXCLUDED_COMMANDS));
   expect([...answers.keys()].toSorted()).toEqual(printing.map(({ name }) => name).toSorted());
   const wrong = [...answers].map(([name, answer]) => [name, findInvalidKeys(answer)]);
   expect(wrong.filter(([, keys]) => keys?.length !== 0)).toEqual([]);

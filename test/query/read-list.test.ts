@@ -1,39 +1,17 @@
 import { expect, test } from 'vitest';
-import type { Row } from '../../src/store/contract/tables.js';
-import type { List } from '../../src/query/lists/list.js';
 import { RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
 import { describeTotals } from '../../src/query/answer/describe.js';
+import { askList } from '../support/ask-list.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
-
-type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
-
-interface Question {
-  readonly filters?: Readonly<Record<string, string>>;
-  readonly at?: string | null;
-  readonly range?: RowRange;
-}
-
-async function ask({ reader, clock }: Filled, list: List, { filters = {}, at = null, range }: Question = {}) {
-  const request = await parseListRequest(reader, list, {
-    getText: name => filters[name] ?? null,
-    at,
-    now: clock.at,
-  });
-  if ('fault' in request) throw new Error(request.fault);
-  const answer = await readList(reader, request, range ?? { kind: 'all' });
-  const rows: Row[] = [];
-  for await (const row of answer.rows) rows.push(row);
-  return { ...answer, rows };
-}
 
 test('a list is answered with rows, totals by credit type, coverage and the freshness of each row', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await filled.read('warehouse', [credit('c-1-0'), credit('c-a', { type: 'exAnte', amount: amount('2.5') })]);
-  const answer = await ask(filled, WAREHOUSE);
+  const answer = await askList(filled, WAREHOUSE);
   expect(answer.rows.map(row => [row['credit_id'], row['freshness']])).toContainEqual(['c-a', 'fresh']);
   expect(answer.totals).toEqual({
     rows: 4,
@@ -50,16 +28,16 @@ test('a list is answered with rows, totals by credit type, coverage and the fres
 
 test('the first rows of a list carry the caveat that there are more, and the total of all', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
-  const first = await ask(filled, RETIREMENTS, { range: { kind: 'first', limit: 1 } });
+  const first = await askList(filled, RETIREMENTS, { range: { kind: 'first', limit: 1 } });
   expect(first).toMatchObject({ totals: { rows: 3 }, caveats: [{ code: 'limited', rows: 1 }] });
   expect(first.rows).toHaveLength(1);
-  const all = await ask(filled, RETIREMENTS, { range: { kind: 'first', limit: 3 } });
+  const all = await askList(filled, RETIREMENTS, { range: { kind: 'first', limit: 3 } });
   expect(all.caveats).toEqual([]);
 });
 
 test('a page continues where the previous one ended and has no caveat about more rows', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
-  const page = (after: RowRange & { kind: 'page' }) => ask(filled, RETIREMENTS, { range: after });
+  const page = (after: RowRange & { kind: 'page' }) => askList(filled, RETIREMENTS, { range: after });
   const one = await page({ kind: 'page', limit: 2, after: null });
   const two = await page({ kind: 'page', limit: 2, after: one.next });
   expect([one.rows.length, two.rows.length, two.next, one.caveats]).toEqual([2, 1, null, []]);
@@ -72,14 +50,14 @@ test('rows without a usable amount are in no total, and a caveat counts them', a
     retirement('r-1-0'),
     retirement('r-odd', { amount: amount('1.1234567') }),
   ]);
-  const { totals, caveats } = await ask(filled, RETIREMENTS);
+  const { totals, caveats } = await askList(filled, RETIREMENTS);
   expect(totals.rowsWithoutAmount).toBe(1);
   expect(caveats).toEqual([{ code: 'without_amount', rows: 1 }]);
 });
 
 test('an empty list carries a caveat for each filter that no row matches, with similar values', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
-  const { rows, caveats, empty } = await ask(filled, RETIREMENTS, {
+  const { rows, caveats, empty } = await askList(filled, RETIREMENTS, {
     filters: { beneficiary: 'Harbour Ferrys' },
   });
   expect([rows, empty]).toEqual([[], 'No retirements match these filters.']);
@@ -94,20 +72,20 @@ test('organizations whose list was never read are missing in the coverage, and a
     `UPDATE resource_states SET first_complete_at = NULL, as_of = NULL, outcome = NULL
      WHERE organization_id = 'organization-2' AND resource = 'retirements'`,
   );
-  const { coverage, caveats } = await ask(filled, RETIREMENTS);
+  const { coverage, caveats } = await askList(filled, RETIREMENTS);
   expect(coverage).toEqual({ counted: 1, known: 2, missing: 1 });
   expect(caveats).toEqual([{ code: 'never_read', organizations: 1 }]);
-  const one = await ask(filled, RETIREMENTS, { filters: { organization_id: 'organization-2' } });
+  const one = await askList(filled, RETIREMENTS, { filters: { organization_id: 'organization-2' } });
   expect(one.caveats).toContainEqual({ code: 'nothing_read', organizations: 1 });
 });
 
 test('a list as of an instant has its gaps, and a caveat says until when it had been read', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const now = new Date(filled.clock.at).toISOString();
-  const answer = await ask(filled, RETIREMENTS, { at: now });
+  const answer = await askList(filled, RETIREMENTS, { at: now });
   expect(answer).toMatchObject({ at: now, freshness: [], gaps: [], coverage: { counted: 2, known: 2 } });
   expect(answer.caveats).toMatchObject([{ lists: 2 }]);
-  const before = await ask(filled, RETIREMENTS, { at: '2020-01-01T00:00:00.000Z' });
+  const before = await askList(filled, RETIREMENTS, { at: '2020-01-01T00:00:00.000Z' });
   expect(before.rows).toEqual([]);
   expect(before.gaps.map(({ organizationName, reason }) => [organizationName, reason.code])).toEqual([
     ['Organization 1', 'before_first_read'],

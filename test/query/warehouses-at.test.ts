@@ -58,7 +58,7 @@ test('the warehouses as of an instant can be limited to one project', async () =
   const filled = await openFilledMirror({ organizations: 1 });
   const now = new Date(filled.clock.at).toISOString();
   const { rows } = await ask(filled, now);
-  expect((await ask(filled, now, rows[0]?.project_id)).totals?.rows).toBe(1);
+  expect((await ask(filled, now, rows[0]?.project_id ?? 'no row')).totals?.rows).toBe(1);
   expect(await ask(filled, now, 'nothing')).toMatchObject({ rows: [], totals: { rows: 0, amounts: [] } });
 });
 

@@ -100,6 +100,8 @@ export function listCommandArguments({
     'as-of': () => [today, ...organizationOption],
     changes: () => [],
     balance: () => [],
+    // The demo has restatements only in the first half of a year.
+    'restatements list': () => ['--year', '1999'],
     'certificates list': () => [],
     'certificates show': async () => [await selectValue(FIRST_ROWS.retirement)],
     'certificates export': () => [join(folder, `export${tag}`)],

@@ -1,4 +1,4 @@
-import { DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../query/lists/lists.js';
+import { ALL_LISTS, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import type { CommandGroup } from '../define-command.js';
 import { createListCommand } from './list-command.js';
 import { createShowCommand, createNumberedShowCommand } from './show-command.js';
@@ -14,6 +14,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
+  restatements: ['list --year 2024', 'list --organization ID --limit 0 --csv > restatements.csv'],
   certificates: ['export audit --organization ID --as-of yesterday'],
   deliveries: ['rejected'],
   jobs: ['list --state failed', 'retry --all'],
@@ -25,7 +26,9 @@ type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
 /** Creates a command group with `list` and `show` for each list, plus the `extra` commands. */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
-  const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
+  // Rejected webhooks are a subcommand of deliveries.
+  const lists = ALL_LISTS.filter(list => list !== REJECTED_WEBHOOKS);
+  const groups = lists.map((list): [string, CommandGroup] => {
     const { name, summary, entry } = list;
     const show = entry === null ? createNumberedShowCommand(list) : createShowCommand(list, entry);
     const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];

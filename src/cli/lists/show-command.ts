@@ -86,7 +86,7 @@ export async function findNumberedRow(context: CommandContext, list: List, id: s
   if (row !== null) return row;
   throw createNotFoundError(
     `There is no ${list.singular} ${id}.`,
-    `See "carbon-mirror ${list.name} list". Finished ones are kept for RETENTION_DAYS.`,
+    `See "carbon-mirror ${list.name} list".${list.resource === null ? ' Finished ones are kept for RETENTION_DAYS.' : ''}`,
   );
 }
 

@@ -34,7 +34,7 @@ const SECTIONS = [
   createSection('Credits', 'warehouse inventory reservations projects inventory-requests'),
   createSection('Retirements', 'retirements certificates'),
   createSection('Organizations', 'organizations installations members addresses'),
-  createSection('Changes', 'changes balance'),
+  createSection('Changes', 'changes restatements balance'),
   createSection('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const SECTIONS_WITHOUT_HISTORY = ['Changes', 'Operations'];

@@ -7,6 +7,7 @@ import {
   type ResourceEntry,
   type SortOrder,
 } from '../../resources/entry.js';
+import type { Resource } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
 import { instant, type ListColumn } from './column.js';
 import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
@@ -72,6 +73,10 @@ interface OwnDefinition<Table extends TableName, Computed extends string>
   extends Definition<Table, Computed> {
   readonly plural: string;
   readonly empty: string;
+  /** The column that numbers the rows, if it is not `id`. */
+  readonly idColumn?: keyof Tables[Table] & string;
+  /** The list of the registry that the rows are computed from. Its coverage and freshness are those of the rows. */
+  readonly resource?: Resource;
   /** Columns that are computed from columns of the table. */
   readonly computed?: { readonly columns: readonly Computed[]; readonly compute: Refine };
 }
@@ -83,7 +88,8 @@ const COUNTER = 'changes_up_to';
 export function defineOwnList<Table extends TableName, Computed extends string = never>(
   definition: OwnDefinition<Table, Computed>,
 ): List {
-  const { columns, computed = null, filters = {}, order = [['id', 'desc']], ...options } = definition;
+  const { columns, computed = null, filters = {}, idColumn = 'id', ...options } = definition;
+  const { order = [[idColumn, 'desc']], isIndexed = true, resource = null } = definition;
   const stored = Object.keys(TABLES[options.from] ?? {}).filter(name => name !== COUNTER);
   const list = defineCommon(options, columns);
   return {
@@ -93,10 +99,10 @@ export function defineOwnList<Table extends TableName, Computed extends string =
     refine: computed?.compute ?? null,
     filters,
     order,
-    isIndexed: true,
-    idColumn: 'id',
+    isIndexed,
+    idColumn,
     entry: null,
-    resource: null,
+    resource,
     past: null,
   };
 }

@@ -125,7 +125,7 @@ export const BY_PROJECT: Filter<'project_id'> = {
   replacedBy: 'project_id',
 };
 
-const YEAR_WORD = { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' };
+export const YEAR_WORD = { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' };
 const VALUES = { from: 'values' } as const;
 
 /** `choicesFrom` is null for a list that is too long to read its distinct values for each page. */

@@ -42,6 +42,7 @@ import {
   byState,
   byWord,
   byYear,
+  YEAR_WORD,
 } from './filter.js';
 import type { List } from './list.js';
 
@@ -308,6 +309,40 @@ const CERTIFICATES = defineMirroredList({
   filters: { state: byState(CERTIFICATE_STATES, 'state') },
 });
 
+const RESTATEMENTS = defineOwnList({
+  from: 'restatements',
+  name: 'restatements',
+  singular: 'restatement',
+  plural: 'restatements',
+  summary: 'List and show changes made after the year had ended',
+  empty: 'No restatements have been observed.',
+  idColumn: 'number',
+  resource: 'retirements',
+  isIndexed: false,
+  columns: [
+    id('number', { isImportant: true }),
+    instant('observed_at'),
+    ORGANIZATION_NAME,
+    resourceName('resource'),
+    text('year', { isImportant: true }),
+    state('change'),
+    text('before', { isImportant: true }),
+    text('after', { isImportant: true }),
+    { ...idOf('id', 'retirements'), label: 'retirement' },
+    idOf('sync_id', 'syncs'),
+    ORGANIZATION_ID,
+  ],
+  filters: {
+    number: byId('number', 'number'),
+    id: byId('id'),
+    year: byWord('year', { form: YEAR_WORD }),
+    resource: byChoice('resource', ['retirements', 'certificates'], 'resource'),
+    change: byChoice('change', ['changed', 'removed'], 'change'),
+    organization_id: BY_ORGANIZATION,
+    ...byDays('observed_at'),
+  },
+});
+
 export const DELIVERIES = defineOwnList({
   from: 'inbox.deliveries',
   name: 'deliveries',
@@ -460,7 +495,14 @@ export const MIRRORED: readonly List[] = [
   CERTIFICATES,
 ];
 
-export const ALL_LISTS: readonly List[] = [...MIRRORED, DELIVERIES, REJECTED_WEBHOOKS, JOBS, SYNCS];
+export const ALL_LISTS: readonly List[] = [
+  ...MIRRORED,
+  RESTATEMENTS,
+  DELIVERIES,
+  REJECTED_WEBHOOKS,
+  JOBS,
+  SYNCS,
+];
 
 /** Returns the list with a name. Throws if there is none. */
 export function findList(name: string): List {
