@@ -3,6 +3,7 @@ import type { SqlAccess } from '../console/sql/sql-runner.js';
 import { createConsole } from '../console/console.js';
 import { type RegistryComparer, createComparisonRunner } from '../console/registry-comparison.js';
 import type { DemoAction } from '../console/demo/demo-page.js';
+import type { ConsoleProxy } from '../console/guard/proxy-sign-in.js';
 import { createVisitorKeys } from '../console/guard/visitor-keys.js';
 import { createLiveUpdates } from '../console/live/live-updates.js';
 import { createReaderPool } from '../console/reader-pool.js';
@@ -26,6 +27,9 @@ export interface ConsoleStartOptions {
   readonly port: number;
   /** Whether the next free port may be used if `port` is in use. It is for ports that the user did not choose. */
   readonly mayUseNextPort: boolean;
+  readonly host: string;
+  /** Null if visitors sign in with a link. */
+  readonly proxy: ConsoleProxy | null;
   /** Further names by which a proxy calls the console. */
   readonly hostNames: readonly string[];
   /** Null makes the console read-only. */
@@ -44,9 +48,7 @@ export interface ConsoleStartOptions {
   readonly createDemoActions: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }
 
-const LOOPBACK = '127.0.0.1';
-
-/** Starts the web console on the loopback address. The console writes nothing except the jobs that visitors request. */
+/** Starts the web console. The console writes nothing except the jobs that visitors request. */
 export function startConsole(
   options: ConsoleStartOptions,
   { log, now }: ProcessDependencies,
@@ -74,7 +76,9 @@ export function startConsole(
       hostNames: options.hostNames,
       actions,
       demoActions:
-        actions === null || options.createDemoActions === null ? null : options.createDemoActions(actions),
+        actions === null || options.createDemoActions === null
+          ? null
+          : options.createDemoActions(actions(null)),
       comparison,
       webhookUrl: options.webhookUrl,
       version: options.version,
@@ -83,14 +87,17 @@ export function startConsole(
       findContradictedColumns: findContradictedColumns,
       describeCheckpoint: options.describeSeal,
       keys: createVisitorKeys({ secret: options.secret, now }),
+      proxySignIn: options.proxy?.signIn ?? null,
       port: () => listener.port,
       onFailure: error => log.error({ err: error }, 'page failed'),
     });
-    const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: LOOPBACK, port });
+    const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: options.host, port });
     const listener = await (options.mayUseNextPort
       ? listenOnNextFreePort(options.port, open)
       : open(options.port));
     shutdown.add(() => listener.close());
+    const socketListener = (await options.proxy?.listen(app)) ?? null;
+    shutdown.add(async () => await socketListener?.close());
     shutdown.add(() => changes.close());
     return {
       port: listener.port,

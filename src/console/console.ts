@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { type ConsoleActions, addActionRoutes } from './actions/action-routes.js';
+import { type CreateConsoleActions, addActionRoutes } from './actions/action-routes.js';
 import {
   type Responder,
   chooseTheme,
@@ -12,7 +12,7 @@ import type { SqlAccess } from './sql/sql-runner.js';
 import { addSqlRoutes } from './sql/sql-routes.js';
 import { addCertificateRoute } from './certificate-route.js';
 import { type DemoAction, addDemoRoutes } from './demo/demo-page.js';
-import { createGuard, type GuardOptions } from './guard/guard.js';
+import { checkPageToken, createGuard, type GuardOptions } from './guard/guard.js';
 import type { LiveUpdates } from './live/live-updates.js';
 import { SCRIPT } from './live/page-script.js';
 import type { CertificateFileAccess, PageEnvironment } from './page.js';
@@ -26,7 +26,7 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
   readonly now: () => number;
   readonly liveUpdates: LiveUpdates;
   /** Null if the console is read-only. */
-  readonly actions: ConsoleActions | null;
+  readonly actions: CreateConsoleActions | null;
   readonly sql: SqlAccess;
   readonly certificateFiles: CertificateFileAccess;
   /** Actions on the sandbox registry; null outside a demo. */
@@ -54,16 +54,17 @@ export function createConsole(options: ConsoleOptions): Express {
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   // The guard runs before every route below.
   app.use(createGuard(options));
+  app.post('/{*path}', readFormBody, checkPageToken);
   app.get('/console.css', (request, response) => sendText(request, response.type('css'), STYLE));
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
-  app.post('/theme', readFormBody, chooseTheme);
+  app.post('/theme', chooseTheme);
   app.get('/live', (_request, response) => liveUpdates.subscribe(response));
   // Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
   for (const page of createPages()) app.get(page.path, createPageHandler(page, pageOptions));
   addCertificateRoute(app, readers, certificateFiles, responder);
   addSqlRoutes(app, sql, responder, now);
   if (demoActions !== null) addDemoRoutes(app, { actions: demoActions, readers, now, responder });
-  if (actions !== null) addActionRoutes(app, readers, actions);
+  if (actions !== null) addActionRoutes(app, readers, actions, responder);
   app.use(async (request: Request, response: Response) => {
     await responder.sendMessage(request, response, 404, 'Page not found.');
   });

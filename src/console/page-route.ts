@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { parseTimeRange } from '../text/time-range.js';
 import { AS_OF, withQuery } from './components/as-of.js';
 import { ORIGIN } from './guard/guard.js';
+import { getVisitor, type Visitor } from './guard/visitor.js';
 import type {
   CertificateFileAccess,
   ConsolePage,
@@ -18,6 +19,7 @@ export interface PageHandlerOptions {
   readonly readers: ReaderPool;
   readonly responder: Responder;
   readonly certificateFiles: CertificateFileAccess;
+  /** False if the whole console is read-only. */
   readonly canAct: boolean;
   readonly isDemo: boolean;
   readonly now: () => number;
@@ -34,12 +36,14 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
   /** Creates the request object that the `render` function of a page receives. */
   function createPageRequest(
     request: Request,
+    { mayAct, pageToken }: Visitor,
     parsed: Pick<ConsoleRequest, 'reader' | 'query' | 'at'>,
   ): ConsoleRequest {
     return {
       ...environment,
       ...parsed,
-      canAct,
+      canAct: canAct && mayAct,
+      pageToken,
       isDemo,
       now: now(),
       inspectFile: certificateFiles.inspectFile,
@@ -78,7 +82,9 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
       return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
     return await readers.withReader(async reader => {
       if (response.destroyed) return;
-      const result = await page.render(createPageRequest(request, { reader, query, at }));
+      const result = await page.render(
+        createPageRequest(request, getVisitor(response), { reader, query, at }),
+      );
       await sendResult(request, response, result, at);
     });
   };

@@ -32,8 +32,10 @@ export interface ConsoleRequest extends PageEnvironment {
   readonly query: URLSearchParams;
   /** Show what the mirror had observed by this instant; null for now. */
   readonly at: string | null;
-  /** Whether pages may offer buttons that act. */
+  /** Whether pages offer this visitor buttons that act. */
   readonly canAct: boolean;
+  /** Part of every form. */
+  readonly pageToken: string;
   /** Origin of the URL that the browser uses. */
   readonly origin: string;
   readonly isDemo: boolean;

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
 import { SqlQueryError } from '../store/contract/sql-query.js';
 import { ORIGIN } from './guard/guard.js';
+import { getVisitor } from './guard/visitor.js';
 import type { FileContent, PageContent } from './page.js';
 import { html, type Html } from './components/html.js';
 import { type LayoutOptions, renderLayout, type Theme } from './components/layout.js';
@@ -89,6 +90,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
       history,
       hasDemo,
       theme: readTheme(request),
+      pageToken: getVisitor(response).pageToken,
     });
     response.status(status).type('html');
     if (renderRest === undefined || request.method === 'HEAD') {
@@ -128,8 +130,8 @@ export function sendText(request: Request, response: Response, text: string): vo
 /** Returns whether the response may be compressed. Responses to URLs with parameters are not. */
 function canCompress(request: Request): boolean {
   // This prevents the BREACH attack.
-  // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows. No
-  // page contains a key.
+  // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows, or the
+  // page token of the forms.
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
 }
 

@@ -48,6 +48,8 @@ export const DEFAULT_LIMITS = {
 interface BindAddress {
   readonly host: string;
   readonly port: number;
+  /** The path of a Unix socket on which to listen instead. */
+  readonly socketPath?: string;
 }
 
 export type ListenOptions = BindAddress & Readonly<Partial<typeof DEFAULT_LIMITS>>;
@@ -69,7 +71,6 @@ const IDLE_SWEEP_MS = 20;
 /** Starts an HTTP server with timeouts and connection limits. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const limits = { ...DEFAULT_LIMITS, ...options };
-  const { host, port, shutdownGraceMs } = limits;
   const connectionLimiter = createConnectionLimiter(limits);
   const handle = limits.handleSequentially ? handleSequentially(app) : app;
   const server = createServer(
@@ -89,13 +90,15 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('close', connectionLimiter.stop);
   Object.assign(server, { httpAllowHalfOpen: limits.allowHalfOpen });
   server.on('clientError', answerBrokenRequest);
-  await once(server.listen(port, host), 'listening');
+  const { host, port, socketPath } = options;
+  await once(socketPath === undefined ? server.listen(port, host) : server.listen(socketPath), 'listening');
   const address = server.address();
-  const bound = typeof address === 'object' && address !== null ? address : { address: host, port };
+  const bound =
+    typeof address === 'object' && address !== null ? address : { address: socketPath ?? host, port };
   return {
     port: bound.port,
     address: bound.address,
-    close: () => closeServer(server, connectionLimiter, shutdownGraceMs),
+    close: () => closeServer(server, connectionLimiter, limits.shutdownGraceMs),
   };
 }
 

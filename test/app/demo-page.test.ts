@@ -16,7 +16,12 @@ async function stage() {
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
   const control = createControlClient(demo.sandbox.url);
-  const demoActions = createDemoActions({ connect, control, appId: demo.appId, sync: actions.requestSyncs });
+  const demoActions = createDemoActions({
+    connect,
+    control,
+    appId: demo.appId,
+    sync: actions(null).requestSyncs,
+  });
   const visit = await visitConsole(engine.openReader, { demoActions, actions, now: Date.now });
   const words = async (path: string) => getPageText(await (await visit.open(path)).text());
   return { ...visit, words };

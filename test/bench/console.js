@@ -226,6 +226,7 @@ async function statementsOf(reader, path, pattern) {
     findContradictedColumns: () => [],
     describeCheckpoint: async () => null,
     origin: 'http://console',
+    pageToken: '',
     isDemo: false,
   };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };

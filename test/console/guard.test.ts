@@ -216,16 +216,20 @@ describe('T82 a request that changes something must come from a page of the cons
   const SENT = 'POST /';
 
   test.each([
-    ['sec-fetch-site: same-origin'],
     ['origin: http://localhost:8070'],
     ['origin: https://localhost:8070'],
-  ])('%s', async line => {
+    ['sec-fetch-site: same-origin', 'origin: http://localhost:8070'],
+  ])('%s %s', async (...lines: string[]) => {
     const { sendRaw: ask, cookie } = await openConsole();
-    expect(parseStatus(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, line))).toBe(404);
+    // The origin is accepted; the form has no page token.
+    expect(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, ...lines)).toContain(
+      'This page is too old to send forms.',
+    );
   });
 
   test.each([
     [],
+    ['sec-fetch-site: same-origin'],
     ['sec-fetch-site: cross-site'],
     ['sec-fetch-site: same-site'],
     ['sec-fetch-site: none'],
@@ -241,6 +245,24 @@ describe('T82 a request that changes something must come from a page of the cons
       const answer = await ask(`${method} /`, 'host: localhost:8070', `cookie: ${cookie}`, ...lines);
       expect(parseStatus(answer), method).toBe(403);
     }
+  });
+
+  test.each(['', 'x', 'page.1.x'])('not with the page token "%s"', async token => {
+    const { send, faults } = await openConsole();
+    const answer = await send('/theme', { theme: 'dark', page_token: token });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+    expect(faults).toEqual([]);
+  });
+
+  test('a page token is valid until the end of the next day', async () => {
+    const { send, clock, keys, cookie } = await openConsole();
+    const { pageToken } = keys.createPageToken(cookie.split('=')[1] ?? '');
+    const today = { theme: 'dark', page_token: pageToken };
+    expect((await send('/theme', today)).status).toBe(303);
+    clock.at += 86_400_000;
+    expect((await send('/theme', today)).status).toBe(303);
+    clock.at += 86_400_000;
+    expect((await send('/theme', today)).status).toBe(403);
   });
 });
 

@@ -3,6 +3,7 @@ import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { createResponder } from '../../src/console/responder.js';
 import { html, type Html } from '../../src/console/components/html.js';
+import { setVisitor } from '../../src/console/guard/visitor.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/http-listener.js';
@@ -17,9 +18,11 @@ async function openSlowPage() {
     finish = resolve;
   });
   const answers = createResponder({ hasDemo: false, onFailure: () => undefined });
-  const app = express().get('/', (request, response) =>
-    answers.sendPage(request, response, { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end }),
-  );
+  const app = express().get('/', async (request, response) => {
+    setVisitor(response, { name: null, mayAct: false, pageToken: 'token', isPageToken: () => false });
+    const content = { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end };
+    await answers.sendPage(request, response, content);
+  });
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
   const { body } = await fetch(`http://127.0.0.1:${listening.port}/`);

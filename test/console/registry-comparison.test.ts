@@ -52,7 +52,10 @@ test('a button starts one comparison at a time, and the page shows its progress 
   asked[0]?.tell('retirements of organization-1');
   await send('/balance/compare');
   expect(asked).toHaveLength(1);
-  expect(said).toEqual([{ action: 'compare' }, { action: 'compare' }]);
+  expect(said).toEqual([
+    { action: 'compare', actor: null },
+    { action: 'compare', actor: null },
+  ]);
   expect(await section()).toMatch(
     /in progress Started .* ago: 2 lists read, reading retirements of organization-1/,
   );

@@ -127,7 +127,10 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
     homes: ['webhook', 'app/operations', 'app/outbound', 'console', 'main.ts', 'cli'],
     sandbox: 'any',
   },
-  'a raw socket': { homes: ['app/outbound'], sandbox: 'none' },
+  'a raw socket': {
+    homes: ['app/outbound', 'cli/console-proxy.ts', 'text/address-ranges.ts'],
+    sandbox: 'none',
+  },
   'better-sqlite3': { homes: ['store/sqlite'], sandbox: 'none' },
   'better-sqlite3-12': { homes: ['store/sqlite'], sandbox: 'none' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },

@@ -76,6 +76,7 @@ export async function visitConsole(
     hostNames: [],
     keys,
     port,
+    proxySignIn: null,
     onFailure: onFailure,
     actions: null,
     comparison: null,
@@ -94,7 +95,8 @@ export async function visitConsole(
     await listening.close();
     await readers.close();
   });
-  const cookie = `carbon-mirror-${listening.port}=${keys.exchangeSignInKey(keys.createSignInKey())}`;
+  const visitorKey = keys.exchangeSignInKey(keys.createSignInKey()) ?? '';
+  const cookie = `carbon-mirror-${listening.port}=${visitorKey}`;
   return {
     port: listening.port,
     keys,
@@ -106,8 +108,12 @@ export async function visitConsole(
     send: (path, values = {}, signal) =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, {
         method: 'POST',
-        headers: { cookie, 'sec-fetch-site': 'same-origin' },
-        body: new URLSearchParams(values),
+        headers: {
+          cookie,
+          'sec-fetch-site': 'same-origin',
+          origin: `http://127.0.0.1:${listening.port}`,
+        },
+        body: new URLSearchParams({ page_token: keys.createPageToken(visitorKey).pageToken, ...values }),
         redirect: 'manual',
         signal: signal ?? null,
       }),

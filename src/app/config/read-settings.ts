@@ -3,6 +3,7 @@
  * everything that is wrong at once. Errors never contain the text of a secret.
  */
 import { readFileSync } from 'node:fs';
+import { findProxyFaults } from './console-proxy-settings.js';
 import { hasDatabaseUrl, readDatabaseSettings } from './database-settings.js';
 import {
   type ResolvedSecret,
@@ -84,6 +85,7 @@ export async function readSettings<R extends Role>(
     ...parsed.faults.filter(({ name }) => !reportedNames.has(removeFileSuffix(name))),
     ...findUnknownNameFaults(env),
     ...findDynoFaults(env, role),
+    ...findProxyFaults(env, role),
   ]);
   const settings = { ...parsed.values, database: restrictQueryUrl(role, store.database) };
   if (faults.length > 0 || !hasAllSettings(role, settings)) throw new SettingsError(faults);

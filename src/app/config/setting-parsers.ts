@@ -130,7 +130,7 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
 /** Returns an error message if a secret is too short or can be guessed, otherwise null. */
-function findSecretFault(secret: string, position: string): string | null {
+export function findSecretFault(secret: string, position: string): string | null {
   // The message shows the position, such as "number 2 of 3", because it must not show the secret.
   if (secret.length < MIN_SECRET_CHARACTERS) {
     return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, but secret ${position} has ${secret.length}; a comma separates secrets and cannot be part of one`;

@@ -19,6 +19,7 @@ import {
   createTextParser,
   createIntegerParser,
 } from './setting-parsers.js';
+import { parseProxyOrigin, parseProxySecret } from './console-proxy-settings.js';
 import {
   defineExternalSetting,
   defineSetting,
@@ -214,6 +215,56 @@ const DEFINITIONS = [
     roles: ['console'],
     description: 'Further host names of the console, such as the name of a proxy, separated by commas.',
     parse: parseHostNames,
+  }),
+  defineSetting({
+    name: 'CONSOLE_HOST',
+    property: 'consoleHost',
+    roles: ['console'],
+    default: '127.0.0.1',
+    description:
+      'The address on which the console listens. Another than a loopback address requires sign-in through a proxy.',
+    parse: parseHost,
+  }),
+  defineSetting({
+    name: 'CONSOLE_PROXY_HEADER',
+    property: 'consoleProxyHeader',
+    roles: ['console'],
+    description:
+      "The header with the visitor's name that the company's sign-in proxy sets, such as X-Auth-Request-Email. Visitors then sign in only through it.",
+    parse: makeOptional(
+      convertParsed(createPatternParser('the name of a header', /^[a-z][a-z0-9-]{0,60}$/i), name =>
+        name.toLowerCase(),
+      ),
+      null,
+    ),
+  }),
+  defineSetting({
+    name: 'CONSOLE_PROXY_FROM',
+    property: 'consoleProxyFrom',
+    roles: ['console'],
+    description:
+      'The addresses or ranges from which that proxy connects, separated by commas, or the path of a Unix socket on which the console listens for it.',
+    parse: parseProxyOrigin,
+  }),
+  defineSetting({
+    name: 'CONSOLE_PROXY_SECRET',
+    property: 'consoleProxySecret',
+    roles: ['console'],
+    description: 'The secret that the proxy sends in the header X-Console-Proxy-Secret.',
+    secret: true,
+    parse: parseProxySecret,
+  }),
+  defineExternalSetting({
+    name: 'CONSOLE_PROXY_SECRET_FILE',
+    description: 'A file that contains CONSOLE_PROXY_SECRET.',
+  }),
+  defineSetting({
+    name: 'CONSOLE_ACTORS_FILE',
+    property: 'consoleActorsFile',
+    roles: ['console'],
+    description:
+      'A file with a name and a role (read or act) on each line. Visitors of the proxy who are not in it may only read.',
+    parse: makeOptional(createPathParser('the name of a file'), null),
   }),
   defineExternalSetting({
     name: 'MIRROR_DATABASE_URL',

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
+import type { SettingsByRole } from '../../app/config/settings-table.js';
+import { type ConsoleProxySettings, createConsoleProxy } from '../console-proxy.js';
 import type { ConsoleActions } from '../../console/actions/action-routes.js';
 import type { RegistryComparer } from '../../console/registry-comparison.js';
 import { describeSealOfVersion } from '../evidence/evidence-log.js';
@@ -52,14 +54,18 @@ export const CONSOLE = defineCommand({
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
     const secret = readConsoleAddress(location)?.secret ?? randomBytes(32).toString('hex');
-    await runService(io, 'console', settings, [secret], async log => {
+    const secrets = [secret, settings.consoleProxySecret ?? secret];
+    await runService(io, 'console', settings, secrets, async log => {
       const demo = await findDemoSandbox(location);
+      const proxy = findProxySettings(settings);
       const setup = {
         openReader: location.engine.openReader,
         secret: Buffer.from(secret, 'hex'),
         port: settings.consolePort,
         mayUseNextPort: mayUseNextPort(io, 'CONSOLE_PORT'),
+        host: settings.consoleHost,
         hostNames: settings.consoleNames,
+        proxy: proxy === null ? null : createConsoleProxy(proxy, log, io.now),
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         /** The receiver as this machine reaches it; the registry uses another URL. */
         webhookUrl: formatReceiverUrl(HOST || '127.0.0.1', PORT || '8080'),
@@ -78,11 +84,20 @@ export const CONSOLE = defineCommand({
       const running = await startConsole(setup, { log, now: io.now });
       const known = { port: running.port ?? settings.consolePort, secret };
       saveConsoleAddress(location, known);
-      if (address) printNotice(...describeConsoleAccess(known, io));
+      if (address) printNotice(...(proxy === null ? describeConsoleAccess(known, io) : [BEHIND_PROXY]));
       return running;
     });
   },
 });
+
+const BEHIND_PROXY = 'The console runs. Visitors sign in through the proxy; open the address of the proxy.';
+
+/** Returns the settings of the sign-in proxy, or null if none is set. */
+function findProxySettings(settings: SettingsByRole['console']): ConsoleProxySettings | null {
+  const { consoleProxyHeader: header, consoleProxyFrom: from, consoleProxySecret: secret } = settings;
+  if (header === null || from === null || secret === null) return null;
+  return { header, from, secret, actorsFile: settings.consoleActorsFile };
+}
 
 /** A sandbox registry, with settings to act as its app. */
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;

@@ -1,12 +1,16 @@
-import type { Express, NextFunction, Request, Response } from 'express';
-import { readFormBody, parseForm, getPathParameters } from '../responder.js';
+import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { getVisitor } from '../guard/visitor.js';
+import { type Responder, parseForm, getPathParameters } from '../responder.js';
 import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/rows.js';
 import { readTargets, type InstallationTarget } from '../../query/at-registry.js';
 
-/** Work that pages may request. Each request is logged. */
+/** Creates the actions of one visitor. `actor` is the name that the sign-in proxy sent, or null without a proxy. */
+export type CreateConsoleActions = (actor: string | null) => ConsoleActions;
+
+/** Work that pages may request. Each request is logged with the name of the actor. */
 export interface ConsoleActions {
   /** Retries failed jobs. Returns the ids of the jobs that will run. */
   readonly retryJobs: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
@@ -64,13 +68,33 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
   return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
+/** Creates the middleware that refuses visitors who may only read. */
+export function requireActor(responder: Responder): RequestHandler {
+  return async (request, response, next) => {
+    if (getVisitor(response).mayAct) return next();
+    return await responder.sendMessage(request, response, 403, READ_ONLY_ACTOR);
+  };
+}
+
+const READ_ONLY_ACTOR = 'You may read this console but not start work. The operator gives the role "act".';
+
 /** Adds a POST route for each console action. Each route redirects to the page that shows the result. */
-export function addActionRoutes(app: Express, readers: ReaderPool, actions: ConsoleActions): void {
+export function addActionRoutes(
+  app: Express,
+  readers: ReaderPool,
+  createActions: CreateConsoleActions,
+  responder: Responder,
+): void {
   for (const [path, handleAction] of Object.entries(ACTIONS_BY_PATH)) {
-    app.post(path, readFormBody, async (request: Request, response: Response, next: NextFunction) => {
-      const action = { actions, params: getPathParameters(request), form: parseForm(request) };
-      const resultPath = await readers.withReader(reader => handleAction({ ...action, reader }));
-      return resultPath === null ? next() : response.redirect(303, resultPath);
-    });
+    app.post(
+      path,
+      requireActor(responder),
+      async (request: Request, response: Response, next: NextFunction) => {
+        const actions = createActions(getVisitor(response).name);
+        const action = { actions, params: getPathParameters(request), form: parseForm(request) };
+        const resultPath = await readers.withReader(reader => handleAction({ ...action, reader }));
+        return resultPath === null ? next() : response.redirect(303, resultPath);
+      },
+    );
   }
 }

@@ -1,8 +1,13 @@
 import { html, type Html } from '../components/html.js';
+import type { ConsoleRequest } from '../page.js';
+import { renderPageToken } from '../components/page-token.js';
 
-/** Renders a button that posts `fields` to `path`. Returns false if the console is read-only. */
+/** What a button needs to know of the visitor who will press it. */
+export type ButtonVisitor = Pick<ConsoleRequest, 'canAct' | 'pageToken'>;
+
+/** Renders a button that posts `fields` to `path`. Returns false if this visitor may not act. */
 export function renderButton(
-  canAct: boolean,
+  { canAct, pageToken }: ButtonVisitor,
   path: string,
   label: string,
   fields: Readonly<Record<string, string>> = {},
@@ -11,5 +16,5 @@ export function renderButton(
   const hiddenInputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`<form class="act" method="post" action="${path}">${hiddenInputs}<button>${label}</button></form>`;
+  return html`<form class="act" method="post" action="${path}">${renderPageToken(pageToken)}${hiddenInputs}<button>${label}</button></form>`;
 }

@@ -1,5 +1,6 @@
 import { renderAsOfBar, type AsOfState, withAsOf, withQuery } from './as-of.js';
 import { Html, html, type HtmlContent } from './html.js';
+import { renderPageToken } from './page-token.js';
 
 /** The theme that a visitor has chosen; null follows the system. */
 export type Theme = 'light' | 'dark' | null;
@@ -16,6 +17,7 @@ export interface LayoutOptions {
   readonly history: AsOfState | null;
   readonly hasDemo: boolean;
   readonly theme: Theme;
+  readonly pageToken: string;
 }
 
 interface NavigationLink {
@@ -82,7 +84,7 @@ ${renderHeader(options, section)}
 ${(hasTabs || intro || history !== null) && html`<div class="under">${hasTabs && renderTabs(section, path, history?.at ?? null)}${intro}${history !== null && renderAsOfBar(path, query, history)}</div>`}
 <main id="content">${body}`;
   const afterRest = html`</main>
-<footer>${renderThemeSwitch(theme, path, query)}</footer>
+<footer>${renderThemeSwitch(options)}</footer>
 </body>
 </html>
 `;
@@ -135,8 +137,8 @@ function renderTabs({ name, pages }: NavigationSection, path: string, at: string
 }
 
 /** Renders the buttons for the light, dark and system theme. A click returns the visitor to the current page. */
-function renderThemeSwitch(theme: Theme, path: string, query: URLSearchParams): Html {
-  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${withQuery(path, query, {})}">${Object.entries(
+function renderThemeSwitch({ theme, path, query, pageToken }: LayoutOptions): Html {
+  return html`<form method="post" action="/theme">${renderPageToken(pageToken)}<input type="hidden" name="to" value="${withQuery(path, query, {})}">${Object.entries(
     THEMES,
   ).map(
     ([value, label]) =>

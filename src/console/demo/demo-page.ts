@@ -1,9 +1,11 @@
 import type { Express, NextFunction, Request, Response } from 'express';
-import { type Responder, readFormBody } from '../responder.js';
+import { requireActor } from '../actions/action-routes.js';
+import { getVisitor } from '../guard/visitor.js';
+import type { Responder } from '../responder.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import type { PageContent } from '../page.js';
-import { renderButton } from '../actions/button.js';
+import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html } from '../components/html.js';
 import { renderAge } from '../components/instants.js';
@@ -32,6 +34,7 @@ async function renderDemoPage(
   reader: Reader,
   actions: readonly DemoAction[],
   performedActions: readonly PerformedAction[],
+  visitor: ButtonVisitor,
   now: number,
 ): Promise<PageContent> {
   const changes = await readNewest(reader, ALL_CHANGES, null, MAX_CHANGES);
@@ -40,7 +43,7 @@ async function renderDemoPage(
 <p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.</p>
 <ul class="actions card">${actions.map(
     ({ name, label, description }) =>
-      html`<li>${renderButton(true, `/demo/${name}`, label)} <span>${description}</span></li>`,
+      html`<li>${renderButton(visitor, `/demo/${name}`, label)} <span>${description}</span></li>`,
   )}</ul>
 <section id="done" data-live>${
     performedActions.length > 0 &&
@@ -65,19 +68,24 @@ export function addDemoRoutes(app: Express, { actions, readers, now, responder }
   const performedActions: PerformedAction[] = [];
 
   app.get('/demo', async (request: Request, response: Response) => {
+    const { mayAct: canAct, pageToken } = getVisitor(response);
     const content = await readers.withReader(reader =>
-      renderDemoPage(reader, actions, performedActions, now()),
+      renderDemoPage(reader, actions, performedActions, { canAct, pageToken }, now()),
     );
     await responder.sendPage(request, response, content);
   });
-  app.post('/demo/:name', readFormBody, async (request: Request, response: Response, next: NextFunction) => {
-    const action = actions.find(({ name }) => name === request.params['name']);
-    if (action === undefined) return next();
-    const result = await readers
-      .withReader(reader => action.run(reader))
-      .catch(({ message }: Error) => `Failed: ${message}`);
-    performedActions.unshift({ at: new Date(now()).toISOString(), result });
-    performedActions.splice(MAX_REMEMBERED);
-    return response.redirect(303, '/demo');
-  });
+  app.post(
+    '/demo/:name',
+    requireActor(responder),
+    async (request: Request, response: Response, next: NextFunction) => {
+      const action = actions.find(({ name }) => name === request.params['name']);
+      if (action === undefined) return next();
+      const result = await readers
+        .withReader(reader => action.run(reader))
+        .catch(({ message }: Error) => `Failed: ${message}`);
+      performedActions.unshift({ at: new Date(now()).toISOString(), result });
+      performedActions.splice(MAX_REMEMBERED);
+      return response.redirect(303, '/demo');
+    },
+  );
 }

@@ -1,6 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HEADERS } from './security-headers.js';
+import type { ProxySignIn } from './proxy-sign-in.js';
 import type { VisitorKeys } from './visitor-keys.js';
+import { PAGE_TOKEN_FIELD, getVisitor, setVisitor, type Visitor } from './visitor.js';
 
 export interface GuardOptions {
   readonly keys: VisitorKeys;
@@ -8,6 +10,8 @@ export interface GuardOptions {
   readonly hostNames: readonly string[];
   /** Returns the port of this console. The cookie name contains the port, because browsers share cookies between ports. */
   readonly port: () => number;
+  /** Identifies visitors by a header of the company's proxy. Null if visitors sign in with a link. */
+  readonly proxySignIn: ProxySignIn | null;
 }
 
 /** URL parameter of the sign-in key. */
@@ -21,14 +25,15 @@ export const ORIGIN = 'http://console';
 const SAFE_METHODS = ['GET', 'HEAD'];
 
 /** Creates the middleware that checks the host name, the origin and the sign-in of every request. */
-export function createGuard({ keys, hostNames, port }: GuardOptions): RequestHandler {
+export function createGuard({ keys, hostNames, port, proxySignIn }: GuardOptions): RequestHandler {
   const getCookieName = () => `carbon-mirror-${port()}`;
 
   /** Replaces the sign-in key in the URL with a cookie. Redirects to the URL without the key. */
   function signIn(request: Request, response: Response): void {
     const { searchParams, pathname } = new URL(request.url, ORIGIN);
     const visitorKey = keys.exchangeSignInKey(searchParams.get(KEY) ?? '');
-    if (visitorKey === null && !isSignedIn(request)) return rejectRequest(response, 401, LINK_EXPIRED);
+    if (visitorKey === null && findVisitorKey(request) === null)
+      return rejectRequest(response, 401, LINK_EXPIRED);
     searchParams.delete(KEY);
     const query = searchParams.size === 0 ? '' : `?${searchParams.toString()}`;
     if (visitorKey !== null)
@@ -36,8 +41,23 @@ export function createGuard({ keys, hostNames, port }: GuardOptions): RequestHan
     response.redirect(303, `${pathname.replace(/^\/+/, '/')}${query}`);
   }
 
-  const isSignedIn = (request: Request): boolean =>
-    parseCookies(request).some(([name, value]) => name === getCookieName() && keys.isVisitorKey(value));
+  /** Returns the valid visitor key among the cookies of a request, or null if there is none. */
+  const findVisitorKey = (request: Request): string | null => {
+    const cookies = parseCookies(request).filter(([name]) => name === getCookieName());
+    return cookies.map(([, value]) => value).find(value => keys.isVisitorKey(value)) ?? null;
+  };
+
+  /** Returns the visitor who signed in with a link. Null if the request has no valid cookie. */
+  function identifyByCookie(request: Request): Visitor | null {
+    const visitorKey = findVisitorKey(request);
+    return visitorKey === null ? null : { name: null, mayAct: true, ...keys.createPageToken(visitorKey) };
+  }
+
+  /** Returns the visitor whom the proxy names. Null if the request is not one that the proxy sends. */
+  function identifyByProxy(request: Request, identify: ProxySignIn): Visitor | null {
+    const visitor = identify(request);
+    return visitor === null ? null : { ...visitor, ...keys.createPageToken(`proxy ${visitor.name}`) };
+  }
 
   return (request: Request, response: Response, next: NextFunction) => {
     response.set(HEADERS);
@@ -45,16 +65,30 @@ export function createGuard({ keys, hostNames, port }: GuardOptions): RequestHan
       return rejectRequest(response, 400, 'Expected a path.');
     if (!isAllowedHost(request, hostNames)) return rejectRequest(response, 421, UNKNOWN_HOST);
     if (!isSameOrigin(request)) return rejectRequest(response, 403, CROSS_SITE);
-    if (request.method === 'GET' && KEY in request.query) return signIn(request, response);
-    if (!isSignedIn(request)) return rejectRequest(response, 401, NOT_SIGNED_IN);
+    if (proxySignIn === null && request.method === 'GET' && KEY in request.query)
+      return signIn(request, response);
+    const visitor = proxySignIn === null ? identifyByCookie(request) : identifyByProxy(request, proxySignIn);
+    if (visitor === null)
+      return rejectRequest(response, 401, proxySignIn === null ? NOT_SIGNED_IN : NOT_FROM_PROXY);
+    setVisitor(response, visitor);
     return next();
   };
 }
+
+/** Refuses a form without the page token of its visitor. Runs after the body was read. */
+export const checkPageToken: RequestHandler = (request, response, next) => {
+  const body: unknown = request.body;
+  const tokens = new URLSearchParams(typeof body === 'string' ? body : '').getAll(PAGE_TOKEN_FIELD);
+  const isValid = tokens.length === 1 && tokens.every(getVisitor(response).isPageToken);
+  return isValid ? next() : rejectRequest(response, 403, OLD_PAGE);
+};
 
 const UNKNOWN_HOST =
   'This console answers only to localhost and loopback addresses. Add other names, such as that of a tunnel, to CONSOLE_NAMES.';
 const CROSS_SITE = 'This request did not come from a page of this console.';
 const NOT_SIGNED_IN = 'Sign in with the address that "carbon-mirror console url" prints.';
+const NOT_FROM_PROXY = 'This console is open only to visitors who are signed in by the proxy in front of it.';
+const OLD_PAGE = 'This page is too old to send forms. Go back, reload the page and try again.';
 const LINK_EXPIRED =
   'This sign-in link has expired or was already used. Run "carbon-mirror console url" for a new one.';
 
@@ -68,9 +102,8 @@ function isAllowedHost({ headers }: Request, hostNames: readonly string[]): bool
 /** Returns whether a request comes from a page of this console. Always returns true for GET and HEAD. */
 function isSameOrigin({ method, headers }: Request): boolean {
   if (SAFE_METHODS.includes(method)) return true;
-  const site = headers['sec-fetch-site'];
-  // Browsers send Sec-Fetch-Site only over https or on loopback. Otherwise compare Origin.
-  if (site !== undefined) return site === 'same-origin';
+  // Browsers send Sec-Fetch-Site only over https or on loopback, but Origin with every form.
+  if ((headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') return false;
   const [, origin = null] = /^https?:\/\/([^/]+)$/.exec(headers.origin ?? '') ?? [];
   return origin === headers.host;
 }

@@ -7,11 +7,12 @@ export interface VisitorKeysOptions {
 }
 
 const SIGN_IN_KEY_MS = 12 * 3_600_000;
-const VISITOR_KEY_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+const VISITOR_KEY_MS = 30 * DAY_MS;
 
 export type VisitorKeys = ReturnType<typeof createVisitorKeys>;
 
-/** Creates the functions that issue and check console keys: sign-in keys and visitor keys. */
+/** Creates the functions that issue and check console keys: sign-in keys, visitor keys and page tokens. */
 export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
   const createdAt = now();
   const createdTick = performance.now();
@@ -26,6 +27,9 @@ export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
     const { text, signature } = splitSignature(key);
     return text.startsWith(`${kind}.`) && isSameSignature(sign(text), signature) && getExpiry(text) > now();
   };
+
+  const getDay = (): number => Math.floor(now() / DAY_MS);
+  const signPage = (identity: string, day: number): string => sign(`page.${day}.${identity}`);
 
   /** Returns when this process started. Returns an earlier instant if the clock was set back since the start. */
   const getStart = (): number => Math.min(createdAt, now() - (performance.now() - createdTick));
@@ -45,7 +49,19 @@ export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
       return createKey('visit', now() + VISITOR_KEY_MS);
     },
     isVisitorKey: (key: string): boolean => isValid(key, 'visit'),
+    /** Creates the token of the forms on a visitor's pages, and the check of tokens that this visitor posts. */
+    createPageToken: (identity: string): PageToken => ({
+      pageToken: signPage(identity, getDay()),
+      isPageToken: (token: string): boolean =>
+        [getDay(), getDay() - 1].some(day => isSameSignature(token, signPage(identity, day))),
+    }),
   };
+}
+
+/** The token stays the same for a day, so that live pages do not change because of it. It is valid until the end of the next day. */
+export interface PageToken {
+  readonly pageToken: string;
+  readonly isPageToken: (token: string) => boolean;
 }
 
 /** `once` is a sign-in key, `visit` a visitor key. */

@@ -95,13 +95,14 @@ async function renderReconciliation(
 }
 
 /** Renders the section that compares the mirror with the registry: a button, the progress and the last result. */
-function renderComparison({ comparison, canAct, now }: ConsoleRequest): Html {
+function renderComparison(request: ConsoleRequest): Html {
+  const { comparison, now } = request;
   if (comparison === null)
     return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. To compare every row, run <code>carbon-mirror verify --against-registry</code> where the credentials are set.</p></section>`;
   const { running, finished } = comparison.getStatus();
   const progress =
     running === null
-      ? renderButton(canAct, '/balance/compare', 'Compare with the registry')
+      ? renderButton(request, '/balance/compare', 'Compare with the registry')
       : html`<p role="status">${renderBadge('in progress', 'doubt')} Started ${renderAge(running.since, now)}: ${formatCount(running.lists, 'list')} read${running.reading !== null && html`, reading ${running.reading}`}</p>`;
   const lastResult =
     finished === null

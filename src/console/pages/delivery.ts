@@ -24,7 +24,8 @@ export const DELIVERY: ConsolePage = {
 };
 
 /** Renders the detail page of a webhook delivery. */
-async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleRequest): Promise<PageContent> {
+async function renderDelivery(delivery: Row, request: ConsoleRequest): Promise<PageContent> {
+  const { reader, now } = request;
   const { id, event, organization_name: organizationName, verdict, end: result } = delivery;
   const { job_id: ownJobId, merged_into: mergedJobId } = delivery;
   const { organization_id: organizationId, job_state: jobState } = delivery;
@@ -41,7 +42,7 @@ async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleReq
   const lead = html`${renderBadge(String(verdict))}${typeof jobState === 'string' && jobState !== 'done' && renderBadge(jobState)} Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
   const body = html`${renderPageHead({ href: '/deliveries', title: 'Deliveries' }, title, lead)}
 <div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${renderDeliveryTimeline(delivery, syncs, now)}
-${typeof organizationId === 'string' && renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
+${typeof organizationId === 'string' && renderButton(request, '/read-now', 'Read now', { organization_id: organizationId })}</section>
 <div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, TECHNICAL_COLUMNS)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(delivery, { now })}</details>
 ${signedData === null ? html`<p>${SIGNED_TEXT_REMOVED}</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;

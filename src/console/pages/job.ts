@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/rows.js';
-import { renderButton } from '../actions/button.js';
+import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsolePage } from '../page.js';
 import { renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
@@ -20,7 +20,7 @@ export const JOB: ConsolePage = {
     const lead = html`${renderBadge(String(job['state']))} ${describeJobKind(job)}`;
     const hiddenColumns = job['state'] === 'done' ? [...TECHNICAL_COLUMNS, 'last_error'] : TECHNICAL_COLUMNS;
     const body = html`${renderPageHead({ href: '/jobs', title: 'Jobs' }, `${title}: ${String(job['kind'])}`, lead)}
-<section id="facts" class="card" data-live>${renderRowFacts(job, request, hiddenColumns)}${renderJobButton(job, request.canAct)}</section>
+<section id="facts" class="card" data-live>${renderRowFacts(job, request, hiddenColumns)}${renderJobButton(job, request)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(job, request)}</details></section>`;
     return { title, body };
   },
@@ -36,9 +36,9 @@ function describeJobKind(job: Row): string {
 const TECHNICAL_COLUMNS = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
 
 /** Renders the button "Retry" for a failed job or "Read now" for a paused job. Returns false for any other job. */
-function renderJobButton(job: Row, canAct: boolean): Html | false {
-  if (job['state'] === 'failed') return renderButton(canAct, `/jobs/${String(job['id'])}/retry`, 'Retry');
+function renderJobButton(job: Row, visitor: ButtonVisitor): Html | false {
+  if (job['state'] === 'failed') return renderButton(visitor, `/jobs/${String(job['id'])}/retry`, 'Retry');
   const organizationId = job['organization_id'];
   if (job['state'] !== 'paused' || typeof organizationId !== 'string') return false;
-  return renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId });
+  return renderButton(visitor, '/read-now', 'Read now', { organization_id: organizationId });
 }

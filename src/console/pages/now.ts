@@ -8,7 +8,7 @@ import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
 import { formatCount, formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
-import { renderButton } from '../actions/button.js';
+import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/table-cell.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
@@ -64,13 +64,13 @@ export function createNowPage(): ConsolePage {
 
 /** Renders the start page without the charts. */
 function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
-  const { now, canAct, webhookUrl, query } = request;
+  const { now, webhookUrl, query } = request;
   const { activity, warehouseCounts, availableByProject, changes } = overview;
   const isEmpty = countOrganizations(warehouseCounts) === 0;
   const issues = [...findTroubles(activity, now), ...reportFailingLists(overview.failing)];
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, issues, now)}</div></div>
-<section id="attention" class="notices" data-live>${renderNotices(issues, canAct)}</section></div>
+<section id="attention" class="notices" data-live>${renderNotices(issues, request)}</section></div>
 <section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
 <section id="available" data-live>${availableByProject.length > 0 && renderVintageMatrix('Available', availableByProject, { query })}</section>
@@ -193,10 +193,10 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
 }
 
 /** Renders a notice with advice and a command for each issue. Some notices also get a button. */
-function renderNotices(issues: readonly Trouble[], canAct: boolean): Html {
+function renderNotices(issues: readonly Trouble[], visitor: ButtonVisitor): Html {
   return html`${issues.map(
     issue =>
-      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${NOTICE_ACTIONS[issue.href]?.(canAct)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
+      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${NOTICE_ACTIONS[issue.href]?.(visitor)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
   )}`;
 }
 
@@ -206,16 +206,17 @@ function findNoticeColour({ check, href }: Trouble): 'bad' | 'doubt' {
 }
 
 /** Buttons that remedy an issue, by the page that shows it. */
-const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>> = {
-  '/jobs?state=failed': canAct => renderButton(canAct, '/jobs/retry', 'Retry'),
-  '/jobs?state=paused': canAct => renderButton(canAct, '/read-now', 'Read now'),
+const NOTICE_ACTIONS: Readonly<Record<string, (visitor: ButtonVisitor) => HtmlContent>> = {
+  '/jobs?state=failed': visitor => renderButton(visitor, '/jobs/retry', 'Retry'),
+  '/jobs?state=paused': visitor => renderButton(visitor, '/read-now', 'Read now'),
 };
 
 /** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */
 function renderOrganizations(
   { organizations, warehouseCounts, availableByOwner, certificates: certificateCounts }: Overview,
-  { query, canAct }: ConsoleRequest,
+  request: ConsoleRequest,
 ): Html {
+  const { query } = request;
   const sums = sumAmountsBy(availableByOwner, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
@@ -240,7 +241,7 @@ function renderOrganizations(
     {
       totalCount: countOrganizations(warehouseCounts),
       limit: MAX_ORGANIZATIONS,
-      footer: html`${renderCertificateCounts(certificateCounts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
+      footer: html`${renderCertificateCounts(certificateCounts)} ${renderButton(request, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }

@@ -49,7 +49,7 @@ async function renderOrganization(
   id: string,
   request: ConsoleRequest,
 ): Promise<PageContent> {
-  const { reader, now, at, canAct } = request;
+  const { reader, now, at } = request;
   const title = status.name ?? id;
   const toListHref = (list: string) => withAsOf(`/${list}?organization_id=${encodeURIComponent(id)}`, at);
   const lists = ALL_LISTS.filter(
@@ -66,7 +66,7 @@ async function renderOrganization(
   const body = html`${top}
 <section id="available" data-live>${await renderOrganizationAvailability(reader, id)}</section>
 <section id="resources" data-live>${renderResources(status, toListHref, now)}</section>
-<section class="links"><span id="certificates" data-live>${renderCertificateCounts(status.certificates, id)}</span> ${renderButton(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
+<section class="links"><span id="certificates" data-live>${renderCertificateCounts(status.certificates, id)}</span> ${renderButton(request, '/read-now', 'Read now', { organization_id: id })}</section>`;
   return { title, body, renderRest: () => renderRecentChanges(request, id) };
 }
 

@@ -3,6 +3,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageContent } from '../page.js';
 import { html, type Html } from '../components/html.js';
+import { renderPageToken } from '../components/page-token.js';
 import { renderTable } from '../components/table.js';
 import { toDisplayValue } from '../components/display-value.js';
 import { getQualifiedName, type QueryResult, type SavedQuery } from './sql-runner.js';
@@ -13,6 +14,7 @@ interface QueryPageOptions {
   readonly result: QueryResult | null;
   readonly relations: readonly Relation[];
   readonly savedQueries: readonly SavedQuery[];
+  readonly pageToken: string;
 }
 
 const EDITOR_LINES = 10;
@@ -21,9 +23,15 @@ const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /** Renders the SQL page: the query, its result, the saved queries and the schema. */
-export function renderSqlPage({ sql, result, relations, savedQueries }: QueryPageOptions): PageContent {
+export function renderSqlPage({
+  sql,
+  result,
+  relations,
+  savedQueries,
+  pageToken,
+}: QueryPageOptions): PageContent {
   const body = html`<h1>SQL query</h1>
-<div class="columns"><form class="ask card" method="post" action="/ask"><label>Read-only SQL
+<div class="columns"><form class="ask card" method="post" action="/ask">${renderPageToken(pageToken)}<label>Read-only SQL
 <textarea name="sql" rows="${EDITOR_LINES}" spellcheck="false" required>${sql}</textarea></label>
 <p class="links"><button class="first">Run</button> <button name="form" value="csv">Download CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it</span></p></form>
 <section class="card"><h2>Saved queries</h2><p class="quiet">Click one to load it, then press Run.</p><ul>${savedQueries.map(

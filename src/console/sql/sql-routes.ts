@@ -1,7 +1,8 @@
 import type { Express, Request, Response } from 'express';
 import { SqlQueryError } from '../../store/contract/sql-query.js';
-import { type Responder, readFormBody, parseForm } from '../responder.js';
+import { type Responder, parseForm } from '../responder.js';
 import { ORIGIN } from '../guard/guard.js';
+import { getVisitor } from '../guard/visitor.js';
 import { FILE_FORMATS } from '../downloads.js';
 import {
   type SqlAccess,
@@ -34,7 +35,13 @@ export function addSqlRoutes(app: Express, access: SqlAccess, responder: Respond
     await responder.sendPage(
       request,
       response,
-      renderSqlPage({ sql, result, relations, savedQueries: access.savedQueries }),
+      renderSqlPage({
+        sql,
+        result,
+        relations,
+        savedQueries: access.savedQueries,
+        pageToken: getVisitor(response).pageToken,
+      }),
     );
   }
 
@@ -58,7 +65,7 @@ export function addSqlRoutes(app: Express, access: SqlAccess, responder: Respond
     const { searchParams } = new URL(request.url, ORIGIN);
     await sendQueryPage(request, response, searchParams.get('sql') ?? '', null);
   });
-  app.post('/ask', readFormBody, async (request: Request, response: Response) => {
+  app.post('/ask', async (request: Request, response: Response) => {
     const form = parseForm(request);
     const sql = form.get('sql') ?? '';
     if (form.get('form') === 'csv') return await sendQueryCsv(request, response, sql);
