@@ -35,7 +35,7 @@ async function openSealApi({
   /** Erases the salts of members in the evidence log if members are no longer mirrored. */
   const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
-    if (mirrorMembers || (await port.salted(members)).length === 0) return;
+    if (mirrorMembers || (await port.listUnerasedLeaves(members)).length === 0) return;
     await eraseLeaves(
       { ...sealer, now },
       'forget',

@@ -40,12 +40,12 @@ export async function readMonths(
   const places: number[] = [];
   let rows = 0;
   const isCurrent = createCurrentFilter();
-  for await (const changes of port.changes(organizationId, upTo)) {
+  for await (const changes of port.iterateChangeLeaves(organizationId, upTo)) {
     guard?.assertAuthentic(changes);
     for (const leaf of changes) places.push(leaf.place);
-    const standing = changes.filter(isCurrent);
-    rows += standing.length;
-    for (const leaf of standing)
+    const current = changes.filter(isCurrent);
+    rows += current.length;
+    for (const leaf of current)
       for (const name of listMonthGroups(leaf)) {
         const sum = sums.get(name) ?? createMonthSum();
         sums.set(name, sum);
@@ -109,29 +109,29 @@ export async function* streamOrganizationObservations(
   guard: LeafGuard,
 ): AsyncGenerator<Observation> {
   const newest = new Map(
-    (await port.leaves({ newest: 'organization', before })).map(leaf => [leaf.subject, leaf]),
+    (await port.listLeaves({ newest: 'organization', before })).map(leaf => [leaf.subject, leaf]),
   );
   const wasFailing = (subject: string) =>
     Number(parseLeafRecord(newest.get(subject))['failing_lists'] ?? 0) > 0;
-  const touched = await port.touched(since.upTo, upTo);
-  const readers = await port.readSubjects(since.place + 1, before);
+  const changed = await port.listChangedOrganizations(since.upTo, upTo);
+  const readers = await port.listReadSubjects(since.place + 1, before);
   const outdated = readers.filter(({ subject, failed }) => failed > 0 || wasFailing(subject));
   /** Nothing says whose changes were erased, so all organizations are counted again. This is rare: `forget` erases people. */
   const recounted = guard.countErased(since.place) > 0 ? [...newest.keys()].map(String) : [];
-  const counted = new Set([...touched, ...recounted]);
+  const counted = new Set([...changed, ...recounted]);
   for (const each of new Set([...counted, ...outdated.map(({ subject }) => subject), ...exported])) {
     const leaf = newest.get(each);
     const record = parseLeafRecord(leaf);
     if (leaf !== undefined) await assertSameReads(port, each, leaf);
     const totals = counted.has(each) ? null : readMonthTotals(record);
-    const fact = await createOrganizationObservation(
+    const observation = await createOrganizationObservation(
       port,
       each,
       before,
       totals ?? (await countMonths(port, each, upTo, leaf, guard)),
     );
     guard.assertAuthentic(await readNewestReads(port, each, before));
-    if (toCanonicalJson(fact.record) !== leaf?.record) yield fact;
+    if (toCanonicalJson(observation.record) !== leaf?.record) yield observation;
   }
 }
 
@@ -168,7 +168,7 @@ async function assertSameReads(port: EvidencePort, organizationId: string, leaf:
 async function readNewestReads(port: EvidencePort, organizationId: string, before: number) {
   const { reads } = await readSealedReads(port, organizationId, before);
   const places = reads.flatMap(({ place }) => (place === null ? [] : [place]));
-  return await port.leaves({ places });
+  return await port.listLeaves({ places });
 }
 
 /** Returns the monthly totals in the record of an older leaf; null if there is none. */
@@ -214,15 +214,15 @@ export interface CheckpointFields {
  * erasures, restores and new keys. Each has a line in canonical JSON, in the order of the log.
  */
 export async function readNamedLeaves(port: EvidencePort, before: number) {
-  const organizations = await port.leaves({ newest: 'organization', before });
-  const coverage = await port.leaves({ newest: 'coverage', before });
-  const told = await port.leaves({ told: before });
-  const lines = [...organizations, ...coverage, ...told]
+  const organizations = await port.listLeaves({ newest: 'organization', before });
+  const coverage = await port.listLeaves({ newest: 'coverage', before });
+  const aboutLog = await port.listLeaves({ aboutLogBefore: before });
+  const lines = [...organizations, ...coverage, ...aboutLog]
     .toSorted((left, right) => left.place - right.place)
     .map(({ place, commitment, kind }) => {
       return `${toCanonicalJson({ named: place, commitment: toHex(commitment), kind })}\n`;
     });
-  return { organizations, coverage, told, text: lines.join('') };
+  return { organizations, coverage, aboutLog, text: lines.join('') };
 }
 
 /** Adds up the places of leaves. The sum falls if somebody hides the newest leaf of an organization. */
@@ -230,22 +230,22 @@ export function sumPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
   return leaves.reduce((sum, { place }) => sum + place, 0);
 }
 
-/** Creates the last leaf of a checkpoint, which names the leaves of `readNamed`. */
+/** Creates the last leaf of a checkpoint, which names the leaves of `readNamedLeaves`. */
 export function createCompleteObservation(
-  { organizations, coverage, told, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
+  { organizations, coverage, aboutLog, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
   fields: CheckpointFields,
 ): Observation {
   return createObservation('complete', {
     ...fields,
     organizations: organizations.length,
-    listed_places: sumPlaces([...organizations, ...coverage, ...told]),
+    listed_places: sumPlaces([...organizations, ...coverage, ...aboutLog]),
     named_sha256: toHex(sha256(Buffer.from(text))),
   });
 }
 
 /** Returns the newest last leaf of a checkpoint before a place, with its fields. Without one, its place is -1. */
 export async function readCompleteLeaf(port: EvidencePort, before: number) {
-  const [leaf] = await port.leaves({ newest: 'complete', before });
+  const [leaf] = await port.listLeaves({ newest: 'complete', before });
   const record = parseLeafRecord(leaf);
   const fields: CheckpointFields = {
     up_to: Number(record['up_to'] ?? 0),

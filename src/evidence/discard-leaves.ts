@@ -2,7 +2,7 @@ import { isAuthentic } from './authentication-codes.js';
 import { parseLeafRecord } from './leaf.js';
 import { readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
 import type { LastSigned } from './key-file.js';
-import { ALL, createObservation, type EvidencePort, type Leaf } from './port.js';
+import { NO_LIMIT, createObservation, type EvidencePort, type Leaf } from './port.js';
 import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
 
 export interface DiscardedLeaves {
@@ -21,14 +21,14 @@ export async function discardForeignLeaves(
 ): Promise<DiscardedLeaves> {
   const { port, key, lastSigned } = discarding;
   return await withWriterClaim(discarding, async () => {
-    const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.checkpoint(ALL))?.size ?? 0);
+    const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.findCheckpoint(NO_LIMIT))?.size ?? 0);
     const { codeKeys } = key();
     const isForeign = (leaf: Leaf): boolean => leaf.place < 0 || !isAuthentic(leaf, codeKeys);
     const start = await findFirstForeign(port, signed, isForeign);
     const removed: Leaf[] = [];
-    for await (const leaves of port.walk(Number.MIN_SAFE_INTEGER, ALL))
+    for await (const leaves of port.iterateLeaves(Number.MIN_SAFE_INTEGER, NO_LIMIT))
       removed.push(...leaves.filter(({ place }) => place < 0 || place >= start));
-    await port.removeFrom(start);
+    await port.removeLeavesFrom(start);
     const foreign = removed.filter(isForeign).length;
     await appendAgain(
       discarding,
@@ -45,7 +45,7 @@ async function findFirstForeign(
   isForeign: (leaf: Leaf) => boolean,
 ): Promise<number> {
   let next = signed;
-  for await (const leaves of port.walk(signed, ALL))
+  for await (const leaves of port.iterateLeaves(signed, NO_LIMIT))
     for (const leaf of leaves) {
       if (leaf.place !== next || isForeign(leaf)) return next;
       next += 1;
@@ -57,15 +57,15 @@ async function findFirstForeign(
 async function appendAgain(writing: Omit<LogWriter, 'holder'>, removed: readonly Leaf[]): Promise<void> {
   const { port } = writing;
   const kinds = ['forget', 'purge', 'restore', 'key'];
-  const { place, listedPlaces } = await readCompleteLeaf(port, ALL);
-  const { organizations, coverage, told } = await readNamedLeaves(port, Math.max(0, place));
+  const { place, listedPlaces } = await readCompleteLeaf(port, NO_LIMIT);
+  const { organizations, coverage, aboutLog } = await readNamedLeaves(port, Math.max(0, place));
   // Erasures after that checkpoint have leaves of their own, which name the places that they erased.
-  const earlier = (await port.leaves({ told: ALL })).filter(leaf => leaf.place > place);
+  const earlier = (await port.listLeaves({ aboutLogBefore: NO_LIMIT })).filter(leaf => leaf.place > place);
   const accounted = earlier.reduce(
     (sum, leaf) => sum + Number(parseLeafRecord(leaf)['unlisted_places'] ?? 0),
     0,
   );
-  let unlisted = listedPlaces - sumPlaces([...organizations, ...coverage, ...told]) - accounted;
+  let unlisted = listedPlaces - sumPlaces([...organizations, ...coverage, ...aboutLog]) - accounted;
   for (const leaf of removed.filter(({ kind }) => kinds.includes(kind))) {
     const record = parseLeafRecord(leaf);
     const isErasure = leaf.kind === 'forget' || leaf.kind === 'purge';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readCompleteLeaf, sumPlaces } from './completeness-leaves.js';
-import { ALL, type EvidencePort, createObservation, type LeafFilter } from './port.js';
+import { NO_LIMIT, type EvidencePort, createObservation, type LeafFilter } from './port.js';
 import { type LogWriter, withWriterClaim, newLeaf } from './log-writer.js';
 
 /** The SHA-256 of no places. */
@@ -22,14 +22,14 @@ export async function eraseLeaves<T>(
 ): Promise<T> {
   const { port, now } = writing;
   return await withWriterClaim(writing, async () => {
-    const which = await selectLeaves();
-    const leaves = await port.salted(which);
+    const filter = await selectLeaves();
+    const leaves = await port.listUnerasedLeaves(filter);
     if (leaves.length > 0) {
       const places = new Set(leaves.map(({ place }) => place));
-      const { place: before } = await readCompleteLeaf(port, ALL);
+      const { place: before } = await readCompleteLeaf(port, NO_LIMIT);
       const listed = [
-        ...(await port.leaves({ newest: 'organization', before })),
-        ...(await port.leaves({ newest: 'coverage', before })),
+        ...(await port.listLeaves({ newest: 'organization', before })),
+        ...(await port.listLeaves({ newest: 'coverage', before })),
       ];
       const unlisted = listed.filter(({ place }) => places.has(place));
       const subjects = new Set(unlisted.map(({ subject }) => subject));
@@ -41,8 +41,8 @@ export async function eraseLeaves<T>(
         erased_changes: changes.length,
         unlisted_places: sumPlaces(unlisted),
       };
-      const { size } = await port.ends();
-      await port.erase(newLeaf(writing, createObservation(kind, record), size), which);
+      const { size } = await port.readProgress();
+      await port.eraseLeaves(newLeaf(writing, createObservation(kind, record), size), filter);
     }
     return await remove();
   });
@@ -51,7 +51,7 @@ export async function eraseLeaves<T>(
 /** Returns the SHA-256 of the places of all erased leaves, in order, each with a line end; `added` are about to be erased. */
 export async function hashErasedPlaces(port: EvidencePort, added: readonly number[] = []): Promise<string> {
   const all = [...added];
-  for await (const places of port.erasedPlaces()) for (const place of places) all.push(place);
+  for await (const places of port.iterateErasedPlaces()) for (const place of places) all.push(place);
   const hash = createHash('sha256');
   for (const place of all.toSorted((one, other) => one - other)) hash.update(`${place}\n`);
   return hash.digest('hex');

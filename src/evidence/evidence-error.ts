@@ -1,4 +1,4 @@
-/** A key that cannot be used, or what would be signed and is not what was signed before, and more: told to people as it is. */
+/** Why a key cannot be used, or why the log would not be signed. Its message is shown to people as it is. */
 export class EvidenceError extends Error {
   override readonly name = 'EvidenceError';
 }

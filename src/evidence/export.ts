@@ -11,7 +11,7 @@ import {
 import { refuse } from './evidence-error.js';
 import { createEvidenceLines } from './evidence-lines.js';
 import { toHex } from './hashes.js';
-import { ALL, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
+import { NO_LIMIT, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
 import { listProofNodes } from './proof.js';
 import { readSealedReads } from './sealed-reads.js';
 import { EMPTY_TREE, createMerkleTree } from './tree.js';
@@ -69,7 +69,7 @@ export async function exportEvidence({
     since: since?.size ?? null,
     value: scope.value,
   });
-  const known = await port.leaves({ kind: 'change', numbers: scope.numbers });
+  const known = await port.listLeaves({ kind: 'change', numbers: scope.numbers });
   const versions = known.filter(({ number }) => number <= upTo);
   const monthsOfVersions = new Set(versions.map(getObservedGroup));
   for (const leaf of named.organizations.filter(concerns)) {
@@ -86,7 +86,7 @@ export async function exportEvidence({
   if (since !== null) await showOlderCounts(since.size);
   await showSyncs();
   const coverage = nameOthers ? named.coverage : named.coverage.filter(concerns);
-  for (const leaf of [...named.told, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
+  for (const leaf of [...named.aboutLog, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
   await addNodes(parseTreeHead(checkpoint.note));
   return { checkpoint, lines, rows, retirements };
 
@@ -105,8 +105,9 @@ export async function exportEvidence({
 
   /** Says why a leaf cannot be shown. An erasure after the checkpoint also changes which leaves are named. */
   async function refuseLeaf({ kind, number, salt }: Leaf): Promise<never> {
-    const told = salt === null || kind === 'complete' ? await port.leaves({ told: ALL }) : [];
-    const erased = told.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
+    const aboutLog =
+      salt === null || kind === 'complete' ? await port.listLeaves({ aboutLogBefore: NO_LIMIT }) : [];
+    const erased = aboutLog.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
     return refuse(
       erased === undefined
         ? `${kind} ${number} is not as it was sealed: see "verify"`
@@ -131,7 +132,7 @@ export async function exportEvidence({
     isSelected: (observation: Observation) => boolean = () => true,
   ): Promise<readonly Observation[]> {
     const numbers = leaves.map(({ number }) => number);
-    const observations = await port.versions(leaves[0]?.resource ?? '', numbers);
+    const observations = await port.listVersions(leaves[0]?.resource ?? '', numbers);
     const byNumber = new Map(observations.map(observation => [observation.number, observation]));
     for (const leaf of leaves) {
       const observation =
@@ -144,7 +145,7 @@ export async function exportEvidence({
   /** Shows the current rows of an organization that are in the scope. For a period, also the certificates of its retirements. */
   async function showCurrentRows(organizationId: string, organizationPlace: number): Promise<void> {
     const retirementIds = new Set<unknown>();
-    for await (const batch of port.standing(organizationId, upTo)) {
+    for await (const batch of port.iterateCurrentLeaves(organizationId, upTo)) {
       const others = batch.filter(leaf => !isInScope(scope, leaf));
       const shown = await showChanges(
         'row',
@@ -195,13 +196,13 @@ export async function exportEvidence({
     /** `addNodes` refuses an older checkpoint of another log. */
     if (older.leaf?.place !== olderSize - 1) return;
     const olderNamed = await readNamedLeaves(port, older.place);
-    const fact = createCompleteObservation(olderNamed, older.fields);
-    if (!isCommittedTo(older.leaf, toCanonicalJson(fact.record))) return;
+    const observation = createCompleteObservation(olderNamed, older.fields);
+    if (!isCommittedTo(older.leaf, toCanonicalJson(observation.record))) return;
     await showNamed(older, olderNamed);
     const endedVersions = new Set<number>();
     for (const leaf of olderNamed.organizations.filter(concerns))
       await showOlderOrganization(leaf, older.fields.up_to, endedVersions);
-    for await (const leaves of port.walk(olderSize, size))
+    for await (const leaves of port.iterateLeaves(olderSize, size))
       for (const leaf of leaves)
         if (leaf.kind === 'change' && endedVersions.has(leaf.ended ?? -1)) await showChanges('leaf', [leaf]);
   }
@@ -219,7 +220,7 @@ export async function exportEvidence({
       await show('leaf', leaf, observation);
       addMonths(leaf, text);
     }
-    for await (const batch of port.standing(organizationId, olderUpTo)) {
+    for await (const batch of port.iterateCurrentLeaves(organizationId, olderUpTo)) {
       const ended = batch.filter(each => isInScope(scope, each) && !places.has(each.place));
       for (const { number } of ended) endedVersions.add(number);
       await showChanges('leaf', ended);
@@ -228,8 +229,8 @@ export async function exportEvidence({
 
   /** Shows the syncs that observed the shown rows, except those that retention deleted. */
   async function showSyncs(): Promise<void> {
-    for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
-      const [observation] = await port.facts('sync', leaf.number - 1, leaf.number);
+    for (const leaf of await port.listLeaves({ kind: 'sync', numbers: [...syncs] })) {
+      const [observation] = await port.listObservations('sync', leaf.number - 1, leaf.number);
       if (leaf.salt !== null && leaf.place < size && observation !== undefined)
         await show('leaf', leaf, observation);
     }
@@ -244,10 +245,10 @@ export async function exportEvidence({
       if (needed.has(`${level} ${index}`))
         lines.add('node', [level, index], { hash: toHex(hash), index, level });
     });
-    await tree.grow(port.commitments(0, olderSize));
+    await tree.grow(port.iterateCommitments(0, olderSize));
     if (since !== null && tree.root() !== since.root)
       refuse('the log does not continue from the older checkpoint: it is of another log');
-    await tree.grow(port.commitments(olderSize, size));
+    await tree.grow(port.iterateCommitments(olderSize, size));
     if (tree.root() !== root) refuse('the log is not that of its checkpoint: see "verify"');
   }
 }
@@ -256,10 +257,10 @@ export async function exportEvidence({
 async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoint | null> {
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
-    const known = await port.checkpoint(size + step);
+    const known = await port.findCheckpoint(size + step);
     if (known === null || Date.parse(getSignedAt(known.note)) <= at) size += step;
   }
-  return await port.checkpoint(size);
+  return await port.findCheckpoint(size);
 }
 
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {

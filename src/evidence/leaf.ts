@@ -1,6 +1,6 @@
 import { type Codes, createCodes } from './authentication-codes.js';
 import { sha256 } from './hashes.js';
-import { type Cells, type Observation, type Leaf, NUMBERED } from './port.js';
+import { type Cells, type Observation, type Leaf, NUMBERED_KINDS } from './port.js';
 
 /** The salt keeps anybody from finding out what a commitment is about by trying all possible records. */
 export function computeCommitment(salt: Uint8Array, canonical: string): Buffer {
@@ -8,20 +8,26 @@ export function computeCommitment(salt: Uint8Array, canonical: string): Buffer {
 }
 
 /** Creates a leaf with its authentication codes. */
-export function createLeaf(fact: Observation, salt: Uint8Array, place: number, codeKey: Uint8Array): Leaf {
-  const leaf = createLeafContent(salt, fact, place);
+export function createLeaf(
+  observation: Observation,
+  salt: Uint8Array,
+  place: number,
+  codeKey: Uint8Array,
+): Leaf {
+  const leaf = createLeafContent(salt, observation, place);
   return { ...leaf, ...createCodes(leaf, codeKey) };
 }
 
 /** Returns the content of a leaf without authentication codes. */
 export function createLeafContent(
   salt: Uint8Array,
-  fact: Observation,
+  observation: Observation,
   place: number,
 ): Omit<Leaf, keyof Codes> {
-  const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } = fact;
+  const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } =
+    observation;
   const plain = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
-  const text = toCanonicalJson(fact.record);
+  const text = toCanonicalJson(observation.record);
   const record = isNumberedKind(kind) ? null : text;
   return {
     ...plain,
@@ -35,7 +41,7 @@ export function createLeafContent(
 }
 
 export function isNumberedKind(kind: Leaf['kind']): boolean {
-  return NUMBERED.some(each => each === kind);
+  return NUMBERED_KINDS.some(each => each === kind);
 }
 
 /** Whether a leaf commits to this record. False if its salt was erased. */

@@ -41,15 +41,18 @@ export async function withWriterClaim<T>(
   return done;
 }
 
-export async function appendLeaf(writing: Omit<LogWriter, 'holder'>, fact: Observation): Promise<void> {
-  const { size } = await writing.port.ends();
-  await writing.port.append([newLeaf(writing, fact, size)]);
+export async function appendLeaf(
+  writing: Omit<LogWriter, 'holder'>,
+  observation: Observation,
+): Promise<void> {
+  const { size } = await writing.port.readProgress();
+  await writing.port.appendLeaves([newLeaf(writing, observation, size)]);
 }
 
 export function newLeaf(
   { key, randomBytes }: Omit<LogWriter, 'holder'>,
-  fact: Observation,
+  observation: Observation,
   place: number,
 ): Leaf {
-  return createLeaf(fact, randomBytes(LEAF_SALT_BYTES), place, key().codeKeys[0]);
+  return createLeaf(observation, randomBytes(LEAF_SALT_BYTES), place, key().codeKeys[0]);
 }

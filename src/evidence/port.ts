@@ -4,12 +4,12 @@ import type { TreePeaks } from './tree.js';
 export type Cells = Readonly<Record<string, string | number | bigint | null>>;
 
 /** Kinds of records that the mirror numbers. They are sealed in the order of their numbers. */
-export const NUMBERED = ['change', 'sync', 'unchanged'] as const;
-export type Numbered = (typeof NUMBERED)[number];
+export const NUMBERED_KINDS = ['change', 'sync', 'unchanged'] as const;
+export type NumberedKind = (typeof NUMBERED_KINDS)[number];
 
 /** The kinds of leaves. A leaf of a kind without numbers stores its own text, because no row of the mirror has it. */
-export const KINDS = [
-  ...NUMBERED,
+export const LEAF_KINDS = [
+  ...NUMBERED_KINDS,
   'open_span',
   'coverage',
   'organization',
@@ -19,7 +19,7 @@ export const KINDS = [
   'restore',
   'key',
 ] as const;
-export type Kind = (typeof KINDS)[number];
+export type LeafKind = (typeof LEAF_KINDS)[number];
 
 /** Columns of a leaf that let the sealer count rows and reads without reading the mirror. Null where they do not apply. */
 type PlainColumns = {
@@ -54,7 +54,7 @@ export const PLAIN_COLUMNS = [
 
 /** Content of a leaf before it is sealed. */
 export interface Observation extends PlainColumns {
-  readonly kind: Kind;
+  readonly kind: LeafKind;
   /** Null for a kind without numbers, whose leaves are identified by their place. */
   readonly number: number | null;
   readonly record: Cells;
@@ -64,7 +64,7 @@ export interface Observation extends PlainColumns {
   readonly file: string | null;
 }
 
-const NOTHING = {
+const EMPTY_COLUMNS = {
   number: null,
   subject: null,
   resource: null,
@@ -79,13 +79,18 @@ const NOTHING = {
 };
 
 /** Creates an observation of any kind but `change`. */
-export function createObservation(kind: Kind, record: Cells, more: Partial<Observation> = {}): Observation {
-  return { ...NOTHING, ...more, kind, record: { ...record, kind } };
+export function createObservation(
+  kind: LeafKind,
+  record: Cells,
+  columns: Partial<Observation> = {},
+): Observation {
+  return { ...EMPTY_COLUMNS, ...columns, kind, record: { ...record, kind } };
 }
 
+/** An entry of the log. */
 export type Leaf = PlainColumns & {
   readonly place: number;
-  readonly kind: Kind;
+  readonly kind: LeafKind;
   readonly number: number;
   /** Canonical JSON; null for numbered kinds. */
   readonly record: string | null;
@@ -108,20 +113,21 @@ export function createCurrentFilter(): (leaf: Leaf) => boolean {
 }
 
 /** A limit above every number and place. */
-export const ALL = Number.MAX_SAFE_INTEGER;
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * Selects leaves: all of an organization; all changes of a resource; those with some numbers or places; those about erasures,
- * restores and new keys before a place (`told`); or the newest of a kind for each subject before a place.
+ * Selects leaves: all of an organization; all changes of a resource; those with certain numbers or places; those about
+ * erasures, restores and new keys before a place (`aboutLogBefore`); or the newest of a kind for each subject before a place.
  */
 export type LeafFilter =
   | { readonly organizationId: string }
   | { readonly resource: string }
-  | { readonly kind: Numbered; readonly numbers: readonly number[] }
+  | { readonly kind: NumberedKind; readonly numbers: readonly number[] }
   | { readonly places: readonly number[] }
-  | { readonly told: number }
+  | { readonly aboutLogBefore: number }
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
 
+/** A signed note about the log at one size, with the peaks of its tree. */
 export type Checkpoint = TreePeaks & {
   readonly note: string;
 };
@@ -155,62 +161,72 @@ export interface Attestation {
 }
 
 /** How far the log goes: its number of leaves, and the newest number of each numbered kind; 0 if there is none. */
-export type LogEnds = Readonly<Record<'size' | Numbered, number>>;
+export type LogProgress = Readonly<Record<'size' | NumberedKind, number>>;
 
 /** Access to the log, and to the mirror whose rows it seals. */
 export interface EvidencePort {
   /** Takes or extends the claim to write the log until an instant. Returns false while another holder has it. */
   readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
-  readonly ends: () => Promise<LogEnds>;
+  /** Returns how far the log goes. */
+  readonly readProgress: () => Promise<LogProgress>;
   /** Returns the newest number of a kind in the mirror. A sync counts once it and all before it have ended. */
-  readonly newest: (kind: Numbered, after: number) => Promise<number>;
-  /** Returns what the mirror has between two numbers, the second included, in order. */
-  readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Observation[]>;
+  readonly findNewestNumber: (kind: NumberedKind, after: number) => Promise<number>;
+  /** Returns the observations of a kind in the mirror after one number up to another, in order. */
+  readonly listObservations: (
+    kind: NumberedKind,
+    after: number,
+    to: number,
+  ) => Promise<readonly Observation[]>;
   /** Returns the open spans of unchanged reads of an organization, or of all if `organizationId` is null. */
-  readonly openSpans: (organizationId: string | null) => Promise<readonly Observation[]>;
+  readonly listOpenSpans: (organizationId: string | null) => Promise<readonly Observation[]>;
   /** Returns the instant before which retention may have deleted syncs; null if it deleted none. */
-  readonly syncsKeptSince: () => Promise<string | null>;
-  readonly coverage: () => Promise<readonly Observation[]>;
+  readonly readSyncsKeptSince: () => Promise<string | null>;
+  /** Returns the current coverage: one observation for each installation. */
+  readonly listCoverage: () => Promise<readonly Observation[]>;
   /** Returns the changes of a resource that have these numbers. */
-  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
+  readonly listVersions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
   /** Yields the leaves of all changes of an organization's rows up to a number, by resource, newest first. Leaves out people. */
-  readonly changes: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
+  readonly iterateChangeLeaves: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** Yields the leaves of an organization's rows that were current at a number, by resource, newest first. Leaves out people. */
-  readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
+  readonly iterateCurrentLeaves: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** Returns the selected leaves in order. */
-  readonly leaves: (which: LeafFilter) => Promise<readonly Leaf[]>;
+  readonly listLeaves: (filter: LeafFilter) => Promise<readonly Leaf[]>;
   /** Yields the leaves from one place to before another, in batches. */
-  readonly walk: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
-  /** Yields as `walk` does, but only the commitments. */
-  readonly commitments: (from: number, to: number) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
+  readonly iterateLeaves: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
+  /** Yields the commitments of the leaves from one place to before another, in batches. */
+  readonly iterateCommitments: (
+    from: number,
+    to: number,
+  ) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
   /** Returns the organizations whose rows, without people, have sealed changes between two numbers, the second included. */
-  readonly touched: (after: number, to: number) => Promise<readonly string[]>;
+  readonly listChangedOrganizations: (after: number, to: number) => Promise<readonly string[]>;
   /** Returns the sealed reads of each resource of an organization before a place. */
-  readonly reads: (organizationId: string, before: number) => Promise<readonly SealedReads[]>;
+  readonly listSealedReads: (organizationId: string, before: number) => Promise<readonly SealedReads[]>;
   /** Returns the organizations with sealed reads from one place to before another. */
-  readonly readSubjects: (from: number, to: number) => Promise<readonly ReadSubject[]>;
+  readonly listReadSubjects: (from: number, to: number) => Promise<readonly ReadSubject[]>;
   /** Appends leaves. Fails if another leaf has one of their places. */
-  readonly append: (leaves: readonly Leaf[]) => Promise<void>;
+  readonly appendLeaves: (leaves: readonly Leaf[]) => Promise<void>;
   /** Returns the newest checkpoint that covers at most so many leaves. */
-  readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
+  readonly findCheckpoint: (atMost: number) => Promise<Checkpoint | null>;
   /** Returns the checkpoints that cover more leaves than `after` and at most `to`, in order. */
-  readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
-  readonly keep: (checkpoint: Checkpoint) => Promise<void>;
+  readonly listCheckpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
+  /** Stores a signed checkpoint. */
+  readonly storeCheckpoint: (checkpoint: Checkpoint) => Promise<void>;
   /** Stores an attestation, unless there is one of the same kind for the checkpoint. */
-  readonly attest: (attestation: Attestation) => Promise<void>;
+  readonly storeAttestation: (attestation: Attestation) => Promise<void>;
   /** Returns the newest attestation of a kind, or of any kind if `kind` is null. */
-  readonly newestAttestation: (kind: Attestation['kind'] | null) => Promise<Attestation | null>;
+  readonly findNewestAttestation: (kind: Attestation['kind'] | null) => Promise<Attestation | null>;
   /** Returns the timestamps of all checkpoints, in order. */
-  readonly timestamps: () => Promise<readonly Attestation[]>;
+  readonly listTimestamps: () => Promise<readonly Attestation[]>;
   /** Returns the selected leaves that still have a salt, in order. */
-  readonly salted: (which: LeafFilter) => Promise<readonly Leaf[]>;
+  readonly listUnerasedLeaves: (filter: LeafFilter) => Promise<readonly Leaf[]>;
   /** Appends a leaf, and in the same transaction empties all columns of the selected leaves that reveal what they are about. */
-  readonly erase: (appended: Leaf, which: LeafFilter) => Promise<void>;
+  readonly eraseLeaves: (appended: Leaf, filter: LeafFilter) => Promise<void>;
   /** Yields the places of erased leaves in order, in batches. */
-  readonly erasedPlaces: () => AsyncIterable<readonly number[]>;
+  readonly iterateErasedPlaces: () => AsyncIterable<readonly number[]>;
   /** Replaces the authentication codes of leaves. */
-  readonly recode: (codes: readonly Pick<Leaf, 'place' | 'code' | 'plain_code'>[]) => Promise<void>;
+  readonly replaceCodes: (codes: readonly Pick<Leaf, 'place' | 'code' | 'plain_code'>[]) => Promise<void>;
   /** Removes the leaves from a place on, and those at negative places. Signed leaves must not be removed. */
-  readonly removeFrom: (place: number) => Promise<void>;
+  readonly removeLeavesFrom: (place: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { ALL, type EvidencePort } from './port.js';
+import { NO_LIMIT, type EvidencePort } from './port.js';
 import { type PostTimestampRequest, requestTimestamp } from './timestamp.js';
 
 /** How the newest checkpoint leaves the machine. */
@@ -15,11 +15,11 @@ export interface Publishing {
 /** Writes the newest checkpoint to the published file, and requests a timestamp if it is the first one of its UTC day. */
 export async function publishCheckpoint(publishing: Publishing): Promise<void> {
   const { port, now, writeFile, post } = publishing;
-  const checkpoint = await port.checkpoint(ALL);
+  const checkpoint = await port.findCheckpoint(NO_LIMIT);
   if (checkpoint === null) return;
   writeFile?.(checkpoint.note);
   if (post === null) return;
-  const newest = await port.newestAttestation('timestamp');
+  const newest = await port.findNewestAttestation('timestamp');
   const today = new Date(now()).toISOString().slice(0, 10);
   if (newest !== null && (newest.size === checkpoint.size || newest.requested_at.slice(0, 10) >= today))
     return;
@@ -31,10 +31,16 @@ export async function timestampCheckpoint(
   { port, now, randomBytes }: Pick<Publishing, 'port' | 'now' | 'randomBytes'>,
   post: PostTimestampRequest,
 ): Promise<void> {
-  const checkpoint = await port.checkpoint(ALL);
+  const checkpoint = await port.findCheckpoint(NO_LIMIT);
   if (checkpoint === null) return;
-  if ((await port.timestamps()).some(({ size }) => size === checkpoint.size)) return;
+  if ((await port.listTimestamps()).some(({ size }) => size === checkpoint.size)) return;
   const requested_at = new Date(now()).toISOString();
   const { token, at } = await requestTimestamp(checkpoint.note, post, randomBytes);
-  await port.attest({ size: checkpoint.size, kind: 'timestamp', requested_at, attested_at: at, token });
+  await port.storeAttestation({
+    size: checkpoint.size,
+    kind: 'timestamp',
+    requested_at,
+    attested_at: at,
+    token,
+  });
 }

@@ -4,7 +4,7 @@ import { parseLeafRecord } from './leaf.js';
 import { toHex } from './hashes.js';
 import { createNextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './signing-key.js';
-import { ALL, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
+import { NO_LIMIT, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
 import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
 
 const MAX_CODES_PER_WRITE = 5000;
@@ -34,24 +34,24 @@ export async function renewCodes(
   { codeKeys: [key] }: SigningKey,
 ): Promise<void> {
   let codes: Pick<Leaf, 'place' | 'code' | 'plain_code'>[] = [];
-  for await (const leaves of port.walk(0, ALL)) {
+  for await (const leaves of port.iterateLeaves(0, NO_LIMIT)) {
     assertAuthentic(leaves, accepted);
     for (const leaf of leaves) {
       const { code, plain_code } = createCodes(leaf, key);
       codes.push({ place: leaf.place, code, plain_code: leaf.plain_code === null ? null : plain_code });
     }
     if (codes.length < MAX_CODES_PER_WRITE) continue;
-    await port.recode(codes);
+    await port.replaceCodes(codes);
     codes = [];
   }
-  await port.recode(codes);
+  await port.replaceCodes(codes);
 }
 
 /** Returns which key must have signed a tree of some size. Each key was replaced at the place of a leaf that it signed. */
 export async function readSigners(port: EvidencePort, newest: Verifier): Promise<(size: number) => Verifier> {
   const signers: (readonly [place: number, signer: Verifier])[] = [];
   let signer = newest;
-  for (const leaf of (await port.leaves({ told: ALL })).toReversed()) {
+  for (const leaf of (await port.listLeaves({ aboutLogBefore: NO_LIMIT })).toReversed()) {
     const record = parseLeafRecord(leaf);
     if (leaf.kind !== 'key' || record['new'] !== toHex(signer.publicKey)) continue;
     const before = { name: newest.name, publicKey: Buffer.from(String(record['old']), 'hex') };

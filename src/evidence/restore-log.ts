@@ -33,13 +33,13 @@ export async function beginOrigin(
 ): Promise<RestoredOrigin | null> {
   const { port, key, lastSigned, now } = restoring;
   const flushed = lastSigned.read();
-  const { size } = await port.ends();
+  const { size } = await port.readProgress();
   if (flushed === null && size === 0) return null;
   if (replacedKeys.length > 0) {
     const accepted = [key(), ...replacedKeys].flatMap(({ codeKeys }) => codeKeys);
     await renewCodes(port, accepted, key());
   }
-  const checkpoint = await port.checkpoint(size);
+  const checkpoint = await port.findCheckpoint(size);
   const held = checkpoint === null ? null : parseSignedHead(checkpoint.note);
   const newest = flushed ?? held;
   const isWhole =
@@ -71,6 +71,6 @@ export async function beginOrigin(
 /** Returns the root of the tree of the first leaves of a log. */
 async function computeRoot(port: EvidencePort, size: number): Promise<string> {
   const tree = createMerkleTree(EMPTY_TREE);
-  await tree.grow(port.commitments(0, size));
+  await tree.grow(port.iterateCommitments(0, size));
   return tree.root();
 }

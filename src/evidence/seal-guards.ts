@@ -4,7 +4,7 @@ import { parseLeafRecord } from './leaf.js';
 import { type LeafGuard, readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
 import { refuse } from './evidence-error.js';
 import { openNote } from './signed-note.js';
-import { ALL, type LogEnds, type Leaf, NUMBERED } from './port.js';
+import { NO_LIMIT, type LogProgress, type Leaf, NUMBERED_KINDS } from './port.js';
 import { readSigners } from './renew-key.js';
 import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
 import type { Sealing } from './log-writer.js';
@@ -13,15 +13,15 @@ type Signing = Pick<Sealing, 'port' | 'key' | 'lastSigned'>;
 
 /** Throws if the next round would refuse to sign, as far as can be told without counting. */
 export async function assertSealable(signing: Signing): Promise<void> {
-  const ends = await signing.port.ends();
+  const progress = await signing.port.readProgress();
   await assertSameKey(signing);
-  await assertLogEnds(signing, ends, await readCompleteLeaf(signing.port, ends.size));
+  await assertNewestLeaves(signing, progress, await readCompleteLeaf(signing.port, progress.size));
 }
 
 /** Throws if the key is not the one of this log. */
 export async function assertSameKey({ port, key: readKey, lastSigned }: Signing): Promise<void> {
   const key = readKey();
-  const checkpoint = await port.checkpoint(ALL);
+  const checkpoint = await port.findCheckpoint(NO_LIMIT);
   const signer = (await readSigners(port, key))(checkpoint?.size ?? 0);
   const text = openNote(checkpoint?.note ?? '', signer);
   const names = [lastSigned.read()?.origin, text === null ? undefined : parseTreeHead(text).origin];
@@ -30,7 +30,7 @@ export async function assertSameKey({ port, key: readKey, lastSigned }: Signing)
     if (name !== undefined && !`${name}/`.startsWith(`${key.name}/`))
       refuse(`not signed: the last tree was one of ${name}`);
   if (checkpoint === null || text !== null) return;
-  const covered = await port.leaves({ places: [checkpoint.size - 1] });
+  const covered = await port.listLeaves({ places: [checkpoint.size - 1] });
   if (!covered.some(leaf => isAuthentic(leaf, key.codeKeys)))
     refuse('not signed: EVIDENCE_KEY_FILE names another key than the one that signed this log');
 }
@@ -41,19 +41,22 @@ type CompleteLeaf = Awaited<ReturnType<typeof readCompleteLeaf>>;
  * Throws if this program did not write an unsigned leaf, or if the newest leaf of a numbered kind was changed or hidden,
  * because then the sealer would skip or repeat numbers.
  */
-export async function assertLogEnds(
+export async function assertNewestLeaves(
   { port, key, lastSigned }: Signing,
-  ends: LogEnds,
+  progress: LogProgress,
   { leaf, fields }: CompleteLeaf,
 ): Promise<void> {
   const signed = lastSigned.read()?.size ?? 0;
-  assertAuthentic(await port.leaves({ places: [signed - 1] }), key().codeKeys);
-  for await (const leaves of port.walk(signed, ends.size)) assertWrittenByProgram(leaves, key().codeKeys);
-  const newest = await Promise.all(NUMBERED.map(kind => port.leaves({ kind, numbers: [ends[kind]] })));
+  assertAuthentic(await port.listLeaves({ places: [signed - 1] }), key().codeKeys);
+  for await (const leaves of port.iterateLeaves(signed, progress.size))
+    assertWrittenByProgram(leaves, key().codeKeys);
+  const newest = await Promise.all(
+    NUMBERED_KINDS.map(kind => port.listLeaves({ kind, numbers: [progress[kind]] })),
+  );
   assertAuthentic([...newest.flat(), ...(leaf === undefined ? [] : [leaf])], key().codeKeys);
   const least = { change: 0, sync: fields.sync_up_to, unchanged: fields.span_up_to };
-  for (const kind of NUMBERED)
-    if (ends[kind] < least[kind])
+  for (const kind of NUMBERED_KINDS)
+    if (progress[kind] < least[kind])
       refuse(
         `not signed: ${kind} ${least[kind]} was sealed, and its leaf is not there, see "carbon-mirror verify"`,
       );
@@ -69,14 +72,14 @@ export async function createLeafGuard(
   size: number,
 ): Promise<LeafGuard> {
   const { codeKeys } = key();
-  const told = await port.leaves({ told: size });
-  assertAuthentic(told, codeKeys);
-  const erasures = told.filter(({ kind }) => kind === 'forget' || kind === 'purge');
+  const aboutLog = await port.listLeaves({ aboutLogBefore: size });
+  assertAuthentic(aboutLog, codeKeys);
+  const erasures = aboutLog.filter(({ kind }) => kind === 'forget' || kind === 'purge');
   const later = (place: number) => erasures.filter(each => each.place > place);
   const total = (leaves: readonly Leaf[], name: string) =>
     leaves.reduce((sum, leaf) => sum + Number(parseLeafRecord(leaf)[name] ?? 0), 0);
   const listed = await readNamedLeaves(port, Math.max(0, previous.place));
-  const leaves = [...listed.organizations, ...listed.coverage, ...listed.told];
+  const leaves = [...listed.organizations, ...listed.coverage, ...listed.aboutLog];
   assertAuthentic(leaves, codeKeys);
   if (sumPlaces(leaves) + total(later(previous.place), 'unlisted_places') !== previous.listedPlaces)
     refuse(

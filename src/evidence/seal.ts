@@ -7,9 +7,16 @@ import {
   readNamedLeaves,
 } from './completeness-leaves.js';
 import { refuse } from './evidence-error.js';
-import { ALL, type Cells, type EvidencePort, type Leaf, type Observation, NUMBERED } from './port.js';
+import {
+  NO_LIMIT,
+  type Cells,
+  type EvidencePort,
+  type Leaf,
+  type Observation,
+  NUMBERED_KINDS,
+} from './port.js';
 import { RELEASED_CLAIM, LEAF_SALT_BYTES, type Sealing } from './log-writer.js';
-import { assertSameKey, assertLogEnds, createLeafGuard } from './seal-guards.js';
+import { assertSameKey, assertNewestLeaves, createLeafGuard } from './seal-guards.js';
 import { storeLastSigned, signTree } from './sign-tree.js';
 import { streamUnsealedSpans, streamUnsealed } from './unsealed-observations.js';
 
@@ -42,14 +49,14 @@ export async function seal(sealing: Sealing, exported: readonly string[] = []): 
 /** Runs one round while the claim is held. Returns the number of leaves. */
 async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promise<number> {
   const { port, now } = sealing;
-  const ends = await port.ends();
-  const previous = await readCompleteLeaf(port, ends.size);
+  const progress = await port.readProgress();
+  const previous = await readCompleteLeaf(port, progress.size);
   await assertSameKey(sealing);
   await storeLastSigned(sealing);
-  await assertLogEnds(sealing, ends, previous);
-  const upTo = await port.newest('change', ends.change);
-  const log = await openLog(sealing, ends.size);
-  await log.append(streamUnsealed(port, ends, upTo));
+  await assertNewestLeaves(sealing, progress, previous);
+  const upTo = await port.findNewestNumber('change', progress.change);
+  const log = await openLog(sealing, progress.size);
+  await log.append(streamUnsealed(port, progress, upTo));
   for (const each of exported) await log.append(streamUnsealedSpans(port, each, log.size()));
   const since = { upTo: previous.fields.up_to, place: previous.place };
   const isNew = log.size() !== previous.place + 1;
@@ -64,7 +71,7 @@ async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promi
     const instants = [sealed_at, getLastSignedAt(sealing), await log.latestInstant(previous)];
     sealed_at = findLatest([new Date(now()).toISOString(), ...instants]);
     const previous_size = (await readCompleteLeaf(port, sealing.lastSigned.read()?.size ?? 0)).place + 1;
-    const { sync, unchanged } = await port.ends();
+    const { sync, unchanged } = await port.readProgress();
     const fields = { up_to: upTo, sealed_at, previous_size, sync_up_to: sync, span_up_to: unchanged };
     await log.append([createCompleteObservation(await readNamedLeaves(port, log.size()), fields)]);
   }
@@ -77,7 +84,7 @@ async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promi
  * null stands for all that are sealed.
  */
 export async function sealForExport(sealing: Sealing, organizationId: string | null): Promise<number> {
-  const newest = await sealing.port.leaves({ newest: 'organization', before: ALL });
+  const newest = await sealing.port.listLeaves({ newest: 'organization', before: NO_LIMIT });
   const sealed = newest.map(({ subject }) => String(subject));
   const exported = sealed.filter(each => organizationId === null || each === organizationId);
   for (;;) {
@@ -100,24 +107,26 @@ async function openLog(sealing: Sealing, start: number) {
     const salts = randomBytes(LEAF_SALT_BYTES * waiting.length);
     const saltOf = (at: number) => salts.subarray(at * LEAF_SALT_BYTES, (at + 1) * LEAF_SALT_BYTES);
     if (waiting.length > 0)
-      await port.append(waiting.map((fact, at) => createLeaf(fact, saltOf(at), written + at, codeKey)));
+      await port.appendLeaves(
+        waiting.map((observation, at) => createLeaf(observation, saltOf(at), written + at, codeKey)),
+      );
     [written, waiting] = [written + waiting.length, []];
     await breathe();
     if (!(await hasClaim(sealing))) refuse('not signed: another seals meanwhile, or this one is to stop');
   };
   return {
     size: (): number => written,
-    append: async (facts: AsyncIterable<Observation> | Iterable<Observation>): Promise<void> => {
-      for await (const fact of facts) {
-        latest = findLatest([latest, ...listInstants(fact.record)]);
-        waiting.push(fact);
+    append: async (observations: AsyncIterable<Observation> | Iterable<Observation>): Promise<void> => {
+      for await (const observation of observations) {
+        latest = findLatest([latest, ...listInstants(observation.record)]);
+        waiting.push(observation);
         if (waiting.length === MAX_LEAVES_PER_WRITE || now() > claimedAt + CLAIM_MS / 4) await write();
       }
       await write();
     },
     /** Returns the latest instant in what was appended after a checkpoint, also by rounds that were killed. */
     latestInstant: async ({ place }: { readonly place: number }): Promise<string> => {
-      for await (const leaves of port.walk(place + 1, start))
+      for await (const leaves of port.iterateLeaves(place + 1, start))
         for (const record of await readLeafRecords(port, leaves))
           latest = findLatest([latest, ...listInstants(record)]);
       return latest;
@@ -128,11 +137,11 @@ async function openLog(sealing: Sealing, start: number) {
 /** Returns the records of leaves that still have one: from the mirror, or from the leaf itself. */
 async function readLeafRecords(port: EvidencePort, leaves: readonly Leaf[]): Promise<readonly Cells[]> {
   const records = leaves.map(parseLeafRecord);
-  for (const kind of NUMBERED) {
+  for (const kind of NUMBERED_KINDS) {
     const numbers = leaves.filter(leaf => leaf.kind === kind).map(({ number }) => number);
     if (numbers.length === 0) continue;
-    const facts = await port.facts(kind, Math.min(...numbers) - 1, Math.max(...numbers));
-    records.push(...facts.map(({ record }) => record));
+    const observations = await port.listObservations(kind, Math.min(...numbers) - 1, Math.max(...numbers));
+    records.push(...observations.map(({ record }) => record));
   }
   return records;
 }

@@ -15,7 +15,7 @@ import type { EvidencePort, SealedReads } from './port.js';
  * "Newest" and "later" compare the instants at which reads started; equal instants are ordered by place.
  */
 export async function readSealedReads(port: EvidencePort, organizationId: string, before: number) {
-  const reads = await port.reads(organizationId, before);
+  const reads = await port.listSealedReads(organizationId, before);
   const text = reads.map(read => `${formatReadLine(read)}\n`).join('');
   return {
     text,

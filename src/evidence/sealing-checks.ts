@@ -1,7 +1,7 @@
 import { getSignedAt } from './checkpoint.js';
 import { readCompleteLeaf } from './completeness-leaves.js';
 import { EvidenceError } from './evidence-error.js';
-import { ALL, type LogEnds, type EvidencePort } from './port.js';
+import { NO_LIMIT, type LogProgress, type EvidencePort } from './port.js';
 import { type Sealing } from './log-writer.js';
 import { streamUnsealed } from './unsealed-observations.js';
 import { assertSealable } from './seal-guards.js';
@@ -10,9 +10,13 @@ import { assertSealable } from './seal-guards.js';
 const LATE_MS = 5 * 60_000;
 
 /** Counts the changes that no leaf contains, and returns when the first of them was observed. */
-export async function findUnsealedChanges(port: EvidencePort, ends: LogEnds) {
+export async function findUnsealedChanges(port: EvidencePort, progress: LogProgress) {
   let [changes, oldest] = [0, ''];
-  for await (const { kind, record } of streamUnsealed(port, ends, await port.newest('change', ends.change))) {
+  for await (const { kind, record } of streamUnsealed(
+    port,
+    progress,
+    await port.findNewestNumber('change', progress.change),
+  )) {
     if (kind !== 'change') break;
     changes += 1;
     oldest ||= String(record['valid_from'] ?? record['ended_at']);
@@ -23,15 +27,15 @@ export async function findUnsealedChanges(port: EvidencePort, ends: LogEnds) {
 /** Describes what waits for too long to be sealed or signed; null if nothing does. */
 export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
-  const ends = await port.ends();
-  const { changes, oldest } = await findUnsealedChanges(port, ends);
+  const progress = await port.readProgress();
+  const { changes, oldest } = await findUnsealedChanges(port, progress);
   if (isLate(oldest)) return `${changes} changes are not sealed, the oldest of ${oldest}`;
-  const newest = await port.checkpoint(ALL);
-  if ((newest?.size ?? 0) === ends.size) return null;
-  if (newest === null) return `${ends.size} leaves are sealed, and no checkpoint was ever signed`;
+  const newest = await port.findCheckpoint(NO_LIMIT);
+  if ((newest?.size ?? 0) === progress.size) return null;
+  if (newest === null) return `${progress.size} leaves are sealed, and no checkpoint was ever signed`;
   const at = getSignedAt(newest.note);
   if (!isLate(at)) return null;
-  return `${ends.size - newest.size} leaves are not signed, the newest checkpoint is of ${at}`;
+  return `${progress.size - newest.size} leaves are not signed, the newest checkpoint is of ${at}`;
 }
 
 const REMINDER_DAYS = 40;
@@ -43,14 +47,14 @@ export async function findOverduePublication(
   now: number,
   { isPublished, hasAuthority }: { readonly isPublished: boolean; readonly hasAuthority: boolean },
 ): Promise<string | null> {
-  const [first] = await port.checkpoints(0, ALL, 1);
+  const [first] = await port.listCheckpoints(0, NO_LIMIT, 1);
   const daysSince = (at: string) => (now - Date.parse(at)) / DAY_MS;
   if (first === undefined) return null;
-  const stamped = await port.newestAttestation('timestamp');
+  const stamped = await port.findNewestAttestation('timestamp');
   const stampedAt = stamped?.requested_at ?? getSignedAt(first.note);
   if (hasAuthority && daysSince(stampedAt) > 2)
     return `the newest timestamp of a checkpoint is ${stamped === null ? 'missing' : `of ${stampedAt}`}: the authority of EVIDENCE_TIMESTAMP_URL did not answer`;
-  const newest = await port.newestAttestation(null);
+  const newest = await port.findNewestAttestation(null);
   const lastAt = newest?.requested_at ?? getSignedAt(first.note);
   if (isPublished || daysSince(lastAt) <= REMINDER_DAYS) return null;
   return `no checkpoint was printed, published or timestamped since ${lastAt}`;
@@ -69,6 +73,6 @@ export async function findSealingRefusal(
   }
   const { fields } = await readCompleteLeaf(port, lastSigned.read()?.size ?? 0);
   const { previous_size: size } = fields;
-  if (size === 0 || (await port.checkpoint(size))?.size === size) return null;
+  if (size === 0 || (await port.findCheckpoint(size))?.size === size) return null;
   return `the checkpoint of ${size} leaves was deleted`;
 }

@@ -3,7 +3,7 @@ import { type TreeHead, parseTreeHead, type SignedHead, formatTreeHead } from '.
 import { refuse } from './evidence-error.js';
 import { type SigningKey } from './signing-key.js';
 import { openNote, signNote } from './signed-note.js';
-import { ALL, type EvidencePort } from './port.js';
+import { NO_LIMIT, type EvidencePort } from './port.js';
 import { EMPTY_TREE, createMerkleTree, type TreePeaks } from './tree.js';
 import type { Sealing } from './log-writer.js';
 
@@ -14,7 +14,7 @@ import type { Sealing } from './log-writer.js';
 async function growSignedTree(port: EvidencePort, known: TreePeaks, signed: TreeHead | undefined) {
   for (const start of [known, EMPTY_TREE]) {
     const tree = createMerkleTree(start);
-    await tree.grow(port.commitments(start.size, signed?.size ?? 0));
+    await tree.grow(port.iterateCommitments(start.size, signed?.size ?? 0));
     if (signed === undefined || tree.root() === signed.root) return tree;
   }
   return refuse(`not signed: the first ${signed?.size} leaves are not those that were signed`);
@@ -23,13 +23,14 @@ async function growSignedTree(port: EvidencePort, known: TreePeaks, signed: Tree
 /** Stores the newest signed checkpoint if a round was killed before it did, or if somebody deleted it. */
 export async function storeLastSigned({ port, key, lastSigned }: Sealing): Promise<void> {
   const head = lastSigned.read();
-  if (head === null || (await port.checkpoint(head.size))?.size === head.size) return;
-  const [last] = await port.leaves({ places: [head.size - 1] });
+  if (head === null || (await port.findCheckpoint(head.size))?.size === head.size) return;
+  const [last] = await port.listLeaves({ places: [head.size - 1] });
   /** A restored log that was not signed yet has no checkpoint. */
   if (last?.kind !== 'complete') return;
   const tree = createMerkleTree(EMPTY_TREE);
-  await tree.grow(port.commitments(0, head.size));
-  if (tree.root() === head.root) await port.keep({ ...tree.peaks(), note: signCheckpoint(head, key()) });
+  await tree.grow(port.iterateCommitments(0, head.size));
+  if (tree.root() === head.root)
+    await port.storeCheckpoint({ ...tree.peaks(), note: signCheckpoint(head, key()) });
 }
 
 function signCheckpoint(head: SignedHead, key: SigningKey): string {
@@ -48,16 +49,16 @@ export async function signTree(
   const key = readKey();
   const flushed = lastSigned.read();
   if (size === 0 && flushed === null) return;
-  const stored = openNote((await port.checkpoint(ALL))?.note ?? '', key);
+  const stored = openNote((await port.findCheckpoint(NO_LIMIT))?.note ?? '', key);
   const heads = [flushed, stored === null ? null : parseTreeHead(stored)].filter(head => head !== null);
   const [last] = heads.toSorted((a, b) => b.size - a.size);
   const origin = last?.origin ?? key.name;
   const signed = last?.size ?? 0;
   if (signed > size) refuse(`not signed: the log has ${size} leaves, and ${signed} were signed`);
-  const known = (await port.checkpoint(signed)) ?? EMPTY_TREE;
+  const known = (await port.findCheckpoint(signed)) ?? EMPTY_TREE;
   const tree = await growSignedTree(port, known, last);
   if (signed === size && known.size === size) return;
-  for await (const leaves of port.walk(signed, size)) {
+  for await (const leaves of port.iterateLeaves(signed, size)) {
     assertAuthentic(leaves, key.codeKeys);
     for (const { commitment } of leaves) tree.add(commitment);
   }
@@ -65,5 +66,5 @@ export async function signTree(
   if (grown !== size) refuse(`not signed: of ${size} leaves ${grown} are there`);
   const head = { origin, size, root: tree.root(), signedAt: sealedAt };
   lastSigned.write(head);
-  await port.keep({ ...tree.peaks(), note: signCheckpoint(head, key) });
+  await port.storeCheckpoint({ ...tree.peaks(), note: signCheckpoint(head, key) });
 }

@@ -12,12 +12,12 @@ import {
 import { type SigningKey } from './signing-key.js';
 import { openNote } from './signed-note.js';
 import {
-  ALL,
+  NO_LIMIT,
   type Observation,
   createObservation,
   type Leaf,
-  NUMBERED,
-  type Numbered,
+  NUMBERED_KINDS,
+  type NumberedKind,
   PLAIN_COLUMNS,
 } from './port.js';
 import { readSigners } from './renew-key.js';
@@ -70,9 +70,9 @@ export async function verifyEvidence(
     unchanged: Number.MIN_SAFE_INTEGER,
   };
   /** Read before the size of the log, which grows first. */
-  const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
+  const [last, newest] = [lastSigned.read(), await port.findCheckpoint(NO_LIMIT)];
   const signerOf = await readSigners(port, key);
-  const tokens = new Map((await port.timestamps()).map(each => [each.size, each.token]));
+  const tokens = new Map((await port.listTimestamps()).map(each => [each.size, each.token]));
   const tree = createMerkleTree(EMPTY_TREE);
   /** Places of leaves that have a fault. */
   const faulty = new Set<number>();
@@ -87,11 +87,11 @@ export async function verifyEvidence(
   let syncsKeptSince: string | null = null;
   /** When the newest sync so far that is still there began: those with higher numbers ended later. */
   let syncStart = -Infinity;
-  const ends = await port.ends();
-  const { size } = ends;
-  for await (const leaves of port.walk(Number.MIN_SAFE_INTEGER, size)) {
+  const progress = await port.readProgress();
+  const { size } = progress;
+  for await (const leaves of port.iterateLeaves(Number.MIN_SAFE_INTEGER, size)) {
     const sealedBefore = findSealedBefore(leaves);
-    for (const kind of NUMBERED) await compareRows(kind, leaves, sealedBefore);
+    for (const kind of NUMBERED_KINDS) await compareRows(kind, leaves, sealedBefore);
     for (const leaf of leaves) countLeaf(leaf);
     await compareTrees(leaves.filter(({ place }) => place >= 0));
     for (const leaf of leaves) checkCodes(leaf);
@@ -109,7 +109,7 @@ export async function verifyEvidence(
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       reportTreeFault(signed.size, `it was signed, and only ${size} leaves are there`);
-  const { changes: waiting } = await findUnsealedChanges(port, ends);
+  const { changes: waiting } = await findUnsealedChanges(port, progress);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
   /** Returns the instant of the newest checkpoint before each change. */
@@ -156,8 +156,8 @@ export async function verifyEvidence(
     for (const leaf of listed.organizations) {
       const organizationId = String(leaf.subject);
       const { totals } = await readMonths(port, organizationId, fields.up_to);
-      const fact = await createOrganizationObservation(port, organizationId, leaf.place, totals);
-      if (toCanonicalJson(fact.record) !== leaf.record && !(await wasErasedAfter(place)))
+      const observation = await createOrganizationObservation(port, organizationId, leaf.place, totals);
+      if (toCanonicalJson(observation.record) !== leaf.record && !(await wasErasedAfter(place)))
         reportFault(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
     }
     const { record } = createCompleteObservation(listed, fields);
@@ -167,50 +167,51 @@ export async function verifyEvidence(
 
   /** Whether rows were erased after a checkpoint, so that its totals can no longer be counted. */
   async function wasErasedAfter(place: number): Promise<boolean> {
-    const told = await port.leaves({ told: ALL });
-    return told.some(leaf => leaf.place > place && (leaf.kind === 'forget' || leaf.kind === 'purge'));
+    const aboutLog = await port.listLeaves({ aboutLogBefore: NO_LIMIT });
+    return aboutLog.some(leaf => leaf.place > place && (leaf.kind === 'forget' || leaf.kind === 'purge'));
   }
 
   async function compareRows(
-    kind: Numbered,
+    kind: NumberedKind,
     all: readonly Leaf[],
     sealedBefore: ReadonlyMap<number, string>,
   ): Promise<void> {
     const leaves = all.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
-    const facts = await port.facts(kind, compared[kind], to);
+    const observations = await port.listObservations(kind, compared[kind], to);
     /** Read after the syncs: a worker may remove some meanwhile. */
-    if (kind === 'sync') syncsKeptSince = await port.syncsKeptSince();
+    if (kind === 'sync') syncsKeptSince = await port.readSyncsKeptSince();
     compared[kind] = to;
-    const byNumber = new Map(facts.map(fact => [fact.number, fact]));
+    const byNumber = new Map(observations.map(observation => [observation.number, observation]));
     for (const leaf of leaves) {
-      const fact = byNumber.get(leaf.number);
+      const observation = byNumber.get(leaf.number);
       byNumber.delete(leaf.number);
       const where = `${kind} ${leaf.number}`;
       if (leaf.salt === null) {
-        if (fact !== undefined)
+        if (observation !== undefined)
           reportLeafFault(leaf, where, 'its salt is erased, and it is there still: forget or purge again');
-      } else if (fact === undefined && kind === 'sync' && mayBeOld()) removed += 1;
-      else if (fact === undefined)
+      } else if (observation === undefined && kind === 'sync' && mayBeOld()) removed += 1;
+      else if (observation === undefined)
         reportLeafFault(leaf, where, `it was sealed${getListName(leaf)}, and is not there`);
-      else if (!isSealedAs(leaf, fact)) reportLeafFault(leaf, where, `${NOT_AS_SEALED}${getRowName(fact)}`);
-      else if (kind === 'change') compareInstants(where, fact, sealedBefore.get(leaf.place) ?? '');
-      else if (kind === 'sync') syncStart = Date.parse(String(fact.record['started_at']));
+      else if (!isSealedAs(leaf, observation))
+        reportLeafFault(leaf, where, `${NOT_AS_SEALED}${getRowName(observation)}`);
+      else if (kind === 'change') compareInstants(where, observation, sealedBefore.get(leaf.place) ?? '');
+      else if (kind === 'sync') syncStart = Date.parse(String(observation.record['started_at']));
     }
-    for (const [number, fact] of byNumber)
+    for (const [number, observation] of byNumber)
       reportFault(
         `${kind} ${number}`,
-        `it is older than what is sealed, and was never sealed${getRowName(fact)}`,
+        `it is older than what is sealed, and was never sealed${getRowName(observation)}`,
       );
   }
 
   /** A row is sealed within a minute of its observation. One that appears much later may have been made up. */
-  function compareInstants(where: string, fact: Observation, checkpointAt: string): void {
-    const observedAt = String(fact.record['valid_from'] ?? fact.record['ended_at']);
+  function compareInstants(where: string, observation: Observation, checkpointAt: string): void {
+    const observedAt = String(observation.record['valid_from'] ?? observation.record['ended_at']);
     if (Date.parse(observedAt) < Date.parse(checkpointAt) - CLOCK_LEEWAY_MS)
       reportFault(
         where,
-        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${getRowName(fact)}`,
+        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${getRowName(observation)}`,
       );
   }
 
@@ -221,7 +222,7 @@ export async function verifyEvidence(
 
   async function compareTrees(leaves: readonly Leaf[]): Promise<void> {
     const to = Number(leaves.at(-1)?.place) + 1;
-    const notes = new Map((await port.checkpoints(next, to)).map(each => [each.size, each.note]));
+    const notes = new Map((await port.listCheckpoints(next, to)).map(each => [each.size, each.note]));
     for (const { place, commitment } of leaves) {
       if (place > next) reportFault(`leaves from ${next} to ${place - 1}`, 'they are not there');
       tree.add(commitment);
@@ -271,9 +272,9 @@ function getRowName({ kind, resource, record }: Observation): string {
 }
 
 /** Whether a leaf is as it is written for an observation, with the columns that the sealer counts. */
-function isSealedAs(leaf: Leaf, fact: Observation): boolean {
+function isSealedAs(leaf: Leaf, observation: Observation): boolean {
   const { salt, place, commitment } = leaf;
-  const made = createLeafContent(salt ?? Buffer.of(), fact, place);
+  const made = createLeafContent(salt ?? Buffer.of(), observation, place);
   return (
     RECORDED_COLUMNS.every(name => leaf[name] === made[name]) &&
     Buffer.compare(made.commitment, commitment) === 0

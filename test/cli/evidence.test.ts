@@ -100,11 +100,11 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   };
   await seal({ ...sealing, signal: new AbortController().signal });
   expect(parseTreeHead((await evidence('evidence', 'checkpoint')).stdout).size).toBe(
-    (await port.ends()).size,
+    (await port.readProgress()).size,
   );
   expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
   const keyless = { env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' } };
-  const { size } = await port.ends();
+  const { size } = await port.readProgress();
   const beforeForget = await evidence('verify', '--json');
   expect(JSON.parse(beforeForget.stdout)).toMatchObject({ sealed: size, changes_not_sealed: 0 });
   const unchecked = `${size} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
@@ -115,7 +115,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
 
   scene.clock.at += MINUTE;
   expect((await evidence('forget', '--person', 'ada@example.org')).exitCode).toBe(EXIT.ok);
-  expect(await port.salted({ resource: 'members' })).toHaveLength(1);
+  expect(await port.listUnerasedLeaves({ resource: 'members' })).toHaveLength(1);
   const verified = JSON.parse((await evidence('verify', '--json')).stdout);
   expect(verified.faults.filter((fault: { check: string }) => fault.check === 'evidence')).toEqual([]);
   expect(verified.sealed).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   scene.clock.at += MINUTE;
   const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
   expect((await evidence(...purge)).exitCode).toBe(EXIT.ok);
-  expect(await port.salted({ organizationId: 'organization-1' })).toEqual([]);
+  expect(await port.listUnerasedLeaves({ organizationId: 'organization-1' })).toEqual([]);
   const after = JSON.parse((await evidence('verify', '--json')).stdout);
   expect(after.faults.filter((fault: { check: string }) => fault.check === 'evidence')).toEqual([]);
 

@@ -25,7 +25,7 @@ type Sealed = Awaited<ReturnType<typeof openSealedMirror>>;
 async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
   const { leaf: complete, fields } = await readCompleteLeaf(port, ALL);
   const { up_to: upTo } = fields;
-  const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
+  const [leaf] = await port.listLeaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, totals } = await readMonths(port, 'organization-1', upTo);
   const fact = await createOrganizationObservation(port, 'organization-1', leaf?.place ?? 0, totals);
   return { complete, upTo, leaf, text, record: toCanonicalJson(fact.record) };
@@ -39,7 +39,7 @@ describe.each(ENGINES)('$name', engine => {
     const { complete, leaf, text, record } = await readNewestCommitment(scene);
     expect(complete?.place).toBe(Number(size) - 1);
     expect(computeCommitment(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
-    const coverage = await scene.port.leaves({ newest: 'coverage', before: Number(size) });
+    const coverage = await scene.port.listLeaves({ newest: 'coverage', before: Number(size) });
     const list = [leaf, ...coverage]
       .toSorted((one, other) => Number(one?.place) - Number(other?.place))
       .map(each => {
@@ -53,7 +53,7 @@ describe.each(ENGINES)('$name', engine => {
     const numbers = await scene.stage.db.column<number>(
       "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version DESC",
     );
-    const leaves = await scene.port.leaves({ kind: 'change', numbers: numbers.map(Number) });
+    const leaves = await scene.port.listLeaves({ kind: 'change', numbers: numbers.map(Number) });
     const lines = leaves
       .toReversed()
       .map(({ commitment }) => `${Buffer.from(commitment).toString('hex')}\n`)
@@ -108,8 +108,10 @@ describe.each(ENGINES)('$name', engine => {
     await scene.stage.read('retirements', three);
     const { port } = scene;
     const touched = async () => Promise.reject(new Error('killed'));
-    await expect(scene.round({ port: { ...port, touched } })).rejects.toThrow('killed');
-    expect(await port.checkpoint(ALL)).toBeNull();
+    await expect(scene.round({ port: { ...port, listChangedOrganizations: touched } })).rejects.toThrow(
+      'killed',
+    );
+    expect(await port.findCheckpoint(ALL)).toBeNull();
     scene.stage.clock.at += 2 * MINUTE;
     expect((await scene.round()) ?? 0).toBe(Number((await readNewestCommitment(scene)).complete?.place) + 1);
     expect((await readNewestCommitment(scene)).text).toContain('"month":"2026-03","rows":2,');
@@ -125,7 +127,7 @@ describe.each(ENGINES)('$name', engine => {
       async () => scene.stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'"),
     );
     await scene.round();
-    expect(await scene.port.leaves({ newest: 'organization', before: ALL })).toEqual([]);
+    expect(await scene.port.listLeaves({ newest: 'organization', before: ALL })).toEqual([]);
     expect((await readCompleteLeaf(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
     expect((await scene.verified()).erased).toBeGreaterThan(3);
   });

@@ -299,9 +299,9 @@ describe.each(ENGINES)('$name', engine => {
     for (const each of [hex, newHex]) expect(await checkFolder(folder, each, older)).toMatchObject(VERIFIED);
     expect((await checkFolder(folder, hex)).output).toContain(`The key ${hex} was replaced by ${newHex}`);
     expect((await checkFolder(folder, 'a1'.repeat(32))).output).toContain('not signed by the given key');
-    const told = await port.leaves({ told: Number.MAX_SAFE_INTEGER });
+    const told = await port.listLeaves({ aboutLogBefore: Number.MAX_SAFE_INTEGER });
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
-    const { note = '' } = (await port.checkpoint(place)) ?? {};
+    const { note = '' } = (await port.findCheckpoint(place)) ?? {};
     expect(openNote(note, next)).toBeNull();
     const other = createSigningKey(next.name, randomBytes(32));
     const { faults } = await verifyEvidence({ port, key: other, lastSigned });
@@ -312,7 +312,7 @@ describe.each(ENGINES)('$name', engine => {
       ]),
     );
 
-    const { size } = await port.ends();
+    const { size } = await port.readProgress();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
     for (const old of [other.publicKey.toString('hex'), 'a1'])
       await appendLeaf(sealer, createObservation('key', { old, new: newHex, at, signature }));

@@ -131,7 +131,7 @@ async function forgeRows(log: Log, random: Random): Promise<Forged> {
     };
   }
   if (turn < 0.45) {
-    const { size } = await port.ends();
+    const { size } = await port.readProgress();
     const place = Math.floor(random() * size);
     const [leaf] = await readLeaves(port, place, place + 1);
     const forged = LEAF_CELLS.filter(([name, value]) => leaf?.[name] !== value);
@@ -287,8 +287,8 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
     else if (at < 0.7) {
       const work = pick<keyof EvidencePort>(
         random,
-        ['append', 'keep', 'facts', 'leaves', 'checkpoint'],
-        'keep',
+        ['appendLeaves', 'storeCheckpoint', 'listObservations', 'listLeaves', 'findCheckpoint'],
+        'storeCheckpoint',
       );
       await round({ port: { ...port, [work]: refuse } }).catch(() => undefined);
       stage.clock.at += 3 * MINUTE;

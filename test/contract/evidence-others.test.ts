@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ALL } from '../../src/evidence/port.js';
+import { NO_LIMIT } from '../../src/evidence/port.js';
 import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { checkFolder } from '../support/evidence-folder.js';
@@ -22,7 +22,7 @@ describe.each(ENGINES)('$name', engine => {
     for (let round = 0; round < 3; round += 1) await change();
     await beginOrigin(sealer);
     await change();
-    for (const { note } of (await port.checkpoints(0, ALL)).slice(0, chooseLength(2, -1))) {
+    for (const { note } of (await port.listCheckpoints(0, NO_LIMIT)).slice(0, chooseLength(2, -1))) {
       const held = join(temporaryFolder(), 'held.txt');
       writeFileSync(held, note);
       const { folder } = await write('organization-1', '--since', held);

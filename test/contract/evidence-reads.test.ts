@@ -22,7 +22,7 @@ async function failRead(scene: Scene) {
 /** Reads what the newest leaf of the organization says about its reads. */
 async function readOrganizationReads({ port }: Scene) {
   const { leaf: complete } = await readCompleteLeaf(port, ALL);
-  const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
+  const [leaf] = await port.listLeaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, reads_sha256 } = await readSealedReads(port, 'organization-1', leaf?.place ?? 0);
   expect(parseLeafRecord(leaf)['reads_sha256']).toBe(reads_sha256);
   const lines = text.trimEnd().split('\n');
@@ -119,7 +119,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(getSignedAt((await newest()) ?? '') >= first).toBe(true);
     const { fields } = await readCompleteLeaf(port, ALL);
     expect(fields.sealed_at).toBe(getSignedAt((await newest()) ?? ''));
-    expect(fields.previous_size).toBe((await port.checkpoints(0, ALL)).at(-2)?.size);
+    expect(fields.previous_size).toBe((await port.listCheckpoints(0, ALL)).at(-2)?.size);
   });
 
   test('an observation that a killed round appended is not later than the checkpoint of the next round', async () => {
@@ -129,7 +129,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(4));
     const observed = String(await stage.db.value('SELECT max(valid_from) FROM retirements'));
     stage.clock.at -= DAY;
-    const killed = { ...port, touched: async () => Promise.reject(new Error('killed')) };
+    const killed = { ...port, listChangedOrganizations: async () => Promise.reject(new Error('killed')) };
     await expect(round({ port: killed })).rejects.toThrow('killed');
     stage.clock.at += 3 * MINUTE;
     await round();
@@ -138,7 +138,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('T94 a checkpoint whose storage was killed is signed again with the same text', async () => {
     const { stage, round, newest, port, keyFile } = await openSealedMirror(engine);
-    const killed = { ...port, keep: async () => Promise.reject(new Error('killed')) };
+    const killed = { ...port, storeCheckpoint: async () => Promise.reject(new Error('killed')) };
     await expect(round({ port: killed })).rejects.toThrow('killed');
     const flushed = readFileSync(`${keyFile}.last-signed`, 'utf8');
     stage.clock.at += 3 * MINUTE;

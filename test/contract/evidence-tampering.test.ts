@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RESOURCES } from '../../migrations/mirror/0001/mirrored.js';
 import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { discardForeignLeaves } from '../../src/evidence/discard-leaves.js';
-import { KINDS, type Leaf, NUMBERED } from '../../src/evidence/port.js';
+import { LEAF_KINDS, type Leaf, NUMBERED_KINDS } from '../../src/evidence/port.js';
 import { renewKey } from '../../src/evidence/renew-key.js';
 import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
@@ -133,7 +133,7 @@ const IS_ALL = process.env['TAMPERING'] === 'all';
  * column to column.
  */
 function pickLeaves(leaves: readonly Leaf[], column: string, index: number): readonly Leaf[] {
-  const kinds = KINDS.map((_, at) => KINDS[(at + index) % KINDS.length]);
+  const kinds = LEAF_KINDS.map((_, at) => LEAF_KINDS[(at + index) % LEAF_KINDS.length]);
   const whole = kinds.flatMap(kind => {
     const all = leaves.filter(leaf => leaf.kind === kind && leaf.salt !== null);
     return [...new Set([all[0], all.at(-1)])].filter(leaf => leaf !== undefined);
@@ -152,7 +152,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T90 an edit of any column of any kind of leaf is named by verify, and nothing false is signed while it lasts', async () => {
     const { port, forge, verified, sealMore } = await openVariedLog(engine);
     const leaves = await readLeaves(port);
-    expect(new Set(leaves.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+    expect(new Set(leaves.map(({ kind }) => kind))).toEqual(new Set(LEAF_KINDS));
     const columns = columnsOf('evidence.leaves');
     const samples = columns.flatMap(({ column, kind }, index) =>
       pickLeaves(leaves, column, index).map(leaf => ({ leaf, column, kind })),
@@ -180,7 +180,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T90 an edit of a checkpoint is named, except of its stored hashes, which are computed again', async () => {
     const { port, forge, verified, sealMore } = await openVariedLog(engine);
     await sealMore();
-    const [previous, newest] = (await port.checkpoints(0, Number.MAX_SAFE_INTEGER)).slice(-2);
+    const [previous, newest] = (await port.listCheckpoints(0, Number.MAX_SAFE_INTEGER)).slice(-2);
     for (const checkpoint of [previous, newest])
       for (const { column, kind } of columnsOf('evidence.checkpoints')) {
         const stored = valueIn(checkpoint, column);
@@ -296,7 +296,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect(round()).rejects.toThrow('but not by forget or purge');
   });
 
-  test.each(KINDS)(
+  test.each(LEAF_KINDS)(
     'T90 an inserted leaf of kind %s is named, is not signed, and can be removed',
     async kind => {
       const { port, forge, verified, sealMore, sealer } = await openVariedLog(engine);
@@ -305,7 +305,7 @@ describe.each(ENGINES)('$name', engine => {
         const model = (await readLeaves(port)).findLast(leaf => leaf.kind === kind && leaf.salt !== null);
         const salt = randomBytes(32);
         const record = model?.record ?? toCanonicalJson({ kind, id: 4711 });
-        const isNumbered = NUMBERED.some(each => each === kind);
+        const isNumbered = NUMBERED_KINDS.some(each => each === kind);
         const leaf: Record<string, unknown> = {
           ...model,
           place,
@@ -318,7 +318,7 @@ describe.each(ENGINES)('$name', engine => {
         await forge(`INSERT INTO LEAVES VALUES (${columns.map(() => '?').join(', ')})`, ...values);
       };
       for (const ahead of [0, 5, null]) {
-        const { size } = await port.ends();
+        const { size } = await port.readProgress();
         const place = ahead === null ? -1 : size + ahead;
         await insert(place);
         expect((await verified()).faults).not.toEqual([]);

@@ -36,16 +36,16 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     await publish();
     expect(authority.requests).toBe(1);
-    const [first] = await port.timestamps();
+    const [first] = await port.listTimestamps();
     const folder = temporaryFolder();
-    writeFileSync(join(folder, 'checkpoint.txt'), (await port.checkpoint(first?.size ?? 0))?.note ?? '');
+    writeFileSync(join(folder, 'checkpoint.txt'), (await port.findCheckpoint(first?.size ?? 0))?.note ?? '');
     writeFileSync(join(folder, 'token.tst'), first?.token ?? '');
     const argv = ['ts', '-verify', '-data', 'checkpoint.txt', '-in', 'token.tst', '-token_in'];
     const options = { cwd: folder, stdio: 'pipe', encoding: 'utf8' } as const;
     expect(execFileSync('openssl', [...argv, '-CAfile', authority.certificate], options)).toContain('OK');
     stage.clock.at += DAY;
     await publish();
-    expect(await port.timestamps()).toHaveLength(2);
+    expect(await port.listTimestamps()).toHaveLength(2);
     expect((await verified()).faults).toEqual([]);
     await forge(
       'UPDATE CHECKPOINTS SET note = replace(note, ?, ?) WHERE size = ?',
@@ -84,10 +84,10 @@ describe.each(ENGINES)('$name', engine => {
     );
     authority.answer = response => void response.end(other);
     await expect(publish()).rejects.toThrow('about another text');
-    expect(await port.timestamps()).toEqual([]);
+    expect(await port.listTimestamps()).toEqual([]);
     authority.answer = answer;
     await publish();
-    expect(await port.timestamps()).toHaveLength(1);
+    expect(await port.listTimestamps()).toHaveLength(1);
   });
 
   test('random changes of an answer never end in anything but a refusal or a timestamp of the request', async () => {
@@ -99,11 +99,11 @@ describe.each(ENGINES)('$name', engine => {
         response.end(reply);
       };
       await publish().catch((error: unknown) => expect(error).toMatchObject({ name: 'EvidenceError' }));
-      if ((await port.timestamps()).length > 0) break;
+      if ((await port.listTimestamps()).length > 0) break;
     }
     authority.answer = (response, request) => void response.end(authority.reply(request));
     await publish();
-    expect(await port.timestamps()).toHaveLength(1);
+    expect(await port.listTimestamps()).toHaveLength(1);
   });
 
   test('an exported folder contains the timestamp of its checkpoint', async () => {
@@ -119,7 +119,7 @@ describe.each(ENGINES)('$name', engine => {
     const options = { env: settings, now: () => stage.clock.at };
     const exported = await runCommand(['evidence', 'export', 'organization-1', folder], options);
     expect(exported).toMatchObject({ exitCode: EXIT.ok });
-    const size = (await port.checkpoint(ALL))?.size;
+    const size = (await port.findCheckpoint(ALL))?.size;
     expect(readdirSync(join(folder, 'timestamps'))).toEqual([`${size}.tst`]);
     const checked = await runCommand(['verify', '--evidence', folder], options);
     expect(checked.stdout + checked.stderr).toContain('timestamps/');
@@ -147,19 +147,21 @@ describe.each(ENGINES)('$name', engine => {
     const { env, port, stage } = await openPublished();
     const options = { env: { ...env, REGISTRY_APP_ID: 'a' }, now: () => stage.clock.at };
     expect(await runCommand(['evidence', 'checkpoint'], options)).toMatchObject({ exitCode: EXIT.ok });
-    expect(await port.newestAttestation('printed')).toMatchObject({ size: (await port.ends()).size });
+    expect(await port.findNewestAttestation('printed')).toMatchObject({
+      size: (await port.readProgress()).size,
+    });
   });
 
   test('T96 doctor is told of deleted checkpoints, foreign leaves and another key', async () => {
     const { port, lastSigned, sealer, stage, round, forge } = await openPublished();
     const sealing = { port, lastSigned, key: sealer.key };
     expect(await findSealingRefusal(sealing)).toBeNull();
-    const { size } = await port.ends();
+    const { size } = await port.readProgress();
     await stage.read('retirements', retirements(4));
     await round();
     await forge('DELETE FROM CHECKPOINTS WHERE size = ?', size);
     expect(await findSealingRefusal(sealing)).toBe(`the checkpoint of ${size} leaves was deleted`);
-    await forge("UPDATE LEAVES SET subject = 'x' WHERE place = ?", (await port.ends()).size - 1);
+    await forge("UPDATE LEAVES SET subject = 'x' WHERE place = ?", (await port.readProgress()).size - 1);
     expect(await findSealingRefusal(sealing)).toMatch(/is not as this program wrote it/);
   });
 
@@ -174,7 +176,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(4));
     await round();
     await publish();
-    expect(readFileSync(file, 'utf8')).toBe((await port.checkpoint(ALL))?.note);
+    expect(readFileSync(file, 'utf8')).toBe((await port.findCheckpoint(ALL))?.note);
     rmSync(file);
     await publish();
     expect(readdirSync(folder)).toEqual(['checkpoint']);

@@ -43,7 +43,7 @@ describe.each(ENGINES)('$name', engine => {
     const head = parseTreeHead((await newest()) ?? '');
     const root = computeRoot(await readCommitments(port)).toString('base64');
     expect(head).toEqual({ origin: 'mirror.example/log', size, root });
-    expect((await port.checkpoint(ALL))?.note.trimEnd().split('\n').filter(Boolean)).toHaveLength(5);
+    expect((await port.findCheckpoint(ALL))?.note.trimEnd().split('\n').filter(Boolean)).toHaveLength(5);
     expect(await round()).toBe(size);
   });
 
@@ -74,8 +74,8 @@ describe.each(ENGINES)('$name', engine => {
     const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
     await stage.db.change('UPDATE origin SET simulated_until = ?', until);
-    expect(await port.facts('change', 0, ALL)).toEqual([]);
-    expect(await port.facts('sync', 0, 100)).toEqual([]);
+    expect(await port.listObservations('change', 0, ALL)).toEqual([]);
+    expect(await port.listObservations('sync', 0, 100)).toEqual([]);
     await round();
     stage.clock.at += MINUTE;
     await stage.read('retirements', retirements(4));
@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', engine => {
   test('the sealed content of a row includes its dates, its document and each cell', async () => {
     const { stage, port, round } = await openSealedMirror(engine);
     await round();
-    const factsNow = () => port.facts('change', 0, ALL);
+    const factsNow = () => port.listObservations('change', 0, ALL);
     const before = await factsNow();
     for (const [column, value] of [
       ['valid_from', '2025-05-04T12:00:00.000Z'],
@@ -122,14 +122,14 @@ describe.each(ENGINES)('$name', engine => {
       for (const leaf of await readLeaves(port, from, to))
         yield [leaf.place === 1 ? { ...leaf, commitment: randomBytes(32) } : leaf];
     };
-    const withoutCheckpoints = { checkpoint: async () => null };
+    const withoutCheckpoints = { findCheckpoint: async () => null };
     const shortened = {
-      ends: async () => ({ ...(await port.ends()), size: 2 }),
-      append: async () => undefined,
+      readProgress: async () => ({ ...(await port.readProgress()), size: 2 }),
+      appendLeaves: async () => undefined,
     };
     await expect(round({ port: overridePort(port, shortened) })).rejects.toThrow('not signed: the log has');
     await expect(
-      round({ port: overridePort(port, { ...withoutCheckpoints, commitments: changed }) }),
+      round({ port: overridePort(port, { ...withoutCheckpoints, iterateCommitments: changed }) }),
     ).rejects.toThrow('are not those that were signed');
     const key = () => createSigningKey('mirror.example/logs', randomBytes(32));
     await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
@@ -139,7 +139,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('T94 a sealer that was killed after its flush signs the same tree again', async () => {
     const { stage, port, round, lastSigned, newest, keyFile } = await openSealedMirror(engine);
-    const killed = overridePort(port, { keep: async () => Promise.reject(new Error('killed')) });
+    const killed = overridePort(port, { storeCheckpoint: async () => Promise.reject(new Error('killed')) });
     await expect(round({ port: killed })).rejects.toThrow('killed');
     const flushed = lastSigned.read();
     expect(await newest()).toBeNull();
@@ -156,8 +156,8 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     rmSync(`${keyFile}.last-signed`);
     const shortened = {
-      ends: async () => ({ ...(await port.ends()), size: 2 }),
-      append: async () => undefined,
+      readProgress: async () => ({ ...(await port.readProgress()), size: 2 }),
+      appendLeaves: async () => undefined,
     };
     await expect(round({ port: overridePort(port, shortened) })).rejects.toThrow('not signed: the log has');
   });
@@ -169,24 +169,26 @@ describe.each(ENGINES)('$name', engine => {
     expect(await port.claim('killed', stage.clock.at, stage.clock.at + 2 * MINUTE)).toBe(true);
     expect(await seal(second)).toBeNull();
     stage.clock.at += 2 * MINUTE + 1;
-    expect(await seal(second)).toBe((await port.ends()).size);
+    expect(await seal(second)).toBe((await port.readProgress()).size);
   });
 
   test('a round that fails releases its claim, so that the next round of another process need not wait', async () => {
     const { port, sealer } = await openSealedMirror(engine);
-    const failing = overridePort(port, { ends: async () => Promise.reject(new Error('the disk is full')) });
+    const failing = overridePort(port, {
+      readProgress: async () => Promise.reject(new Error('the disk is full')),
+    });
     await expect(seal({ ...sealer, port: failing })).rejects.toThrow('the disk is full');
-    expect(await seal({ ...sealer, holder: 'second' })).toBe((await port.ends()).size);
+    expect(await seal({ ...sealer, holder: 'second' })).toBe((await port.readProgress()).size);
   });
 
   test('a round that loses its claim or is stopped signs nothing, and the next round signs', async () => {
     const { port, round, newest } = await openSealedMirror(engine);
     const stopped = new AbortController();
-    const facts: EvidencePort['facts'] = (...asked) => {
+    const facts: EvidencePort['listObservations'] = (...asked) => {
       stopped.abort();
-      return port.facts(...asked);
+      return port.listObservations(...asked);
     };
-    const stopping = { port: overridePort(port, { facts }), signal: stopped.signal };
+    const stopping = { port: overridePort(port, { listObservations: facts }), signal: stopped.signal };
     await expect(round(stopping)).rejects.toThrow('or this one is to stop');
     const claims = [true, false];
     const losing = overridePort(port, { claim: async () => claims.shift() ?? false });
@@ -212,10 +214,10 @@ describe.each(ENGINES)('$name', engine => {
     const { stage, port, round } = await openSealedMirror(engine);
     await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)');
     await round();
-    const open = (await port.ends()).sync;
+    const open = (await port.readProgress()).sync;
     await stage.db.change('UPDATE syncs SET finished_at = started_at WHERE finished_at IS NULL');
     await round();
-    expect((await port.ends()).sync).toBe(open + 1);
+    expect((await port.readProgress()).sync).toBe(open + 1);
   });
 
   test('T90 a history without forgery has no faults and is covered to its last leaf', async () => {
@@ -374,7 +376,7 @@ describe.each(ENGINES)('$name', engine => {
     const { port, stage, round, verified, forge } = await openSealedMirror(engine);
     await round();
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
-    const facts = await port.facts('change', 0, ALL);
+    const facts = await port.listObservations('change', 0, ALL);
     const salt = randomBytes(32);
     for (const { number, record } of facts.filter(({ record: each }) => each['beneficiary'] === 'Nobody'))
       await forge(
@@ -405,7 +407,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T90 a log without its end, and a salt removed to hide a deleted row, are found', async () => {
     const { port, stage, round, verified, forge } = await openSealedMirror(engine);
     await round();
-    const { size, change } = await port.ends();
+    const { size, change } = await port.readProgress();
     await forge("UPDATE LEAVES SET salt = NULL WHERE kind = 'change' AND number = ?", change);
     await stage.db.change('DELETE FROM retirements WHERE version = ?', change);
     expect((await verified()).faults).toEqual([
@@ -487,7 +489,7 @@ describe.each(ENGINES)('$name', engine => {
       async () => stage.db.change("DELETE FROM members WHERE id = 'a'"),
     );
     expect(await verified()).toMatchObject({ erased: 1, faults: [] });
-    expect(await port.salted({ resource: 'members' })).toHaveLength(1);
+    expect(await port.listUnerasedLeaves({ resource: 'members' })).toHaveLength(1);
   });
 
   test('T44 T95 a worker that lost its claim changes nothing that was sealed meanwhile', async () => {
@@ -523,7 +525,7 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     expect(await findOverdueSeal(port, stage.clock.at + 60 * MINUTE)).toBeNull();
     await stage.read('retirements', retirements(4));
-    const refused = overridePort(port, { keep: async () => Promise.reject(new Error('refused')) });
+    const refused = overridePort(port, { storeCheckpoint: async () => Promise.reject(new Error('refused')) });
     await expect(round({ port: refused })).rejects.toThrow('refused');
     expect(await findOverdueSeal(port, stage.clock.at)).toBeNull();
     expect(await findOverdueSeal(port, stage.clock.at + 6 * MINUTE)).toMatch(

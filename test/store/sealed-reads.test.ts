@@ -15,7 +15,7 @@ test('T93 sealed reads are sorted by resource, in whatever order the database jo
     read_at: '2026-05-04T12:00:00.000Z',
     failed: 0,
   }));
-  const { reads } = createSealedReads(createLog(rows));
+  const { listSealedReads: reads } = createSealedReads(createLog(rows));
   const resources = (await reads('organization-1', 10)).map(({ resource }) => resource);
   expect(resources).toEqual(['addresses', 'members', 'retirements']);
 });

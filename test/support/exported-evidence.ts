@@ -29,7 +29,7 @@ export async function openExportableLog(engine: TestEngine) {
   await stage.read('inventory', [credit('c-1'), credit('c-2')]);
   await round();
   const older = join(temporaryFolder(), 'older.txt');
-  writeFileSync(older, (await port.checkpoint(Number.MAX_SAFE_INTEGER))?.note ?? '');
+  writeFileSync(older, (await port.findCheckpoint(Number.MAX_SAFE_INTEGER))?.note ?? '');
   const change = async () => {
     stage.clock.at += MINUTE;
     await stage.read('inventory', [credit('c-1'), credit(`at-${stage.clock.at}`)]);

@@ -17,13 +17,20 @@ import { openTablesOfFile, type Value } from './tables.js';
 export const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Reads the leaves of a log between two positions; by default all of them. */
-export async function readLeaves(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
+export async function readLeaves(
+  port: Pick<EvidencePort, 'iterateLeaves'>,
+  from = 0,
+  to = ALL,
+): Promise<Leaf[]> {
   const all: Leaf[] = [];
-  for await (const batch of port.walk(from, to)) all.push(...batch);
+  for await (const batch of port.iterateLeaves(from, to)) all.push(...batch);
   return all;
 }
 
-export async function readCommitments(port: Pick<EvidencePort, 'walk'>, to = ALL): Promise<Uint8Array[]> {
+export async function readCommitments(
+  port: Pick<EvidencePort, 'iterateLeaves'>,
+  to = ALL,
+): Promise<Uint8Array[]> {
   return (await readLeaves(port, 0, to)).map(({ commitment }) => commitment);
 }
 
@@ -52,7 +59,7 @@ export async function openSealedMirror(engine: TestEngine) {
     return seal({ ...sealer, ...overrides });
   };
   await stage.read('retirements', retirements(3));
-  const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);
+  const newest = async () => openNote((await port.findCheckpoint(ALL))?.note ?? '', key);
   const verified = () => verifyEvidence({ port, key: readKeyFile(keyFile), lastSigned });
   const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
   const log = isOnServer ? stage.db : openTablesOfFile(join(env.DATA_DIR, 'evidence.db'));

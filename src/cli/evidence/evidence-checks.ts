@@ -14,7 +14,7 @@ export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
   if (requireMirror().env['EVIDENCE_KEY_FILE']) return 0;
-  const count = withEvidenceLog(requireMirror(), async port => (await port.ends()).size);
+  const count = withEvidenceLog(requireMirror(), async port => (await port.readProgress()).size);
   return (await count.catch(toNullIfRefused)) ?? 0;
 }
 
@@ -50,7 +50,7 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
     if (unsealed !== null) return fail('evidence', unsealed, SEALING_ADVICE);
     const unpublished = await findOverduePublication(port, io.now(), publication);
     if (unpublished !== null) return warn('evidence', unpublished, PUBLISHING_ADVICE);
-    return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
+    return ok('evidence', `${(await port.readProgress()).size} leaves are sealed`);
   });
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }

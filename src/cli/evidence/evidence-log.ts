@@ -33,7 +33,7 @@ export async function eraseWithEvidence<Removed>(
   const { eraseLeaves } = await import('../../evidence/erase-leaves.js');
   const erased = await withEvidenceLog(requireMirror(), async port => {
     const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
-    if (!keyFile && (await port.ends()).size === 0) return null;
+    if (!keyFile && (await port.readProgress()).size === 0) return null;
     if (!keyFile)
       throw createUsageError(
         'EVIDENCE_KEY_FILE is not set. Nothing was removed: the evidence log must record the removal, and only its key can write to it.',

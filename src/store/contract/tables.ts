@@ -11,7 +11,7 @@ import type { PAST, RESOURCES } from '../../../migrations/mirror/0001/mirrored.j
 import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ListResource } from '../../resources/lists.js';
-import type { Attestation, Kind as LeafKind } from '../../evidence/port.js';
+import type { Attestation, LeafKind } from '../../evidence/port.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';

@@ -1,11 +1,16 @@
 import { sql } from 'kysely';
-import { ALL, type Attestation, type Checkpoint, type EvidencePort } from '../../evidence/port.js';
+import { NO_LIMIT, type Attestation, type Checkpoint, type EvidencePort } from '../../evidence/port.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
 type CheckpointStore = Pick<
   EvidencePort,
-  'checkpoint' | 'checkpoints' | 'keep' | 'attest' | 'newestAttestation' | 'timestamps'
+  | 'findCheckpoint'
+  | 'listCheckpoints'
+  | 'storeCheckpoint'
+  | 'storeAttestation'
+  | 'findNewestAttestation'
+  | 'listTimestamps'
 >;
 
 const FIND_NEWEST = prepared(({ db }, { atMost }: Params<{ readonly atMost: number }>) =>
@@ -57,20 +62,20 @@ type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 
 export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabase): CheckpointStore {
   return {
-    checkpoint: async atMost => {
+    findCheckpoint: async atMost => {
       const [[newest]] = await runOnLog(FIND_NEWEST({ atMost }));
       return newest ?? null;
     },
-    checkpoints: async (after, to, atMost = ALL) =>
+    listCheckpoints: async (after, to, atMost = NO_LIMIT) =>
       (await runOnLog(LIST_BETWEEN({ after, to, limit: atMost })))[0],
-    keep: async checkpoint => void (await commitToLog(INSERT_CHECKPOINT(checkpoint))),
-    attest: async attestation => void (await commitToLog(INSERT_ATTESTATION(attestation))),
-    newestAttestation: async kind => {
+    storeCheckpoint: async checkpoint => void (await commitToLog(INSERT_CHECKPOINT(checkpoint))),
+    storeAttestation: async attestation => void (await commitToLog(INSERT_ATTESTATION(attestation))),
+    findNewestAttestation: async kind => {
       const [[newest]] = await runOnLog(
         kind === null ? FIND_NEWEST_ATTESTATION() : FIND_NEWEST_OF_KIND({ kind }),
       );
       return newest ?? null;
     },
-    timestamps: async () => (await runOnLog(LIST_TIMESTAMPS()))[0],
+    listTimestamps: async () => (await runOnLog(LIST_TIMESTAMPS()))[0],
   };
 }

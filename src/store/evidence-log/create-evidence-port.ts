@@ -8,17 +8,17 @@ import { createSealClaim } from './seal-claim.js';
 import { createSealedReads } from './list-sealed-reads.js';
 
 export function createEvidencePort(database: EvidenceDatabase): EvidencePort {
-  const { listChanges, versions } = createMirrorChanges(database);
+  const { listChanges, listVersions: versions } = createMirrorChanges(database);
   const { listSyncs, listEndedSpans, ...mirrorReads } = createMirrorReads(database);
-  const factsOf = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
+  const observationLists = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
   return {
     ...createSealClaim(database),
     ...createLeafStore(database),
     ...createSealedReads(database),
     ...createCheckpointStore(database),
     ...mirrorReads,
-    versions,
-    facts: (kind, after, to) => factsOf[kind]({ after, to }),
+    listVersions: versions,
+    listObservations: (kind, after, to) => observationLists[kind]({ after, to }),
     close: database.close,
   };
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Leaf, LeafFilter, Numbered } from '../../evidence/port.js';
+import type { Leaf, LeafFilter, NumberedKind } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import { jsonRelation, named } from '../sql/columns.js';
@@ -27,7 +27,7 @@ const ERASED = {
 interface LeafStatements {
   readonly list: BoundStatement<Leaf>;
   /** Lists only leaves that were not erased. */
-  readonly listSalted: BoundStatement<Leaf>;
+  readonly listUnerased: BoundStatement<Leaf>;
   readonly erase: BoundStatement;
 }
 
@@ -38,7 +38,7 @@ function createStatements<Given extends Values>(
   const list = prepared((builder, params: Params<Given>) =>
     builder.db.selectFrom('evidence.leaves').selectAll().where(isSelected(params, builder)).orderBy('place'),
   );
-  const listSalted = prepared((builder, params: Params<Given>) =>
+  const listUnerased = prepared((builder, params: Params<Given>) =>
     builder.db
       .selectFrom('evidence.leaves')
       .selectAll()
@@ -51,7 +51,7 @@ function createStatements<Given extends Values>(
   );
   return values => ({
     list: bindValues(list, values),
-    listSalted: bindValues(listSalted, values),
+    listUnerased: bindValues(listUnerased, values),
     erase: bindValues(erase, values),
   });
 }
@@ -79,13 +79,13 @@ const OF_RESOURCE = createStatements(
 );
 
 /** A constant kind lets both engines use the partial indexes. */
-const createNumberStatements = (kind: Numbered) =>
+const createNumberStatements = (kind: NumberedKind) =>
   createStatements(
     ({ numbers }: Params<{ readonly numbers: Table }>, { fn }) =>
       sql<boolean>`${leaf.kind} = ${kind} AND ${leaf.number} IN (
         SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`,
   );
-const WITH_NUMBERS: Readonly<Record<Numbered, ReturnType<typeof createNumberStatements>>> = {
+const WITH_NUMBERS: Readonly<Record<NumberedKind, ReturnType<typeof createNumberStatements>>> = {
   change: createNumberStatements('change'),
   sync: createNumberStatements('sync'),
   unchanged: createNumberStatements('unchanged'),
@@ -95,8 +95,8 @@ const AT_PLACES = createStatements(
     sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, places)})`,
 );
 const ABOUT_LOG = createStatements(
-  ({ told }: Params<{ readonly told: number }>) =>
-    sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${told}`,
+  ({ aboutLogBefore }: Params<{ readonly aboutLogBefore: number }>) =>
+    sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${aboutLogBefore}`,
 );
 
 type BeforePlace = { readonly before: number };
@@ -122,7 +122,7 @@ export function selectLeaves(filter: LeafFilter): LeafStatements {
   if ('resource' in filter) return OF_RESOURCE(filter);
   if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toTable(filter.numbers) });
   if ('places' in filter) return AT_PLACES({ places: toTable(filter.places) });
-  if ('told' in filter) return ABOUT_LOG(filter);
+  if ('aboutLogBefore' in filter) return ABOUT_LOG(filter);
   return NEWEST[filter.newest]({ before: filter.before });
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { EVIDENCE } from '../../../migrations/evidence/0001.js';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import { createCurrentFilter, type EvidencePort, type Leaf, type Numbered } from '../../evidence/port.js';
+import { createCurrentFilter, type EvidencePort, type Leaf, type NumberedKind } from '../../evidence/port.js';
 import { listKinds } from '../copy-tables.js';
 import type { Kinds, Table, Value } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
@@ -13,19 +13,19 @@ import { hasCountedRows } from './mirrored-resources.js';
 
 type LeafStore = Pick<
   EvidencePort,
-  | 'ends'
-  | 'changes'
-  | 'standing'
-  | 'leaves'
-  | 'walk'
-  | 'commitments'
-  | 'touched'
-  | 'append'
-  | 'salted'
-  | 'erase'
-  | 'erasedPlaces'
-  | 'recode'
-  | 'removeFrom'
+  | 'readProgress'
+  | 'iterateChangeLeaves'
+  | 'iterateCurrentLeaves'
+  | 'listLeaves'
+  | 'iterateLeaves'
+  | 'iterateCommitments'
+  | 'listChangedOrganizations'
+  | 'appendLeaves'
+  | 'listUnerasedLeaves'
+  | 'eraseLeaves'
+  | 'iterateErasedPlaces'
+  | 'replaceCodes'
+  | 'removeLeavesFrom'
 >;
 type PlaceRange = { readonly from: number; readonly to: number };
 
@@ -37,8 +37,8 @@ const LEAF_COLUMNS: Kinds = Object.fromEntries(
   EVIDENCE[0].relations.flatMap(relation => Object.entries(listKinds(relation))),
 );
 
-const READ_ENDS = prepared(() => {
-  const newest = (kind: Numbered) =>
+const READ_PROGRESS = prepared(() => {
+  const newest = (kind: NumberedKind) =>
     sql<number>`(SELECT coalesce(max(${leaf.number}), 0) FROM ${leaf()} WHERE ${leaf.kind} = ${kind})`;
   return sqlStatement`SELECT ${select({
     size: sql<number>`(SELECT coalesce(max(${leaf.place}) + 1, 0) FROM ${leaf()})`,
@@ -139,28 +139,29 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
   }
 
   return {
-    ends: async () => {
-      const [[ends]] = await runOnLog(READ_ENDS());
-      return ends ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
+    readProgress: async () => {
+      const [[progress]] = await runOnLog(READ_PROGRESS());
+      return progress ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
     },
-    changes: listChanges,
-    standing: async function* (organizationId, upTo) {
+    iterateChangeLeaves: listChanges,
+    iterateCurrentLeaves: async function* (organizationId, upTo) {
       const isCurrent = createCurrentFilter();
       for await (const page of listChanges(organizationId, upTo)) yield page.filter(isCurrent);
     },
-    leaves: async filter => (await runOnLog(selectLeaves(filter).list))[0],
-    walk: (from, to) => walkPages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
-    commitments: (from, to) =>
+    listLeaves: async filter => (await runOnLog(selectLeaves(filter).list))[0],
+    iterateLeaves: (from, to) =>
+      walkPages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
+    iterateCommitments: (from, to) =>
       walkPages(async range => (await runOnLog(LIST_COMMITMENTS_FROM(range)))[0], { from, to }),
-    touched: async (after, to) => {
+    listChangedOrganizations: async (after, to) => {
       const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
       return rows.map(({ subject }) => subject).toSorted();
     },
-    append: async appended => void (await commitToLog(bindInsertion(appended))),
-    salted: async filter => (await runOnLog(selectLeaves(filter).listSalted))[0],
-    erase: async (appended, filter) =>
+    appendLeaves: async appended => void (await commitToLog(bindInsertion(appended))),
+    listUnerasedLeaves: async filter => (await runOnLog(selectLeaves(filter).listUnerased))[0],
+    eraseLeaves: async (appended, filter) =>
       void (await commitToLog(bindInsertion([appended]), selectLeaves(filter).erase)),
-    erasedPlaces: async function* () {
+    iterateErasedPlaces: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [rows] = await runOnLog(LIST_ERASED({ after }));
         const places = rows.map(({ place }) => place);
@@ -168,7 +169,7 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
         [after, read] = [places.at(-1) ?? after, places.length];
       }
     },
-    recode: async codes => {
+    replaceCodes: async codes => {
       const rows = codes.map(({ place, code, plain_code }) => ({
         leaf_place: place,
         new_code: code,
@@ -176,6 +177,6 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       }));
       await runOnLog(RECODE({ codes: recoded.toTable(rows) }));
     },
-    removeFrom: async place => void (await runOnLog(REMOVE_FROM({ place }))),
+    removeLeavesFrom: async place => void (await runOnLog(REMOVE_FROM({ place }))),
   };
 }

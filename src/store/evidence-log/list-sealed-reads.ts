@@ -45,15 +45,15 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange
 
 export function createSealedReads({
   runOnLog,
-}: EvidenceDatabase): Pick<EvidencePort, 'reads' | 'readSubjects'> {
+}: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listReadSubjects'> {
   return {
-    reads: async (organizationId, before) => {
+    listSealedReads: async (organizationId, before) => {
       const [reads] = await runOnLog(LIST_READS({ organizationId, before }));
       // A join may return the resources in any order, and the hash of their lines depends on it.
       return reads
         .filter(({ place, failed }) => place !== null || failed > 0)
         .toSorted((one, other) => (one.resource < other.resource ? -1 : 1));
     },
-    readSubjects: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
+    listReadSubjects: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
   };
 }

@@ -12,7 +12,7 @@ import type { EvidenceDatabase } from './evidence-database.js';
 import { isAfterSimulation, type NumberRange } from './mirror-reads.js';
 import { hasCountedRows, type MirroredResource } from './mirrored-resources.js';
 
-interface MirrorChanges extends Pick<EvidencePort, 'versions'> {
+interface MirrorChanges extends Pick<EvidencePort, 'listVersions'> {
   /** Returns the changes of all resources with numbers in a range, in order. */
   readonly listChanges: (range: NumberRange) => Promise<Observation[]>;
 }
@@ -166,7 +166,7 @@ export function createMirrorChanges({ readMirror }: EvidenceDatabase): MirrorCha
       }
       return changes.toSorted((left, right) => Number(left.number) - Number(right.number));
     },
-    versions: async (name, numbers) => {
+    listVersions: async (name, numbers) => {
       const statements = STATEMENTS.find(({ resource }) => resource.resource === name);
       if (statements === undefined) return [];
       const { resource, begunWith, endedWith } = statements;

@@ -8,7 +8,8 @@ import type { EvidenceDatabase } from './evidence-database.js';
 /** Numbers above `after`, up to `to` and including it. */
 export type NumberRange = { readonly after: number; readonly to: number };
 
-interface MirrorReads extends Pick<EvidencePort, 'newest' | 'openSpans' | 'syncsKeptSince' | 'coverage'> {
+interface MirrorReads
+  extends Pick<EvidencePort, 'findNewestNumber' | 'listOpenSpans' | 'readSyncsKeptSince' | 'listCoverage'> {
   /** Returns the syncs with ids in a range. */
   readonly listSyncs: (range: NumberRange) => Promise<Observation[]>;
   /** Returns the spans of unchanged reads with ids in a range. These spans have ended and never change. */
@@ -123,7 +124,7 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
         }),
       );
     },
-    newest: async (kind, after) => {
+    findNewestNumber: async (kind, after) => {
       const newest =
         kind === 'change'
           ? FIND_NEWEST_CHANGE()
@@ -133,7 +134,7 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
       const [[row]] = await readMirror(newest);
       return row?.newest ?? 0;
     },
-    openSpans: async organizationId => {
+    listOpenSpans: async organizationId => {
       const [rows] = await readMirror(
         organizationId === null ? LIST_OPEN_SPANS() : LIST_OPEN_SPANS_OF({ organizationId }),
       );
@@ -141,11 +142,11 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
         createObservation('open_span', row, describeRead(row, row.last_started_at, true)),
       );
     },
-    syncsKeptSince: async () => {
+    readSyncsKeptSince: async () => {
       const [[kept]] = await readMirror(READ_KEPT_SINCE());
       return kept?.syncs_kept_since_at ?? null;
     },
-    coverage: async () => {
+    listCoverage: async () => {
       const [rows] = await readMirror(LIST_COVERAGE());
       return rows.map(row =>
         createObservation('coverage', row, { subject: row.organization_id ?? row.installation_id }),

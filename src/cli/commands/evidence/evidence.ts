@@ -11,7 +11,7 @@ import { defineCommand, type CommandGroup } from '../../define-command.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../command-error.js';
 import { withEvidenceLog } from '../../evidence/evidence-log.js';
 import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
-import { ALL } from '../../../evidence/port.js';
+import { NO_LIMIT } from '../../../evidence/port.js';
 import { defineFlag, definePastDate, makeRequired, defineText } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
 import { AUDITOR_NOTES } from './auditor-notes.js';
@@ -114,11 +114,17 @@ const CHECKPOINT = defineCommand({
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ requireMirror, io, printNotice }) => {
     const newest = await withEvidenceLog(requireMirror(), async port => {
-      const checkpoint = await port.checkpoint(ALL);
+      const checkpoint = await port.findCheckpoint(NO_LIMIT);
       if (checkpoint === null) return null;
       const requested_at = new Date(io.now()).toISOString();
       await port
-        .attest({ size: checkpoint.size, kind: 'printed', requested_at, attested_at: null, token: null })
+        .storeAttestation({
+          size: checkpoint.size,
+          kind: 'printed',
+          requested_at,
+          attested_at: null,
+          token: null,
+        })
         /** Printing matters more than the reminder of "doctor": a reader may not write. */
         .catch(() => undefined);
       return checkpoint;

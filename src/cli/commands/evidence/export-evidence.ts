@@ -82,7 +82,7 @@ export async function exportEvidenceFolder(
     target.append('README.txt', readFileSync(README));
     target.append('checkpoint.txt', checkpoint.note);
     if (since !== null) target.append('older.txt', since);
-    for (const { size, token } of await port.timestamps())
+    for (const { size, token } of await port.listTimestamps())
       if (size === checkpoint.size && token !== null) target.append(`timestamps/${size}.tst`, token);
     for (const text of joinLines(lines.list())) target.append(LINES_FILE, text);
     return {
