@@ -25,6 +25,7 @@ import type {
 } from './job.js';
 import type { ProcessIdentity, InboxPulse } from './process.js';
 import type { RejectionCount } from './rejection.js';
+import type { TokenStore } from './token.js';
 
 /**
  * The part of an inbox that the receiver may use. Each operation is atomic. Callers pass durations and never instants: the
@@ -105,4 +106,6 @@ export interface InboxPort extends ReceiverPort {
   readonly listSignedTexts: (afterId: number, limit: number) => Promise<readonly SignedText[]>;
   /** Erases signed texts but keeps their digests and deliveries. Returns how many deliveries referred to them. */
   readonly eraseSignedTexts: (ids: readonly number[]) => Promise<number>;
+  /** The tokens of the HTTP API. */
+  readonly tokens: TokenStore;
 }

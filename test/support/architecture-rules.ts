@@ -14,6 +14,7 @@ const ENGINE = [
 /** Everything except the inside of an engine, for areas that connect the parts. */
 const EVERYTHING = [
   ...ENGINE,
+  'api',
   'app',
   'client',
   'console',
@@ -73,6 +74,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sync: ['registry', 'inbox', 'mirror', 'resources', 'text'],
   text: [],
   console: ['text', 'store/contract', 'query', 'resources'],
+  api: ['text', 'store/contract', 'query', 'resources', 'inbox/token.ts', 'webhook/problem-response.ts'],
   evidence: [],
   sandbox: ['text/loopback.ts'],
   cli: EVERYTHING,
@@ -135,7 +137,7 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'better-sqlite3-12': { homes: ['store/sqlite'], sandbox: 'none' },
   commander: { homes: ['cli', 'main.ts'], sandbox: 'none' },
   croner: { homes: ['sync', 'app/config'], sandbox: 'none' },
-  express: { homes: ['webhook', 'app/operations', 'console'], sandbox: 'any' },
+  express: { homes: ['webhook', 'app/operations', 'console', 'api'], sandbox: 'any' },
   jose: { homes: ['registry/auth'], sandbox: 'one' },
   kysely: { homes: ['store', 'query'], sandbox: 'none' },
   'p-queue': { homes: ['sync', 'console'], sandbox: 'none' },

@@ -118,6 +118,9 @@ export function listCommandArguments({
     schema: () => [],
     migrate: () => [],
     verify: () => [],
+    'tokens create': () => [`token${tag}`],
+    'tokens list': () => [],
+    'tokens revoke': () => [`token${tag}`],
     trigger: () => ['warehouseTransaction', ...organizationOption],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
   };

@@ -19,6 +19,7 @@ export function normalizeText(text: string): string {
   const lines = normalizeInPlace(text)
     .replaceAll(/\bproject [0-9a-f][0-9a-f-]+/g, 'project 0')
     .replaceAll(/\b(?:(?=[a-f-]*\d)[0-9a-f-]{6,}|[a-f]{8}[a-f-]*)…/g, '0…')
+    .replaceAll(/cm_[\w-]{43}/g, 'TOKEN')
     .replaceAll(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'PEM')
     .replaceAll(/[A-Za-z0-9+/]{43}=/g, 'HASH')
     .replaceAll(/state=[\w.%~-]+/g, 'state=STATE')

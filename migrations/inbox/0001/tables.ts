@@ -217,6 +217,28 @@ export const TABLES = [
     },
     { isSmall: true, rules: ['PRIMARY KEY (minute, reason, status, header_prefix)'] },
   ),
+  table('inbox.tokens', 'Tokens of the HTTP API. A token itself is not stored, only its hash.', {
+    id: ['counted', 'id of the token; rises in the order of creation'],
+    name: ['text', 'name that the operator gave the token; not secret', 'NOT NULL UNIQUE'],
+    token_sha256: ['text', 'SHA-256 of the token, in hex', 'NOT NULL UNIQUE'],
+    scopes: [
+      'json',
+      'what the token allows, as a JSON array: lists, certificates, changes, status',
+      'NOT NULL',
+    ],
+    organizations: [
+      'json',
+      'ids of the only organizations that the token may read, as a JSON array; the JSON value null for all',
+      'NOT NULL',
+    ],
+    lists: ['json', 'names of the lists that the token may read, as a JSON array', 'NOT NULL'],
+    created_at: ['instant', 'when the token was created', 'NOT NULL'],
+    revoked_at: ['instant', 'when the token was revoked; NULL if it is valid'],
+    last_used_at: [
+      'instant',
+      'when the token was last used, exact to about a minute; NULL if it was never used',
+    ],
+  }),
 ] as const;
 
 /** Indexes that only PostgreSQL needs. */

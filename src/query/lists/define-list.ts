@@ -26,6 +26,7 @@ interface Definition<Table extends TableName, Computed extends string = never> e
   readonly filters?: Readonly<Record<string, Filter<ColumnOf<Table>>>>;
   readonly isIndexed?: boolean;
   readonly isOffer?: boolean;
+  readonly isPersonal?: boolean;
   readonly detailList?: string;
 }
 
@@ -108,7 +109,8 @@ export function defineOwnList<Table extends TableName, Computed extends string =
 }
 
 function defineCommon(
-  definition: Names & Partial<Pick<List, 'isIndexed' | 'isOffer' | 'detailList'>> & { readonly from: string },
+  definition: Names &
+    Partial<Pick<List, 'isIndexed' | 'isOffer' | 'isPersonal' | 'detailList'>> & { readonly from: string },
   columns: readonly ListColumn[],
 ) {
   const { name, from } = definition;
@@ -118,6 +120,7 @@ function defineCommon(
     refine: null,
     isIndexed: false,
     isOffer: false,
+    isPersonal: false,
     detailList: null,
     ...definition,
     columns,

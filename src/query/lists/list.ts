@@ -35,6 +35,8 @@ export interface List {
   readonly amounts: 'none' | 'of one type' | 'by type';
   /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
   readonly isOffer: boolean;
+  /** Whether rows are about people or their addresses. The HTTP API returns them only to tokens that name the list. */
+  readonly isPersonal: boolean;
   /** The column that identifies a row. */
   readonly idColumn: string;
   /** The list whose detail pages show the rows. Null if there is no page for one row. */

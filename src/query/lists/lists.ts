@@ -170,6 +170,7 @@ const MEMBERS = defineMirroredList({
   name: 'members',
   singular: 'member',
   summary: 'List and show members of organizations',
+  isPersonal: true,
   columns: [
     text('full_name', { isImportant: true }),
     text('email'),
@@ -187,6 +188,7 @@ const ADDRESSES = defineMirroredList({
   name: 'addresses',
   singular: 'address',
   summary: "List and show organizations' blockchain addresses",
+  isPersonal: true,
   columns: [
     text('name', { isImportant: true }),
     ORGANIZATION_NAME,

@@ -1,4 +1,4 @@
-export const PURPOSES = ['receive', 'work', 'read'] as const;
+export const PURPOSES = ['receive', 'work', 'read', 'api'] as const;
 export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 
 /** The privileges of each purpose. The role that migrates owns the schemas and needs none. */
@@ -17,6 +17,11 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
     'UPDATE (salt, record, subject, ended, observed, dated, micro, read_at, is_complete, code, plain_code) ON evidence.leaves',
   ],
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
+  api: [
+    'USAGE ON SCHEMA inbox, mirror',
+    'SELECT ON ALL TABLES IN SCHEMA inbox, mirror',
+    'UPDATE (last_used_at) ON inbox.tokens',
+  ],
 };
 
 const SUPERUSER_HINT = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';

@@ -5,6 +5,7 @@ import type { JobSteps } from './job-steps.js';
 import { createRetention } from './retention.js';
 import { createQueries } from './inbox-queries.js';
 import { createSettlements } from './settle-jobs.js';
+import { createTokenStore } from './tokens.js';
 
 type EngineSteps = Pick<
   InboxPort,
@@ -40,6 +41,7 @@ export function createInboxStore(
     ...createClaims(database, steps),
     ...createRetention(database),
     ...createQueries(database),
+    tokens: createTokenStore(database),
     settle,
     store: andWake(own.store),
     enqueue: andWake(own.enqueue),
