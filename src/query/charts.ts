@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { readListCoverage, selectInstalled } from './coverage.js';
+import { readListNotes, selectInstalled } from './coverage.js';
 import { TOTAL_COLUMNS, toExactSum, type Total } from './sums.js';
 
 /** The amount at the end of a day, or in a month, in millionths of a tonne. */
@@ -24,9 +24,9 @@ export type Charts = Awaited<ReturnType<typeof readCharts>>;
 export async function readCharts(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => ({
     stock: await readStockByDay(snapshot, now),
-    stockCoverage: await readListCoverage(snapshot, 'warehouse'),
+    stockNotes: await readListNotes(snapshot, 'warehouse'),
     retired: await readRetiredByMonth(snapshot, now),
-    retiredCoverage: await readListCoverage(snapshot, 'retirements'),
+    retiredNotes: await readListNotes(snapshot, 'retirements'),
   }));
 }
 

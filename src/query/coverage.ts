@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Tables } from '../store/contract/tables.js';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
+import type { AnswerNotes, Coverage } from './answer/answer.js';
 import { belongsTo, countRows, readOne } from './read.js';
 
 /** States of lists that nobody can read any more, or never could. */
@@ -60,16 +61,8 @@ export async function countSummed(reader: Reader, are: 'installed' | 'uninstalle
   return await countRows(reader, summed);
 }
 
-/** How many of the known organizations the sums of a list include. */
-export interface ListCoverage {
-  readonly organizations: number;
-  readonly known: number;
-  /** Organizations among them whose list is not fresh: its rows are as last seen. */
-  readonly last_seen: number;
-}
-
-/** Selects the organizations that have the app, and whose list was read completely at least once. */
-export function selectInstalled(resource: string) {
+/** Selects the organizations that have the app, and whose list was read completely at least once. Null stands for any list. */
+export function selectInstalled(resource: string | null) {
   const installed = queryBuilder
     .selectFrom('mirror.coverage')
     .select('organization_id')
@@ -77,24 +70,52 @@ export function selectInstalled(resource: string) {
   return queryBuilder
     .selectFrom('mirror.resource_states')
     .select('organization_id')
-    .where('resource', '=', resource)
+    .where(resource === null ? sql<boolean>`1 = 1` : sql<boolean>`resource = ${resource}`)
     .where('first_complete_at', 'is not', null)
     .where('organization_id', 'in', installed);
 }
 
-export async function readListCoverage(reader: Reader, resource: string): Promise<ListCoverage> {
-  const counts = await readOne(
+/** Counts the known organizations whose list was read completely at least once. A null resource stands for any list. */
+export async function readListCoverage(
+  reader: Reader,
+  { organizationId, resource }: { readonly organizationId: string | null; readonly resource: string | null },
+): Promise<Coverage> {
+  const counted = await countRows(
+    reader,
+    selectInstalled(resource).distinct().where(belongsTo(organizationId)),
+  );
+  const known = await countRows(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.coverage')
+      .select('state')
+      .where('state', '<>', 'uninstalled')
+      .where(belongsTo(organizationId)),
+  );
+  return { counted, known, missing: known - counted };
+}
+
+/** How complete and fresh the rows of a list are, for sums over all organizations. */
+export type ListNotes = Pick<AnswerNotes, 'coverage' | 'caveats'>;
+
+/** Reads the notes of a sum over the rows of a list. Organizations whose list is not fresh are included as last seen. */
+export async function readListNotes(reader: Reader, resource: string): Promise<ListNotes> {
+  const { counted, last_seen: organizations } = await readOne(
     reader,
     queryBuilder
       .selectFrom('mirror.freshness')
       .select(eb => [
-        eb.fn.countAll<number>().as('organizations'),
+        eb.fn.countAll<number>().as('counted'),
         eb.fn.countAll<number>().filterWhere('state', '<>', 'fresh').as('last_seen'),
       ])
       .where('resource', '=', resource)
       .where('organization_id', 'in', selectInstalled(resource)),
   );
-  return { ...counts, known: await countKnown(reader) };
+  const known = await countKnown(reader);
+  return {
+    coverage: { counted, known, missing: known - counted },
+    caveats: organizations === 0 ? [] : [{ code: 'last_seen', organizations }],
+  };
 }
 
 /** Counts what is mirrored, and what is still to be read. */

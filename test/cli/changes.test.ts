@@ -54,8 +54,8 @@ test('changes prints one line per change below its day, and the sums at the end'
 test('--since and --until include changes observed at exactly their instants', async () => {
   const { ask } = await sceneWithChanges();
   const numbers = async (...argv: string[]) =>
-    JSON.parse((await ask(...argv, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
-      at.slice(11, 16),
+    JSON.parse((await ask(...argv, '--json')).stdout).rows.map(
+      ({ observed_at: at }: { observed_at: string }) => at.slice(11, 16),
     );
   expect(await numbers('--since', '2026-05-04T12:01:00Z')).toEqual(['12:01', '12:02']);
   expect(await numbers('--since', '1m')).toEqual(['12:01', '12:02']);
@@ -110,7 +110,7 @@ test('--since a day starts at its first instant, --until a day ends at its last,
 
 test('--json contains the row before and after each change and the names of the changed columns', async () => {
   const { ask } = await sceneWithChanges();
-  const result = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
+  const { rows: result } = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
   expect(result[1]).toMatchObject({
     resource: 'warehouse',
     row_id: 'c-1',
@@ -121,7 +121,7 @@ test('--json contains the row before and after each change and the names of the 
     trigger: 'delivery',
   });
   const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
-  expect(csv[0]).toMatch(/^number,observed_at,.*,newest_delivery_id$/);
+  expect(csv[0]).toMatch(/^number,observed_at,.*,newest_delivery_id,caveats$/);
   expect(csv).toHaveLength(4);
 });
 
@@ -133,7 +133,9 @@ test('--since finds a change that was observed before the clock was set back', a
   await read('retirements', [retirement('r-1')], { limit: 10, total: 1 });
   clock.at += 60 * MINUTE;
   const { stdout } = await ask('--since', '2026-05-04T12:20:00Z', '--json');
-  expect(JSON.parse(stdout).map(({ resource }: { resource: string }) => resource)).toEqual(['warehouse']);
+  expect(JSON.parse(stdout).rows.map(({ resource }: { resource: string }) => resource)).toEqual([
+    'warehouse',
+  ]);
 });
 
 /** Runs `changes --after` repeatedly with the last number it printed, while the mirror changes. */
@@ -149,7 +151,7 @@ async function pollChanges(program: string, seed: number) {
       env: { DATA_DIR: scene.folder },
       encoding: 'utf8',
     });
-    seen.push(...JSON.parse(output).map(({ number }: { number: number }) => number));
+    seen.push(...JSON.parse(output).rows.map(({ number }: { number: number }) => number));
   }
   return { seen, all: (await listChangesSince(scene.db, 0)).map(({ number }) => number) };
 }

@@ -91,9 +91,9 @@ test('tiles and charts report rows that their sums exclude', async () => {
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
   // In the first hour of a UTC day the read of an hour ago belongs to the day before, so that the chart has two points.
   expect(words).toMatch(
-    /(recorded since today:|stayed at) 100 t \(1 of the 1 known organization, 1 of them not up to date\)\. 1 row without a usable amount is left out\./,
+    /(recorded since today:|stayed at) 100 t\. The rows of 1 organization are as last seen, because their lists are not fresh\. 1 row without a usable amount is left out\./,
   );
-  expect(words).toContain(`0 t retired in the last twelve months (1 of the 1 known organization). ${left}`);
+  expect(words).toContain(`0 t retired in the last twelve months. ${left}`);
 });
 
 test('charts state how many of the known organizations they cover', async () => {
@@ -115,15 +115,15 @@ test('charts state how many of the known organizations they cover', async () => 
   expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
   const words = getPageText(await page('/'));
   expect(words).toContain(
-    'Stock of ex-post, recorded since today: 130 t (2 of the 3 known organizations, 1 of them not up to date)',
+    'Stock of ex-post, recorded since today: 130 t. Covers 2 of the 3 known organizations. The rows of 1 organization are as last seen',
   );
   expect(words).toMatch(
-    /Most retired in the last twelve months: 130 t in \w+ \d{4} \(2 of the 3 known organizations, 1 of them not up to date\)/,
+    /Most retired in the last twelve months: 130 t in \w+ \d{4}\. Covers 2 of the 3 known organizations\. The rows of 1 organization are as last seen/,
   );
   expect(words).not.toContain('180 t');
   await writeInstallation(scene, 3, 'uninstalled');
   expect(getPageText(await page('/'))).toContain(
-    'recorded since today: 100 t (1 of the 2 known organizations)',
+    'recorded since today: 100 t. Covers 1 of the 2 known organizations',
   );
 });
 

@@ -37,6 +37,7 @@ import {
   countSummed,
   readKnown,
   readListCoverage,
+  readListNotes,
   readMirrored,
 } from '../../src/query/coverage.js';
 import * as names from '../../src/query/names.js';
@@ -326,7 +327,11 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   sumCertificates: runOnce(status.sumCertificates),
   readKnown: forEachItem([null, ONE], readKnown),
   readCharts: forEachItem([NOON, NOW], readCharts),
-  readListCoverage: forEachItem(['warehouse', 'retirements'], readListCoverage),
+  readListNotes: forEachItem(['warehouse', 'retirements'], readListNotes),
+  readListCoverage: forEachItem(
+    pairs([null, ONE, 'nobody'], [null, 'warehouse', 'members']),
+    (reader, [organizationId, resource]) => readListCoverage(reader, { organizationId, resource }),
+  ),
   readChoices: forEachItem(
     pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),
     (reader, [table, at]) => names.readChoices(reader, table, at),
@@ -405,10 +410,10 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf amountOf belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  allOf amountOf answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
-  describeBalanceCoverage describeCaveat describeCoverage describeExplanationReason describeFirstReads
-  describeFreshnessSum describeGap describeGapOfList describeGapReason describeTotals describeUnchanged
+  describeBalanceCoverage describeCaveat describeExplanationReason describeFirstReads
+  describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findList findAmountCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf

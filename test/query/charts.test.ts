@@ -77,6 +77,6 @@ test('an organization that uninstalled the app is in no chart', async () => {
   await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
   const charts = await readCharts(reader, NOON);
   expect(tonnesIn(charts.stock[0]?.points)).toEqual({ '2026-05-15': 100 });
-  expect(charts.stockCoverage).toMatchObject({ organizations: 1, known: 1 });
-  expect(charts.retiredCoverage).toMatchObject({ organizations: 1, known: 1 });
+  expect(charts.stockNotes.coverage).toEqual({ counted: 1, known: 1, missing: 0 });
+  expect(charts.retiredNotes.coverage).toEqual({ counted: 1, known: 1, missing: 0 });
 });

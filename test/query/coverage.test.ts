@@ -4,6 +4,7 @@ import {
   countSummed,
   readKnown,
   readListCoverage,
+  readListNotes,
   readMirrored,
 } from '../../src/query/coverage.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
@@ -52,25 +53,34 @@ test('sums include an organization once all its lists of amounts were read', asy
   expect([await countSummed(reader, 'installed'), await countSummed(reader, 'uninstalled')]).toEqual([1, 1]);
 });
 
-test('the coverage of a list states how many organizations it includes, and how many of them with stale data', async () => {
+test('the notes of a sum count the organizations that it includes, and those whose list is not fresh', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
-  expect(await readListCoverage(filled.reader, 'warehouse')).toEqual({
-    organizations: 3,
-    known: 3,
-    last_seen: 0,
+  expect(await readListNotes(filled.reader, 'warehouse')).toEqual({
+    coverage: { counted: 3, known: 3, missing: 0 },
+    caveats: [],
   });
   await breakReads(filled, 'organization-3');
   await uninstall(filled, 1);
-  expect(await readListCoverage(filled.reader, 'warehouse')).toEqual({
-    organizations: 2,
-    known: 2,
-    last_seen: 1,
+  expect(await readListNotes(filled.reader, 'warehouse')).toEqual({
+    coverage: { counted: 2, known: 2, missing: 0 },
+    caveats: [{ code: 'last_seen', organizations: 1 }],
   });
-  expect(await readListCoverage(filled.reader, 'members')).toEqual({
-    organizations: 0,
-    known: 2,
-    last_seen: 0,
+  expect(await readListNotes(filled.reader, 'members')).toEqual({
+    coverage: { counted: 0, known: 2, missing: 2 },
+    caveats: [],
   });
+});
+
+test('an organization is covered if its list, or any of its lists, was read completely', async () => {
+  const filled = await openFilledMirror({ organizations: 3 });
+  const read = (organizationId: string | null, resource: string | null) =>
+    readListCoverage(filled.reader, { organizationId, resource });
+  await uninstall(filled, 1);
+  await filled.read('inventory', [], { organizationId: 'organization-2' });
+  expect(await read(null, null)).toEqual({ counted: 2, known: 2, missing: 0 });
+  expect(await read(null, 'inventory')).toEqual({ counted: 1, known: 2, missing: 1 });
+  expect(await read('organization-3', 'inventory')).toEqual({ counted: 0, known: 1, missing: 1 });
+  expect(await read('nobody', null)).toEqual({ counted: 0, known: 0, missing: 0 });
 });
 
 test('mirrored organizations are counted, and those that no worker has read yet', async () => {

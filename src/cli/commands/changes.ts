@@ -1,10 +1,10 @@
+import { serializeAnswer } from '../../query/answer/serialize.js';
+import { answerChanges } from '../../query/history/answer-changes.js';
 import {
   CHANGE_COLUMNS,
   CHANGED,
   type ChangeRow,
   type ChangeRangeRequest,
-  readBetween,
-  readChanges,
   readLastNumber,
 } from '../../query/history/changes.js';
 import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/describe-change.js';
@@ -15,7 +15,8 @@ import { createCheckError, createUsageError } from '../command-error.js';
 import { cleanLine, usesColours, streamStdout } from '../io.js';
 import { makeBold, colourChange } from '../output/colour.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
-import { serializeJson } from '../output/output-formats.js';
+import { printAnswerNotes } from '../output/answer.js';
+import { toJson } from '../output/output-formats.js';
 import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
@@ -52,25 +53,26 @@ export const CHANGES = defineCommand({
       until: until?.until ?? null,
     };
     printPeriod(context, request);
-    const rows =
-      after === undefined
-        ? readChanges(reader, request)
-        : readBetween(reader, request, after, await readNewestChangeNumber(reader, after));
-    if (context.format === 'csv') await context.printRows(CHANGE_COLUMNS, rows, { emptyMessage: NO_CHANGES });
-    else
-      await streamStdout(
-        context.io,
-        context.format === 'json'
-          ? serializeJson(parseChangesOrNotify(rows, context))
-          : formatLines(context.io, rows),
-      );
+    if (after !== undefined) await assertNumberReached(reader, after);
+    const answer = await answerChanges(reader, request, after ?? null);
+    const { rows, ...notes } = answer;
+    if (context.format === 'csv') {
+      const shape = { tableColumns: [], fileColumns: CHANGE_COLUMNS, total: null, emptyMessage: NO_CHANGES };
+      return await context.printAnswer(answer, shape);
+    }
+    const text =
+      context.format === 'json'
+        ? serializeAnswer(parseChangesOrNotify(rows, context), notes, toJson)
+        : formatLines(context.io, rows);
+    await streamStdout(context.io, text);
+    printAnswerNotes(context.io, notes);
   },
 });
 
-/** Returns the number of the newest change. Throws if the number is less than `after`. */
-async function readNewestChangeNumber(reader: Reader, after: number): Promise<number> {
+/** Throws if the mirror has not reached this number. */
+async function assertNumberReached(reader: Reader, after: number): Promise<void> {
   const newest = await readLastNumber(reader);
-  if (newest >= after) return newest;
+  if (newest >= after) return;
   throw createCheckError(
     `The newest change has number ${newest}, less than ${after}: this is another mirror, or it was rebuilt.`,
     'Start over with an empty copy and --after 0.',

@@ -1,7 +1,7 @@
 /** Prints answers: rows, their total, and how complete and fresh they are. All words come from the answer. */
 import type { Answer, AnswerNotes } from '../../query/answer/answer.js';
-import { describeCaveat, isUnknown } from '../../query/answer/caveat.js';
-import { describeCoverage } from '../../query/answer/describe.js';
+import { isUnknown } from '../../query/answer/caveat.js';
+import { describeNotes } from '../../query/answer/describe.js';
 import { describeGap } from '../../query/answer/gap.js';
 import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer } from '../../query/answer/serialize.js';
 import { describeFreshnessSum } from '../../query/freshness/words.js';
@@ -35,6 +35,11 @@ export async function printAnswer(
     if (total !== null) await printLines(io, '', total);
     if (heading !== null) await printLines(io, '');
   }
+  printAnswerNotes(io, notes, heading);
+}
+
+/** Prints to stderr what a reader must know. `heading` names one of several answers. */
+export function printAnswerNotes(io: Io, notes: AnswerNotes, heading: string | null = null): void {
   printNotice(io, ...formatAnswerNotes(notes, heading));
 }
 
@@ -53,11 +58,10 @@ function formatAnswerNotes(
   heading: string | null,
 ): string[] {
   const sentences = [
-    describeCoverage(coverage),
-    ...freshness.map(describeFreshnessSum),
+    ...freshness.map(describeFreshnessSum).filter(line => line !== null),
     // The command ends with the sentence that nothing is known.
-    ...caveats.filter(caveat => !isUnknown(caveat)).map(describeCaveat),
-  ].filter(line => line !== null);
+    ...describeNotes({ coverage, caveats: caveats.filter(caveat => !isUnknown(caveat)) }),
+  ];
   return [
     // A heading says the instant.
     ...(at === null || heading !== null ? [] : [`As observed by ${at}.`]),

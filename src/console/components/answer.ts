@@ -1,6 +1,5 @@
 import type { AnswerNotes } from '../../query/answer/answer.js';
-import { describeCaveat } from '../../query/answer/caveat.js';
-import { describeCoverage } from '../../query/answer/describe.js';
+import { describeNotes } from '../../query/answer/describe.js';
 import { describeGap } from '../../query/answer/gap.js';
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 import { renderFreshness } from './freshness.js';
@@ -9,10 +8,10 @@ import { renderInstantsIn } from './instants.js';
 
 /** Renders how fresh the rows of an answer are, which organizations are missing, and what else a reader must know. */
 export function renderAnswerNotes({ at, coverage, freshness, caveats }: AnswerNotes, now: number): Html {
-  const sentences = [describeCoverage(coverage), ...caveats.map(describeCaveat)].filter(
-    sentence => sentence !== null,
-  );
-  return html`${at === null && coverage !== null && renderFreshness(freshness, now)}
+  const sentences = describeNotes({ coverage, caveats });
+  // An answer about several lists has no freshness, but coverage.
+  const hasFreshness = freshness.length > 0 || coverage?.counted === 0;
+  return html`${at === null && hasFreshness && renderFreshness(freshness, now)}
 ${sentences.length > 0 && html`<p id="caveats" class="lead" data-live>${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p>`}`;
 }
 

@@ -3,21 +3,22 @@ import {
   CHANGED,
   type ChangeRangeRequest,
   newestInSql,
-  readChanges,
-  readNewest,
 } from '../../query/history/changes.js';
+import { describeTotals } from '../../query/answer/describe.js';
+import { collectRows } from '../../query/answer/rows.js';
+import { answerChanges, answerNewestChanges } from '../../query/history/answer-changes.js';
 import { readChoices } from '../../query/names.js';
 import { parseTimeRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
+import { renderAnswerNotes } from '../components/answer.js';
 import { withQuery } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html, type Html } from '../components/html.js';
 import { formatDay, renderInstant } from '../components/instants.js';
-import { formatCount } from '../../text/numbers.js';
 
 /** The changes that a URL asks for. */
 interface ChangesPageRequest extends ChangeRangeRequest {
@@ -49,9 +50,9 @@ export const CHANGES: readonly ConsolePage[] = [
   },
   ...createFilePages('changes', { parameters: PARAMETERS }, async request => {
     const changesRequest = await parseChangesRequest(request);
-    return 'fault' in changesRequest
-      ? changesRequest
-      : { rows: readChanges(request.reader, changesRequest), columns: CHANGE_COLUMNS };
+    if ('fault' in changesRequest) return changesRequest;
+    const answer = await answerChanges(request.reader, changesRequest, null);
+    return { rows: answer.rows, columns: CHANGE_COLUMNS, notes: answer };
   }),
 ];
 
@@ -86,24 +87,18 @@ async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPag
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(cursor) ? Number(cursor) : null;
-  const found = await readNewest(reader, changesRequest, before, PAGE_SIZE + 1);
-  const changes = found.slice(0, PAGE_SIZE);
-  const last = found.length > PAGE_SIZE ? changes.at(-1) : undefined;
+  const answer = await answerNewestChanges(reader, changesRequest, { before, limit: PAGE_SIZE });
+  const { totals, next } = answer;
+  const changes = await collectRows(answer.rows);
   const days = new Set([changesRequest.since, changesRequest.until].map(formatDay));
-  return html`<h1 id="sentence" data-live>${describeFoundChanges(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
+  return html`<h1 id="sentence" data-live>${describeTotals(totals, before === null ? 'change' : 'older change')}, ${[...days].join(' to ')}</h1>
 ${await renderChangeFilters(request)}
+${renderAnswerNotes(answer, now)}
 <section id="rows" data-live>${renderChangeFeed('Changes, newest first', groupChanges(changes), { now, captionExtra: renderFileLinks(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
-${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
+${next !== null && html`<a href="${withQuery(PATH, query, { before: String(next) })}" rel="next">Older</a>`}</p></section>
 <p id="span" class="lead" data-live>Observed from ${renderInstant(changesRequest.since)} to ${renderInstant(changesRequest.until)}. The registry may have changed earlier. Changes undone between two reads are not recorded.</p>
 <details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, PAGE_SIZE)}</pre></details>`;
-}
-
-/** Returns a text such as "3 changes", or "More than 100 changes" if there are more than fit on a page. */
-function describeFoundChanges(count: number, isOlderPage: boolean): string {
-  const noun = isOlderPage ? 'older change' : 'change';
-  if (count > PAGE_SIZE) return `More than ${PAGE_SIZE} ${noun}s`;
-  return count === 0 ? `No ${noun}s` : formatCount(count, noun);
 }
 
 interface TimeRangePreset {

@@ -1,6 +1,6 @@
 import type { Charts, ChartPoint } from '../../query/charts.js';
-import type { ListCoverage } from '../../query/coverage.js';
-import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { describeNotes } from '../../query/answer/describe.js';
+import type { ListNotes } from '../../query/coverage.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { formatWholeTonnes } from '../components/table-cell.js';
 import { renderChart } from '../components/chart.js';
@@ -13,13 +13,13 @@ const MICRO_PER_TONNE = 1e6;
 type StockSeries = Charts['stock'][number];
 
 /** Renders a line chart of the daily stock in the warehouses. Shows only the credit type with the largest stock. */
-export function renderStockChart({ stock, stockCoverage }: Charts): Html {
+export function renderStockChart({ stock, stockNotes }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getCurrentStock(other) - getCurrentStock(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
   return renderChart({
     kind: 'line',
-    title: `${describeStock(series, first, last)} (${describeCoverage(stockCoverage)})${describeExcludedRows([last])}`,
+    title: `${formatTitle(describeStock(series, first, last), stockNotes)}${describeExcludedRows([last])}`,
     unit: 'tonnes in the warehouses at the end of the day',
     points: toChartPoints(series.points, day => formatDay(day).replace(/ \d{4}$/, '')),
   });
@@ -44,11 +44,8 @@ function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: strin
   }));
 }
 
-/** Says whose data a chart shows, such as `3 of the 4 known organizations, 1 of them not up to date`. */
-function describeCoverage(coverage: ListCoverage): string {
-  const { organizations, known, last_seen: notUpToDate } = coverage;
-  const suffix = notUpToDate === 0 ? '' : `, ${formatWithCommas(notUpToDate)} of them not up to date`;
-  return `${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}${suffix}`;
+function formatTitle(title: string, notes: ListNotes): string {
+  return [`${title}.`, ...describeNotes(notes)].join(' ').replace(/\.$/, '');
 }
 
 /** Returns the current stock of a credit type in millionths of a tonne. */
@@ -57,16 +54,16 @@ function getCurrentStock({ points }: StockSeries): number {
 }
 
 /** Renders a bar chart of the tonnes retired per month. Returns empty HTML if no retirements were ever read. */
-export function renderRetirementChart({ retired, retiredCoverage }: Charts): Html {
+export function renderRetirementChart({ retired, retiredNotes }: Charts): Html {
   const [largest] = retired.toSorted((one, other) => Number(other.micro - one.micro));
-  if (largest === undefined || retiredCoverage.organizations === 0) return html``;
+  if (largest === undefined || retiredNotes.coverage?.counted === 0) return html``;
   const title =
     largest.micro === 0n
       ? '0 t retired in the last twelve months'
       : `Most retired in the last twelve months: ${formatWholeTonnes(largest.micro)} t in ${formatMonth(largest.name)}`;
   return renderChart({
     kind: 'bars',
-    title: `${title} (${describeCoverage(retiredCoverage)})${describeExcludedRows(retired)}`,
+    title: `${formatTitle(title, retiredNotes)}${describeExcludedRows(retired)}`,
     unit: 'tonnes retired in the month (registry dates)',
     points: toChartPoints(retired, month => formatMonth(month).replace(/ 20/, ' ’')),
   });

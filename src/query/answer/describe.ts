@@ -34,9 +34,15 @@ export function formatAmounts(amounts: readonly TypeAmount[]): string {
 }
 
 /** Describes how many organizations are missing. Null if none is. */
-export function describeCoverage(coverage: Coverage | null): string | null {
+function describeCoverage(coverage: Coverage | null): string | null {
   if (coverage === null || coverage.missing === 0) return null;
   return `Covers ${formatWithCommas(coverage.counted)} of ${formatKnownOrganizations(coverage.known)}.`;
+}
+
+/** Describes which organizations are missing, and each caveat, in one sentence each. A complete answer needs none. */
+export function describeNotes({ coverage, caveats }: Pick<AnswerNotes, 'coverage' | 'caveats'>): string[] {
+  const sentence = describeCoverage(coverage);
+  return [...(sentence === null ? [] : [sentence]), ...caveats.map(describeCaveat)];
 }
 
 /** Describes why nothing is known about the rows. Null if something is. */

@@ -1,0 +1,68 @@
+/** Answers which changes were observed: all of them in the order of their numbers, or the newest. */
+import type { Reader } from '../../store/contract/reader.js';
+import type { Change } from '../../text/describe-change.js';
+import type { Answer, AnswerNotes, Totals } from '../answer/answer.js';
+import { streamOf } from '../answer/rows.js';
+import { readListCoverage } from '../coverage.js';
+import {
+  type ChangeRangeRequest,
+  type ChangeRow,
+  readBetween,
+  readChanges,
+  readLastNumber,
+  readNewest,
+} from './changes.js';
+
+/** Answers with all changes. With a number, answers with those that have a higher number. */
+export async function answerChanges(
+  reader: Reader,
+  request: ChangeRangeRequest,
+  after: number | null,
+): Promise<Answer<ChangeRow>> {
+  const rows =
+    after === null
+      ? readChanges(reader, request)
+      : readBetween(reader, request, after, await readLastNumber(reader));
+  return { ...(await readNotes(reader, request, null)), rows };
+}
+
+interface NewestChanges extends Answer<Change> {
+  readonly totals: Totals;
+  /** The number below which the next changes are. Null if these are the last. */
+  readonly next: number | null;
+}
+
+/** Answers with the newest changes, or with the newest of those that have a number below `before`. */
+export async function answerNewestChanges(
+  reader: Reader,
+  request: ChangeRangeRequest,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<NewestChanges> {
+  const found = await readNewest(reader, request, before, limit + 1);
+  const changes = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const totals = { rows: changes.length, hasMore, amounts: null, rowsWithoutAmount: 0 };
+  return {
+    ...(await readNotes(reader, request, totals)),
+    rows: streamOf(changes),
+    totals,
+    next: hasMore ? (changes.at(-1)?.number ?? null) : null,
+  };
+}
+
+/** Changes are of many lists, so how fresh each of them is would say little. Lists that were never read have no changes. */
+async function readNotes(
+  reader: Reader,
+  request: ChangeRangeRequest,
+  totals: Totals | null,
+): Promise<AnswerNotes> {
+  const coverage = await readListCoverage(reader, request);
+  return {
+    at: null,
+    totals,
+    coverage,
+    freshness: [],
+    gaps: [],
+    caveats: coverage.missing > 0 ? [{ code: 'never_read', organizations: coverage.missing }] : [],
+  };
+}
