@@ -5,7 +5,7 @@ import { EXPORT } from './commands/certificates.js';
 import { CHANGES } from './commands/changes.js';
 import type { Command } from './define-command.js';
 import { CONSOLE } from './commands/console.js';
-import { DELIVERIES } from './commands/deliveries.js';
+import { DELIVERIES } from './commands/deliveries/deliveries.js';
 import { DOCTOR } from './commands/doctor/doctor.js';
 import { EVIDENCE } from './commands/evidence/evidence.js';
 import { FORGET } from './commands/forget.js';

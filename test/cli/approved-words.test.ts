@@ -40,6 +40,8 @@ const EXCLUDED_COMMANDS = {
   'restatements show': 'the demo has restatements only in the first half of a year',
   'evidence export': 'a demo is not sealed',
   move: 'needs PostgreSQL; see test/store/postgres/move.test.ts',
+  'deliveries tail': 'runs until it is stopped; see test/cli/follow.test.ts',
+  'deliveries forward': 'runs until it is stopped; see test/cli/follow.test.ts',
   'sandbox app': 'prints a secret',
   'sandbox call': 'prints responses of the control API',
 };

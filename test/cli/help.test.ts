@@ -75,13 +75,6 @@ test('the main help shows each command once, in its group', () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-/** More commands than this are hard to find. */
-test('there are at most 66 commands besides those of the sandbox', async () => {
-  const own = (await listCommands()).filter(({ name }) => !name.startsWith('sandbox '));
-  expect(own.length).toBeGreaterThan(40);
-  expect(own.length).toBeLessThanOrEqual(66);
-});
-
 test.each([80, 120])(
   'help on %s columns has the same words, and wraps every line but examples and usages',
   async columns => {

@@ -107,7 +107,7 @@ export interface DependencyHome {
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/read-settings.ts'], sandbox: 'one' },
   'the global fetch': {
-    homes: ['registry/http/http-settings.ts', 'cli/commands/trigger.ts'],
+    homes: ['registry/http/http-settings.ts', 'cli/post-webhook.ts'],
     sandbox: 'one',
   },
   'the console': { homes: ['evidence/checker/node'], sandbox: 'none' },

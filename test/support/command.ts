@@ -15,6 +15,8 @@ export interface CommandOptions {
   readonly terminal?: boolean;
   readonly columns?: number;
   readonly createInterruptSignal?: () => AbortSignal;
+  /** Receives the text on stdout as it is written. */
+  readonly onStdout?: (text: string) => void;
 }
 
 /** Runs a command line in this process, by default without a terminal. */
@@ -27,6 +29,7 @@ export async function runCommand(
   const stdin = new PassThrough();
   stdin.end(options.input ?? '');
   const terminal = options.terminal ?? false;
+  stdout.on('data', (chunk: Buffer) => options.onStdout?.(chunk.toString('utf8')));
   const printed = Promise.all([buffer(stdout), buffer(stderr)]);
   const exitCode = await runProgram(argv, '0.0.0-test', {
     stdin,

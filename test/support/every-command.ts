@@ -110,6 +110,7 @@ export function listCommandArguments({
     'deliveries list': () => [],
     'deliveries show': () => ['1'],
     'deliveries rejected': () => [],
+    'deliveries replay': () => ['1'],
     'jobs list': () => [],
     'jobs show': () => ['1'],
     'jobs retry': () => ['--all'],

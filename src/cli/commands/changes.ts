@@ -5,6 +5,7 @@ import {
   CHANGED,
   type ChangeRow,
   type ChangeRangeRequest,
+  readBetween,
   readLastNumber,
 } from '../../query/history/changes.js';
 import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/describe-change.js';
@@ -12,12 +13,19 @@ import { createChangeSums } from '../../text/change-sums.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createUsageError } from '../command-error.js';
-import { cleanLine, usesColours, streamStdout } from '../io.js';
+import { followRows } from '../follow.js';
+import { cleanLine, usesColours, streamStdout, writeStdout } from '../io.js';
 import { makeBold, colourChange } from '../output/colour.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
 import { printAnswerNotes } from '../output/answer.js';
 import { toJson } from '../output/output-formats.js';
-import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
+import {
+  defineChoice,
+  defineFlag,
+  definePastDate,
+  ORGANIZATION_OPTION,
+  defineWholeNumber,
+} from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const NO_CHANGES = 'No changes match these filters.';
@@ -37,14 +45,16 @@ export const CHANGES = defineCommand({
       '--after',
       'only changes with a higher number; for programs that store the last number they read',
     ),
+    follow: defineFlag('print changes as they are observed, until stopped; JSON has a line for each'),
   },
   formats: { json: 'print as JSON, each change with its row before and after', csv: 'print as CSV' },
   examples: [
     'carbon-mirror changes --since yesterday',
     'carbon-mirror changes --since 24h --resource retirements --csv',
     'carbon-mirror changes --after 1200 --json',
+    'carbon-mirror changes --follow',
   ],
-  run: async (context, { since, until, organization, resource, after }) => {
+  run: async (context, { since, until, organization, resource, after, follow }) => {
     const reader = await context.openReader();
     const request = {
       organizationId: await findOptionalOrganizationId(reader, organization),
@@ -52,8 +62,9 @@ export const CHANGES = defineCommand({
       since: since?.since ?? null,
       until: until?.until ?? null,
     };
+    if (follow) return await followChanges(context, reader, request, after);
     printPeriod(context, request);
-    if (after !== undefined) await assertNumberReached(reader, after);
+    if (after !== undefined) await readNumberReached(reader, after);
     const answer = await answerChanges(reader, request, after ?? null);
     const { rows, ...notes } = answer;
     if (context.format === 'csv') {
@@ -69,15 +80,47 @@ export const CHANGES = defineCommand({
   },
 });
 
-/** Throws if the mirror has not reached this number. */
-async function assertNumberReached(reader: Reader, after: number): Promise<void> {
+/** Returns the number of the newest change. Throws if the mirror has not reached `after`. */
+async function readNumberReached(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);
-  if (newest >= after) return;
+  if (newest >= after) return newest;
   throw createCheckError(
     `The newest change has number ${newest}, less than ${after}: this is another mirror, or it was rebuilt.`,
     'Start over with an empty copy and --after 0.',
   );
 }
+
+/** Prints changes as they are observed, until the command is interrupted. Begins after the newest change or after `after`. */
+async function followChanges(
+  context: CommandContext,
+  reader: Reader,
+  request: ChangeRangeRequest,
+  after: number | undefined,
+): Promise<void> {
+  const { io, format } = context;
+  if (request.since !== null || request.until !== null)
+    throw createUsageError('--follow does not accept --since or --until.', 'Use --after with a number.');
+  if (format === 'csv') throw createUsageError('--follow does not accept --csv.', 'Use --json.');
+  const signal = io.createInterruptSignal();
+  const newest = await readNumberReached(reader, after ?? 0);
+  let lastNumber = after ?? newest;
+  context.printNotice(`Waiting for changes after number ${lastNumber}. Press Ctrl-C to stop.`);
+  const rows = followRows({
+    signal,
+    readNext: async () => {
+      const [from, to] = [lastNumber, await readNumberReached(reader, lastNumber)];
+      lastNumber = Math.min(to, from + FOLLOWED_NUMBERS);
+      const changes: ChangeRow[] = [];
+      for await (const change of readBetween(reader, request, from, lastNumber)) changes.push(change);
+      return changes;
+    },
+  });
+  if (format !== 'json') for await (const line of formatLines(io, rows)) await writeStdout(io, line);
+  else for await (const row of rows) await writeStdout(io, `${toJson(parseChange(row))}\n`);
+}
+
+/** How many numbers are read at once while changes are followed. */
+const FOLLOWED_NUMBERS = 4_000;
 
 /** Prints the requested period on stderr. Throws a usage error if the period ends before it starts. */
 function printPeriod({ printNotice }: CommandContext, { since, until }: ChangeRangeRequest): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
 import type { SettingsByRole } from '../../app/config/settings-table.js';
-import { type ConsoleProxySettings, createConsoleProxy } from '../console-proxy.js';
+import type { ConsoleProxySettings } from '../console-proxy.js';
 import type { ConsoleActions } from '../../console/actions/action-routes.js';
 import type { RegistryComparer } from '../../console/registry-comparison.js';
 import { describeSealOfVersion } from '../evidence/evidence-log.js';
@@ -53,6 +53,7 @@ export const CONSOLE = defineCommand({
     const { HOST, PORT } = location.env;
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
+    const { createConsoleProxy } = await import('../console-proxy.js');
     const secret = readConsoleAddress(location)?.secret ?? randomBytes(32).toString('hex');
     const secrets = [secret, settings.consoleProxySecret ?? secret];
     await runService(io, 'console', settings, secrets, async log => {

@@ -4,14 +4,12 @@ import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { isObject } from '../../text/checks.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../define-command.js';
-import { EXIT } from '../exit.js';
-import { createCheckError, CommandError, createUsageError } from '../command-error.js';
+import { createCheckError } from '../command-error.js';
 import { defineChoice, defineFlag, NAME_HINT, makeRequired, defineText } from '../options.js';
 import { findInstallationOfOrganization } from '../find/find-rows.js';
+import { postWebhook, requireLoopbackUrl } from '../post-webhook.js';
 import { formatReceiverUrl } from '../receiver-url.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
-
-const ANSWER_TIMEOUT_MS = 20_000;
 
 export const TRIGGER = defineCommand({
   summary: 'Send a signed test delivery to the receiver',
@@ -19,7 +17,7 @@ export const TRIGGER = defineCommand({
   args: { event: makeRequired(defineChoice('event', 'the event to announce', WEBHOOK_EVENTS)) },
   options: {
     organization: makeRequired(defineText('name', `the organization that the event is about${NAME_HINT}`)),
-    url: defineText('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
+    url: defineText('url', 'URL on this machine to post to (default: /webhooks at HOST and PORT)'),
     badSignature: defineFlag('sign with a wrong secret; the receiver must reject it'),
   },
   formats: { json: 'print the response as JSON' },
@@ -36,10 +34,10 @@ export const TRIGGER = defineCommand({
     );
     const installation = await findInstallationOfOrganization(await context.openReader(), given.organization);
     const { body, signedData } = createDelivery(event, installation, appId, io.now());
-    const url = parseUrl(given.url, host, port);
+    const url = requireLoopbackUrl('--url', given.url ?? formatReceiverUrl(host, port));
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
     const signatureHeader = { [`x-${headerPrefix}-signature-256`]: signature };
-    const status = await postWebhook(url, { 'content-type': 'application/json', ...signatureHeader }, body);
+    const status = await postWebhook(url, signatureHeader, body);
     const { id } = installation;
     if (format === 'json') await printJson({ event, installation: id, url, status });
     else await printLines(`${status}  ${event} of installation ${id} to ${url}`);
@@ -67,32 +65,6 @@ function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolea
       ? 'The server at that URL does not check signatures.'
       : (ADVICE[status] ?? "See the receiver's log."),
   );
-}
-
-/** Posts a webhook and returns the HTTP status of the response. */
-async function postWebhook(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): Promise<number> {
-  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-  try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    await response.body?.cancel();
-    return response.status;
-  } catch (error) {
-    const isTimeout = error instanceof Error && error.name === 'TimeoutError';
-    const timedOut = `${url} did not answer within ${ANSWER_TIMEOUT_MS / 1000} s.`;
-    const todo = 'Start "carbon-mirror up" or "receive", or set PORT or --url to where it listens.';
-    throw new CommandError(EXIT.unreachable, isTimeout ? timedOut : `No receiver answers at ${url}.`, todo);
-  }
-}
-
-/** Returns the URL from `--url`, or the webhook URL at this host and port. */
-function parseUrl(urlOption: string | undefined, host: string, port: number): string {
-  const url = urlOption ?? formatReceiverUrl(host, port);
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
 /** Creates the JSON body of a test webhook, and the base64 text in it that must be signed. */

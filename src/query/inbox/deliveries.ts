@@ -24,6 +24,46 @@ export async function readSignedText(
   return text?.signed_data || null;
 }
 
+/** How many deliveries one query reads while they are followed. */
+const FOLLOWED_AT_ONCE = 100;
+
+export type ArrivedDelivery = Awaited<ReturnType<typeof readDeliveriesAfter>>[number];
+
+/** Reads the oldest deliveries with a number above `afterId`, with the names of their organizations and the signed texts. */
+export async function readDeliveriesAfter({ all }: Reader, afterId: number) {
+  return await all(
+    queryBuilder
+      .selectFrom('inbox.deliveries as delivery')
+      .leftJoin('mirror.installations as installation', 'installation.id', 'delivery.installation_id')
+      .leftJoin('mirror.organizations as owner', 'owner.id', 'installation.organization_id')
+      .leftJoin('inbox.signed_texts as signed', join =>
+        join
+          .onRef('signed.id', '=', 'delivery.stored_text_id')
+          .onRef('signed.sha256', '=', 'delivery.signed_text_sha256'),
+      )
+      .select([
+        'delivery.id',
+        'delivery.received_at',
+        'delivery.event',
+        'delivery.installation_id',
+        'installation.organization_id',
+        'owner.full_name as organization_name',
+        'delivery.verdict',
+        'delivery.ignored_reason',
+        'signed.signed_data',
+      ])
+      .where('delivery.id', '>', afterId)
+      .orderBy('delivery.id')
+      .limit(FOLLOWED_AT_ONCE),
+  );
+}
+
+/** Returns the number of the newest delivery, or 0 if there is none. */
+export async function readNewestDeliveryId(reader: Reader): Promise<number> {
+  const newest = queryBuilder.selectFrom('inbox.deliveries').select('id').orderBy('id', 'desc').limit(1);
+  return (await readFirst(reader, newest))?.id ?? 0;
+}
+
 /** Finds the signed text that arrived most often since an instant. Returns null if none arrived twice. */
 export async function findMostDuplicated(reader: Reader, since: string) {
   const arrivals = sql<number>`count(*) + sum(duplicates)`;

@@ -1,0 +1,56 @@
+import { isLoopbackUrl } from '../text/loopback.js';
+import { CommandError, createUsageError } from './command-error.js';
+import { EXIT } from './exit.js';
+
+const ANSWER_TIMEOUT_MS = 20_000;
+
+/** Why a webhook could not be posted. */
+export type PostFailure = 'no answer' | 'timed out';
+
+/** Posts a webhook to this machine. Returns the HTTP status, or why there was none. */
+export async function tryPostWebhook(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<number | PostFailure> {
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      redirect: 'manual',
+      signal,
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    return error instanceof Error && error.name === 'TimeoutError' ? 'timed out' : 'no answer';
+  }
+}
+
+/** Posts a webhook to this machine and returns the HTTP status. Throws if there is no answer. */
+export async function postWebhook(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<number> {
+  const status = await tryPostWebhook(url, headers, body);
+  if (typeof status === 'number') return status;
+  throw new CommandError(
+    EXIT.unreachable,
+    status === 'timed out'
+      ? `${url} did not answer within ${ANSWER_TIMEOUT_MS / 1000} s.`
+      : `No receiver answers at ${url}.`,
+    'Start "carbon-mirror up" or "receive", or set PORT or the URL to where it listens.',
+  );
+}
+
+/** Checks a URL that webhooks are posted to. Throws a usage error unless it points to this machine. */
+export function requireLoopbackUrl(option: string, url: string): string {
+  if (isLoopbackUrl(url)) return url;
+  throw createUsageError(
+    `${option}: expected a URL of this machine, such as http://127.0.0.1:8080/webhooks, got "${url}".`,
+    'Webhooks are posted to loopback only. For programs elsewhere, see "carbon-mirror subscriptions".',
+  );
+}
