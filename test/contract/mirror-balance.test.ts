@@ -379,6 +379,41 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await listViewsWithDifferences(scene)).toEqual([]);
   });
 
+  test('each sum adds up its rows exactly, also if a 64-bit integer is too small for it', async () => {
+    const { stage: scene, reader } = await library();
+    const huge = '8999999999999.999999';
+    await scene.read('warehouse', [
+      createCredit(huge),
+      createCredit(huge, 'c-2'),
+      createCredit('5', 'c-3'),
+      createCredit('7', 'c-4', { type: 'exAnte' }),
+    ]);
+    await scene.read('inventory', []);
+    await scene.db.change(
+      "UPDATE warehouse_credits SET amount_micro = amount_micro - 1 WHERE credit_id IN ('c-2', 'c-3')",
+    );
+    const { sums, differences } = await collectBalance(await readBalance(reader, null));
+    const inWarehouse = sums.filter(({ what }) => what === 'warehouse');
+    const listed = 2n * 8_999_999_999_999_999_999n + 5_000_000n;
+    expect(
+      inWarehouse.map(sum => [
+        sum.type,
+        sum.rows,
+        sum.balanced,
+        BigInt(sum.found_micro ?? 0),
+        BigInt(sum.expected_micro ?? 0),
+      ]),
+    ).toEqual([
+      ['exPost', 3, false, listed, listed - 2n],
+      ['exAnte', 1, true, 7_000_000n, 7_000_000n],
+    ]);
+    expect(differences.map(({ what, difference_micro: difference }) => [what, difference])).toEqual([
+      ['warehouse c-2', 1],
+      ['warehouse c-3', 1],
+    ]);
+    expect(differences[1]?.why).toBe('4.999999 t at first, plus 0 t, minus 0 t, but 5 t listed');
+  });
+
   test('reservations balance after the clock was set back', async () => {
     const scene = await stage();
     const { clock } = scene;

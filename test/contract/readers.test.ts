@@ -418,7 +418,8 @@ const PARTS = `
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
-  organizationIdsOf parseListRequest rankOf readBacklog readFirst readFirstReads readOne readTexts relation
+  organizationIdsOf parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readOne
+  readRetirementGroups readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf text
   toExactSum toGapData toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness wordsOf worstOf

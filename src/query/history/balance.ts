@@ -1,42 +1,25 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
-import { formatTonnes } from '../../text/tonnes.js';
 import type { Answer, Coverage } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
 import { belongsTo, countRows } from '../read.js';
+import {
+  AMOUNTS,
+  type BalanceGroup,
+  type Micro,
+  readCreditGroups,
+  readRetirementGroups,
+} from './balance-groups.js';
 
-/** Millionths of a tonne. Null if the amount is too large, or if the check has no such amount. */
-type Micro = number | bigint | null;
-
-/** The amounts of a line, which are added up in sums. */
-const AMOUNTS = [
-  'opening_micro',
-  'risen_micro',
-  'fallen_micro',
-  'found_micro',
-  'expected_micro',
-  'difference_micro',
-] as const;
-
-interface Line extends Record<(typeof AMOUNTS)[number], Micro> {
+interface Line extends Omit<BalanceGroup, 'sum'> {
   /** A sum that is checked, or a row that does not balance and is part of a sum. */
   kind: 'sum' | 'difference';
-  identity: 'retirements' | 'credits';
   organization_name: string | null;
-  organization_id: string | null;
   /** The name of the sum, such as `by month`, or of the row, such as `month 2026-01`. */
   what: string;
-  /** The type of the credits: exPost or exAnte, which are never added together. */
-  type: string | null;
-  rows: number;
-  /** When the list was first read completely, if the check has an opening amount. */
-  opening_at: string | null;
-  balanced: boolean;
-  /** Why a row does not balance, in words. Null for sums. */
-  why: string | null;
 }
 
 /** A sum of the balance check, or a row that does not balance. */
@@ -56,11 +39,6 @@ export const BALANCE_COLUMNS = [
   'why',
 ];
 
-/** A row of one of the two views, with the name of its sum. */
-interface CheckedRow extends Omit<Line, 'kind' | 'organization_name'> {
-  readonly sum: string;
-}
-
 /**
  * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may
  * cancel each other out in a sum. `onIdentity` is called when another check begins.
@@ -75,11 +53,12 @@ export async function readBalance(
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Line>();
   const differences: BalanceLine[] = [];
-  for await (const { sum: name, ...row } of readRows(reader, organizationId, onIdentity)) {
+  for await (const { sum: name, ...group } of readGroups(reader, organizationId, onIdentity)) {
     const line: Line = {
-      ...row,
+      ...group,
       kind: 'difference',
-      organization_name: names.get(row.organization_id ?? '') ?? null,
+      organization_name: names.get(group.organization_id ?? '') ?? null,
+      what: group.what ?? name,
     };
     const key = JSON.stringify([line.identity, line.organization_id, name, line.type]);
     const sum = sums.get(key);
@@ -108,68 +87,19 @@ async function* iterate<Row>(rows: readonly Row[]): AsyncGenerator<Row> {
   yield* rows;
 }
 
-/** Reads every row of both views. */
-async function* readRows(
-  { stream }: Reader,
+/** Reads the groups of both views. */
+async function* readGroups(
+  reader: Reader,
   organizationId: string | null,
   onIdentity: (identity: Line['identity']) => void,
-): AsyncGenerator<CheckedRow> {
+): AsyncGenerator<BalanceGroup> {
   onIdentity('retirements');
-  const retirements = queryBuilder
-    .selectFrom('mirror.balance_retirements')
-    .selectAll()
-    .where(belongsTo(organizationId))
-    .orderBy('organization_id')
-    .orderBy('reckoning')
-    .orderBy('value');
-  for await (const row of stream(retirements))
-    yield {
-      identity: 'retirements',
-      sum: `by ${row.reckoning}`,
-      organization_id: row.organization_id,
-      what: `${row.reckoning} ${row.value || 'of none'}`,
-      type: null,
-      rows: row.rows,
-      opening_at: null,
-      opening_micro: null,
-      risen_micro: null,
-      fallen_micro: null,
-      found_micro: row.amount_micro,
-      expected_micro: row.counted_micro,
-      difference_micro: row.difference_micro,
-      balanced: row.balanced === 1,
-      why: `${row.rows} listed with ${tonnes(row.amount_micro)}, ${row.counted_rows} counted with ${tonnes(row.counted_micro)}`,
-    };
+  yield* readRetirementGroups(reader, organizationId);
   onIdentity('credits');
-  const credits = queryBuilder
-    .selectFrom('mirror.balance_credits')
-    .selectAll()
-    .where(belongsTo(organizationId))
-    .orderBy('place')
-    .orderBy('organization_id')
-    .orderBy('credit_id')
-    .orderBy('part');
-  for await (const row of stream(credits))
-    yield {
-      identity: 'credits',
-      sum: row.place,
-      organization_id: row.organization_id,
-      what: `${row.place} ${row.credit_id}`,
-      type: row.type,
-      rows: 1,
-      opening_at: row.opening_at,
-      opening_micro: row.opening_micro,
-      risen_micro: row.risen_micro,
-      fallen_micro: row.fallen_micro,
-      found_micro: row.listed_micro,
-      expected_micro: minus(row.listed_micro, row.difference_micro),
-      difference_micro: row.difference_micro,
-      balanced: row.balanced === 1,
-      why: `${tonnes(row.opening_micro)} at first, plus ${tonnes(row.risen_micro)}, minus ${tonnes(row.fallen_micro)}, but ${tonnes(row.listed_micro)} listed`,
-    };
+  yield* readCreditGroups(reader, organizationId);
 }
 
-/** Adds a row to the sum that contains it. */
+/** Adds a group to the sum that contains it. */
 function addTo(sum: Line, line: BalanceLine): void {
   sum.rows += line.rows;
   for (const name of AMOUNTS) sum[name] = plus(sum[name], line[name]);
@@ -178,14 +108,6 @@ function addTo(sum: Line, line: BalanceLine): void {
 
 function plus(one: Micro, other: Micro): Micro {
   return one === null || other === null ? (one ?? other) : BigInt(one) + BigInt(other);
-}
-
-function minus(one: Micro, other: Micro): Micro {
-  return one === null || other === null ? one : BigInt(one) - BigInt(other);
-}
-
-function tonnes(micro: Micro): string {
-  return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
 }
 
 /** Counts the rows whose amount is not usable. They are in no sum. */

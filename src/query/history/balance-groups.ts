@@ -1,0 +1,156 @@
+/** Reads the rows of both balance views: those that balance added up, and each one that does not by itself. */
+import { sql } from 'kysely';
+import type { Reader } from '../../store/contract/reader.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import { formatTonnes } from '../../text/tonnes.js';
+import { belongsTo } from '../read.js';
+
+/** Millionths of a tonne. Null if the amount is too large, or if the check has no such amount. */
+export type Micro = number | bigint | null;
+
+/** The amounts of a group, which are added up in sums. */
+export const AMOUNTS = [
+  'opening_micro',
+  'risen_micro',
+  'fallen_micro',
+  'found_micro',
+  'expected_micro',
+  'difference_micro',
+] as const;
+
+export interface BalanceGroup extends Record<(typeof AMOUNTS)[number], Micro> {
+  identity: 'retirements' | 'credits';
+  /** The name of the sum that includes the group, such as `by month`. */
+  sum: string;
+  organization_id: string | null;
+  /** The name of a row that does not balance, such as `month 2026-01`. Null for rows that balance. */
+  what: string | null;
+  /** The type of the credits: exPost or exAnte, which are never added together. */
+  type: string | null;
+  rows: number;
+  /** When the list was first read completely, if the check has an opening amount. */
+  opening_at: string | null;
+  balanced: boolean;
+  /** Why a row does not balance, in words. Null for rows that balance. */
+  why: string | null;
+}
+
+/** Adds up an amount: whole tonnes and the remaining millionths apart, so that no sum overflows. */
+function sumOf<const Name extends string>(name: Name, amount = sql.ref<number | null>(name)) {
+  return [
+    sql<Micro>`sum(${amount} / 1000000)`.as(`${name}_tonnes`),
+    sql<Micro>`sum(${amount} % 1000000)`.as(`${name}_rest`),
+  ] as const;
+}
+
+function joinParts(whole: Micro, rest: Micro): Micro {
+  if (whole === null || rest === null) return null;
+  const micro = BigInt(whole) * 1_000_000n + BigInt(rest);
+  return Number.isSafeInteger(Number(micro)) ? Number(micro) : micro;
+}
+
+/** The value of a column in rows that do not balance, so that each of them is a group of its own. */
+function ifUnbalanced(column: string) {
+  return sql<string | null>`CASE WHEN balanced = 0 THEN ${sql.ref(column)} END`;
+}
+
+/** Reads the groups of the retirements, ordered by organization and sum. */
+export async function* readRetirementGroups(
+  { stream }: Reader,
+  organizationId: string | null,
+): AsyncGenerator<BalanceGroup> {
+  const groups = queryBuilder
+    .selectFrom('mirror.balance_retirements')
+    .select(['organization_id', 'reckoning', 'balanced', ifUnbalanced('value').as('unbalanced_value')])
+    .select([sql<number>`sum(rows)`.as('rows'), sql<number>`sum(counted_rows)`.as('counted_rows')])
+    .select([...sumOf('amount_micro'), ...sumOf('counted_micro'), ...sumOf('difference_micro')])
+    .where(belongsTo(organizationId))
+    .groupBy(['organization_id', 'reckoning', 'balanced', ifUnbalanced('value')])
+    .orderBy('organization_id')
+    .orderBy('reckoning')
+    .orderBy('unbalanced_value', order => order.asc().nullsFirst());
+  for await (const group of stream(groups)) {
+    const found = joinParts(group.amount_micro_tonnes, group.amount_micro_rest);
+    const expected = joinParts(group.counted_micro_tonnes, group.counted_micro_rest);
+    const balanced = group.balanced === 1;
+    yield {
+      identity: 'retirements',
+      sum: `by ${group.reckoning}`,
+      organization_id: group.organization_id,
+      what: balanced ? null : `${group.reckoning} ${group.unbalanced_value || 'of none'}`,
+      type: null,
+      rows: group.rows,
+      opening_at: null,
+      opening_micro: null,
+      risen_micro: null,
+      fallen_micro: null,
+      found_micro: found,
+      expected_micro: expected,
+      difference_micro: joinParts(group.difference_micro_tonnes, group.difference_micro_rest),
+      balanced,
+      why: balanced
+        ? null
+        : `${group.rows} listed with ${tonnes(found)}, ${group.counted_rows} counted with ${tonnes(expected)}`,
+    };
+  }
+}
+
+/** Reads the groups of the credits, ordered by place and organization, with issued credits before expected ones. */
+export async function* readCreditGroups(
+  { stream }: Reader,
+  organizationId: string | null,
+): AsyncGenerator<BalanceGroup> {
+  /** The expected amount is the listed one without this. */
+  const unexpected = sql<
+    number | null
+  >`CASE WHEN listed_micro IS NOT NULL THEN coalesce(difference_micro, 0) END`;
+  const groups = queryBuilder
+    .selectFrom('mirror.balance_credits')
+    .select(['place', 'organization_id', 'type', 'balanced'])
+    .select([ifUnbalanced('credit_id').as('unbalanced_id'), ifUnbalanced('part').as('unbalanced_part')])
+    .select([sql<number>`count(*)`.as('rows'), sql<string>`min(opening_at)`.as('opening_at')])
+    .select([...sumOf('opening_micro'), ...sumOf('risen_micro'), ...sumOf('fallen_micro')])
+    .select([...sumOf('listed_micro'), ...sumOf('difference_micro'), ...sumOf('unexpected', unexpected)])
+    .where(belongsTo(organizationId))
+    .groupBy(['place', 'organization_id', 'type', 'balanced'])
+    .groupBy([ifUnbalanced('credit_id'), ifUnbalanced('part')])
+    .orderBy('place')
+    .orderBy('organization_id')
+    .orderBy('type', order => order.desc().nullsLast())
+    .orderBy('unbalanced_id', order => order.asc().nullsFirst())
+    .orderBy('unbalanced_part', order => order.asc().nullsFirst());
+  for await (const group of stream(groups)) {
+    const opening = joinParts(group.opening_micro_tonnes, group.opening_micro_rest);
+    const risen = joinParts(group.risen_micro_tonnes, group.risen_micro_rest);
+    const fallen = joinParts(group.fallen_micro_tonnes, group.fallen_micro_rest);
+    const found = joinParts(group.listed_micro_tonnes, group.listed_micro_rest);
+    const balanced = group.balanced === 1;
+    yield {
+      identity: 'credits',
+      sum: group.place,
+      organization_id: group.organization_id,
+      what: balanced ? null : `${group.place} ${group.unbalanced_id}`,
+      type: group.type,
+      rows: group.rows,
+      opening_at: group.opening_at,
+      opening_micro: opening,
+      risen_micro: risen,
+      fallen_micro: fallen,
+      found_micro: found,
+      expected_micro: minus(found, joinParts(group.unexpected_tonnes, group.unexpected_rest)),
+      difference_micro: joinParts(group.difference_micro_tonnes, group.difference_micro_rest),
+      balanced,
+      why: balanced
+        ? null
+        : `${tonnes(opening)} at first, plus ${tonnes(risen)}, minus ${tonnes(fallen)}, but ${tonnes(found)} listed`,
+    };
+  }
+}
+
+function minus(one: Micro, other: Micro): Micro {
+  return one === null || other === null ? one : BigInt(one) - BigInt(other);
+}
+
+function tonnes(micro: Micro): string {
+  return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
+}
