@@ -1,10 +1,33 @@
-/** Creates a function that caches one result for `lifetimeMs`. A new `key` replaces the cached result. */
-export function createCache<T>(lifetimeMs: number) {
-  let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
+interface CachedResult<T> {
+  readonly at: number;
+  readonly key: string;
+  readonly result: Promise<T>;
+  lifetimeMs: number;
+}
+
+/** How long a result is cached: always as long, or depending on how long it took to read. */
+type Lifetime = number | ((tookMs: number) => number);
+
+/** Creates a function that caches one result. A new `key` replaces the cached result. */
+export function createCache<T>(lifetime: Lifetime, clock: () => number = () => performance.now()) {
+  let cached: CachedResult<T> | null = null;
+
+  /** Starts to read. The result is shared until it is there, then for its lifetime. */
+  function startReading(at: number, key: string, read: () => Promise<T>): CachedResult<T> {
+    if (typeof lifetime === 'number') return { at, key, result: read(), lifetimeMs: lifetime };
+    const startedMs = clock();
+    const reading = async (): Promise<T> => {
+      const result = await read();
+      entry.lifetimeMs = lifetime(clock() - startedMs);
+      return result;
+    };
+    const entry: CachedResult<T> = { at, key, result: Promise.resolve().then(reading), lifetimeMs: Infinity };
+    return entry;
+  }
 
   return async (now: number, key: string, read: () => Promise<T>): Promise<T> => {
-    const hasExpired = cached !== null && (now < cached.at || now - cached.at >= lifetimeMs);
-    if (cached === null || hasExpired || cached.key !== key) cached = { at: now, key, result: read() };
+    const hasExpired = cached !== null && (now < cached.at || now - cached.at >= cached.lifetimeMs);
+    if (cached === null || hasExpired || cached.key !== key) cached = startReading(now, key, read);
     try {
       return await cached.result;
     } catch (error) {

@@ -65,7 +65,7 @@ const COMMANDS = [
     ['as-of', `${DAYS / 2}d`, '--organization', 'organization-2', '--json'],
     atMost(600),
   ],
-  ['balance', ['balance', '--json'], atMost(1_000 + 20_000 * MILLION)],
+  ['balance', ['balance', '--json'], atMost(1_000 + 10_000 * MILLION + 500 * THOUSAND)],
   ['verify', ['verify', '--json'], atMost(2_000 + 90_000 * MILLION)],
 ];
 
@@ -80,7 +80,8 @@ const PAGES = [
   ['/changes'],
   ['/changes?since=7d'],
   [`/changes?since=7d&organization_id=${ORGANIZATION}`],
-  ['/balance', atMost(1_000 + 20_000 * MILLION)],
+  // The first visit is not measured. It takes as long as the command, then its result is shown for a while.
+  ['/balance', atMost(300)],
   ['/installations'],
   ['/organizations'],
   ['/warehouse'],

@@ -1,7 +1,7 @@
 import { createListPages } from '../lists/list-page.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { ConsolePage } from '../page.js';
-import { BALANCE, BALANCE_FILES } from './balance.js';
+import { BALANCE_FILES, createBalancePage } from './balance.js';
 import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
@@ -16,7 +16,7 @@ import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 export const createPages = (): readonly ConsolePage[] => [
   createNowPage(),
   ...CHANGES,
-  BALANCE,
+  createBalancePage(),
   ...BALANCE_FILES,
   ...ALL_LISTS.flatMap(createListPages),
   ORGANIZATION,

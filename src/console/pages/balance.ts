@@ -1,12 +1,11 @@
-import type { Answer } from '../../query/answer/answer.js';
 import { describeCaveat } from '../../query/answer/caveat.js';
 import {
   type BalanceLine,
-  type BalanceLines,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
   collectBalance,
   describeBalanceCoverage,
   describeVerdict,
+  type ReadableSums,
   readBalance,
   toReadableSums,
 } from '../../query/history/balance.js';
@@ -20,7 +19,9 @@ import {
   formatWithCommas,
 } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
+import { createCache } from '../cache.js';
 import { createFilePages, renderFileLinks } from '../downloads.js';
+import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../registry-comparison.js';
@@ -33,29 +34,40 @@ import { renderTonnes } from '../components/amounts.js';
 import { renderBadge } from '../components/state-badge.js';
 import { renderAge } from '../components/instants.js';
 
-/** Reconciliation: compares the listed amounts with the expected ones. It scans every row, so the result follows later. */
-export const BALANCE: ConsolePage = {
-  path: '/balance',
-  parameters: ['organization_id'],
-  render: async request => {
-    const organizationId = await findChosenOrganization(request.reader, request.query);
-    if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
-    const organizations = await readChoices(request.reader, 'organizations', null);
-    return {
-      title: 'Reconciliation',
-      reloadsWithoutScript: request.comparison?.getStatus().running != null,
-      body: html`<h1>Reconciliation</h1>
+/** A check that took longer than this is shown again for a while, with its age. */
+const MIN_CACHED_MS = 1_000;
+/** A check is shown this many times as long as it took, so that it takes 1 % of a processor at most. */
+const CACHED_FACTOR = 100;
+
+/**
+ * Creates the page that reconciles the listed amounts with the expected ones. The check reads every row, so the result follows the
+ * rest of the page, and a result that took long is shown again.
+ */
+export function createBalancePage(): ConsolePage {
+  const cache = createCache<Reconciliation>(tookMs => (tookMs < MIN_CACHED_MS ? 0 : CACHED_FACTOR * tookMs));
+  return {
+    path: '/balance',
+    parameters: ['organization_id'],
+    render: async request => {
+      const { reader, now, query } = request;
+      const organizationId = await findChosenOrganization(reader, query);
+      if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
+      const organizations = await readChoices(reader, 'organizations', null);
+      return {
+        title: 'Reconciliation',
+        reloadsWithoutScript: request.comparison?.getStatus().running != null,
+        body: html`<h1>Reconciliation</h1>
 ${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}
 ${renderComparison(request)}`,
-      renderRest: async () =>
-        renderReconciliation(
-          await readBalance(request.reader, organizationId),
-          organizationId !== null,
-          renderFileLinks('/balance', request.query, {}),
-        ),
-    };
-  },
-};
+        renderRest: async () => {
+          const read = () => reconcile(reader, organizationId, now);
+          const reconciliation = organizationId === null ? await cache(now, '', read) : await read();
+          return renderReconciliation(reconciliation, now, renderFileLinks('/balance', query, {}));
+        },
+      };
+    },
+  };
+}
 
 /** The CSV and JSON files with every sum, and every part of a sum that does not balance. */
 export const BALANCE_FILES = createFilePages(
@@ -74,22 +86,48 @@ async function* toFileRows(lines: AsyncIterable<BalanceLine>): AsyncGenerator<Ro
   for await (const { kind: _kind, ...line } of lines) yield { ...line, balanced: Number(line.balanced) };
 }
 
-/** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
-async function renderReconciliation(
-  answer: Answer<BalanceLine>,
-  isOfOneOrganization: boolean,
-  fileLinks: Html,
-): Promise<Html> {
-  const lines = await collectBalance(answer);
-  const { balanced, sums, differences } = lines;
+/** What the page shows of a reconciliation. */
+interface Reconciliation {
+  /** When the check began. */
+  readonly at: string;
+  readonly balanced: boolean | null;
+  readonly verdict: string;
+  readonly notes: readonly string[];
+  readonly sums: ReadableSums;
+  /** The first sums that do not balance. */
+  readonly differences: readonly BalanceLine[];
+  readonly differenceCount: number;
+}
+
+async function reconcile(
+  reader: Reader,
+  organizationId: string | null,
+  now: number,
+): Promise<Reconciliation> {
+  const answer = await readBalance(reader, organizationId);
+  const { balanced, sums, differences } = await collectBalance(answer);
   const { coverage, caveats } = answer;
-  const notes = [
-    ...(isOfOneOrganization || coverage === null ? [] : [describeBalanceCoverage(coverage)]),
-    ...caveats.map(describeCaveat),
-  ];
-  const { totals, failed, shown, hiddenCount } = toReadableSums(sums);
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(lines)} ${notes.join(' ')}</p></section>
-<section id="wrong" data-live>${differences.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], differences.slice(0, MAX_SHOWN), { footer: formatOmittedCount(differences.length) })}</section>
+  const isOfOneOrganization = organizationId !== null;
+  return {
+    at: new Date(now).toISOString(),
+    balanced,
+    verdict: describeVerdict(sums),
+    notes: [
+      ...(isOfOneOrganization || coverage === null ? [] : [describeBalanceCoverage(coverage)]),
+      ...caveats.map(describeCaveat),
+    ],
+    sums: toReadableSums(sums),
+    differences: differences.slice(0, MAX_SHOWN),
+    differenceCount: differences.length,
+  };
+}
+
+/** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
+function renderReconciliation(reconciliation: Reconciliation, now: number, fileLinks: Html): Html {
+  const { at, balanced, notes, differences, differenceCount } = reconciliation;
+  const { totals, failed, shown, hiddenCount } = reconciliation.sums;
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} ${notes.join(' ')} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
+<section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
 <section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
@@ -143,9 +181,9 @@ ${uncompared.length > 0 && html`<h3>Lists that could not be compared</h3><ul cla
 }
 
 /** Renders a badge that says whether all sums are balanced. */
-function renderVerdict({ sums, balanced }: BalanceLines): Html {
+function renderVerdict({ verdict, balanced }: Reconciliation): Html {
   if (balanced === null) return renderBadge('Nothing to reconcile yet.');
-  return renderBadge(describeVerdict(sums), balanced ? 'good' : 'bad');
+  return renderBadge(verdict, balanced ? 'good' : 'bad');
 }
 
 const SUM_COLUMN = {
