@@ -7,6 +7,7 @@ CREATE ROLE carbon_mirror LOGIN PASSWORD :'owner_password';
 CREATE SCHEMA inbox AUTHORIZATION carbon_mirror;
 CREATE SCHEMA mirror AUTHORIZATION carbon_mirror;
 CREATE SCHEMA evidence AUTHORIZATION carbon_mirror;
+CREATE SCHEMA events AUTHORIZATION carbon_mirror;
 
 CREATE ROLE questions LOGIN PASSWORD :'reader_password';
 ALTER ROLE questions SET temp_file_limit = '1GB';

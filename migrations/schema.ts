@@ -87,6 +87,7 @@ const WORDS_OF_POSTGRES = {
   mirror: 'mirror.',
   inbox: 'inbox.',
   evidence: 'evidence.',
+  events: 'events.',
   /** A text constant that sorts by its bytes. */
   word: (text: string): string => `'${text}'::text ${COLLATED}`,
   bytewise: (text: string): string => `${text} ${COLLATED}`,
@@ -143,6 +144,7 @@ export const SQLITE: Dialect = {
   mirror: '',
   inbox: '',
   evidence: '',
+  events: '',
   word: text => `'${text}'`,
   bytewise: text => text,
   as: (kind, value) => `CAST(${value} AS ${TYPES_OF_SQLITE[kind]})`,
@@ -395,6 +397,7 @@ function inOrder(columns: Columns): Columns {
 function nameIn(dialect: Dialect, name: string): string {
   const [family, kept = ''] = name.split('.');
   if (family === 'evidence') return `${dialect.evidence}${kept}`;
+  if (family === 'events') return `${dialect.events}${kept}`;
   return `${family === 'inbox' ? dialect.inbox : dialect.mirror}${kept}`;
 }
 

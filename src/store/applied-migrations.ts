@@ -11,6 +11,7 @@ export const LIST_APPLIED = {
   inbox: prepared(({ db }) => db.selectFrom('inbox.schema_migrations').selectAll()),
   mirror: prepared(({ db }) => db.selectFrom('mirror.schema_migrations').selectAll()),
   evidence: prepared(({ db }) => db.selectFrom('evidence.schema_migrations').selectAll()),
+  events: prepared(({ db }) => db.selectFrom('events.schema_migrations').selectAll()),
 } as const;
 
 type NewRecord = {
@@ -47,5 +48,10 @@ export const DELETE_MOVING = byFamily(family =>
 );
 
 function byFamily<T>(create: (family: Family) => T): Readonly<Record<Family, T>> {
-  return { inbox: create('inbox'), mirror: create('mirror'), evidence: create('evidence') };
+  return {
+    inbox: create('inbox'),
+    mirror: create('mirror'),
+    evidence: create('evidence'),
+    events: create('events'),
+  };
 }

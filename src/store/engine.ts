@@ -1,5 +1,6 @@
 import type { ConsistencyFault } from './contract/consistency-fault.js';
 import type { EvidencePort } from '../evidence/port.js';
+import type { EventsPort } from '../events/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port/mirror-port.js';
@@ -119,6 +120,8 @@ export interface Engine {
   readonly openWriters: (now: () => number) => Promise<WriteStore>;
   /** Opens the evidence log; null if nothing was ever sealed. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
+  /** Opens the subscriptions; null if there were never any. */
+  readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
   readonly ask: (question: SqlQuery) => Promise<StatementRows>;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { events0001 } from '../../migrations/events/0001.js';
 import { evidence0001 } from '../../migrations/evidence/0001.js';
 import { inbox0001 } from '../../migrations/inbox/0001.js';
 import { mirror0001 } from '../../migrations/mirror/0001.js';
@@ -12,7 +13,7 @@ import {
 } from '../../migrations/schema.js';
 import { StoreError } from './store-error.js';
 
-export const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
+export const FAMILIES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 export type Family = (typeof FAMILIES)[number];
 
 export interface Migration {
@@ -32,6 +33,7 @@ const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
   evidence: [['0001-evidence', evidence0001]],
+  events: [['0001-events', events0001]],
 };
 
 export function migrationsOf(engine: EngineName, family: Family): Migration[] {

@@ -1,15 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import { assertEqualRows, copyTable, listHistories, listTables, type ReadRows } from './copy-tables.js';
+import { createEpochName } from '../events/epoch-name.js';
+import { beginEpoch } from './events/epochs.js';
 import { DELETE_MOVING, INSERT_MOVING, MOVE_IN_PROGRESS } from './applied-migrations.js';
 import { POSTGRES, SQLITE } from './dialect.js';
 import type { MoveResult } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './store-error.js';
-import { createSend } from './postgres/database.js';
+import { createBatch, createSend } from './postgres/database.js';
 import { migrate } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open-postgres.js';
 import { during } from './postgres/await-schema.js';
@@ -45,10 +48,21 @@ export function moveToPostgres(
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copy(postgres, table, () => readPdfs(pdfs, at));
+    await beginMovedEpoch(postgres, at);
     const send = createSend(postgres.query);
     for (const family of FAMILIES) await send(DELETE_MOVING[family]());
     return { rows, certificates };
   });
+}
+
+const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
+
+/** Begins a new epoch of events, because the files may be used again and would give the same ids to other events. */
+async function beginMovedEpoch({ query, transact }: Postgres, at: string): Promise<void> {
+  const [[counter]] = await createSend(query)(READ_LAST_VERSION());
+  const newestChange = counter?.last ?? 0;
+  const epoch = createEpochName(randomBytes);
+  await transact((_, send) => beginEpoch(createBatch(send), { epoch, at, reason: 'moved', newestChange }));
 }
 
 const COUNT_ROWS = prepared(() => {

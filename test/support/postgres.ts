@@ -170,9 +170,9 @@ const EMPTY_ALL_TABLES = `DO $$
   DECLARE t record;
   BEGIN
     FOR t IN SELECT schemaname AS s, tablename AS n FROM pg_tables
-      WHERE schemaname IN ('inbox', 'mirror', 'evidence') AND tablename <> 'schema_migrations'
+      WHERE schemaname IN ('inbox', 'mirror', 'evidence', 'events') AND tablename <> 'schema_migrations'
     LOOP EXECUTE format('DELETE FROM %I.%I', t.s, t.n); END LOOP;
-    FOR t IN SELECT schemaname AS s, sequencename AS n FROM pg_sequences WHERE schemaname IN ('inbox', 'mirror', 'evidence')
+    FOR t IN SELECT schemaname AS s, sequencename AS n FROM pg_sequences WHERE schemaname IN ('inbox', 'mirror', 'evidence', 'events')
     LOOP PERFORM setval(format('%I.%I', t.s, t.n)::regclass, 1, false); END LOOP;
     INSERT INTO mirror.version_counter VALUES (1, 0);
     INSERT INTO mirror.certificate_mark VALUES (1, 0);

@@ -10,8 +10,8 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
     'INSERT, UPDATE, DELETE ON inbox.processes, inbox.rejected_webhooks',
   ],
   work: [
-    'USAGE ON SCHEMA inbox, mirror, evidence',
-    'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror',
+    'USAGE ON SCHEMA inbox, mirror, evidence, events',
+    'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA inbox, mirror, events',
     'SELECT, INSERT ON ALL TABLES IN SCHEMA evidence',
     'UPDATE ON evidence.sealer',
     'UPDATE (salt, record, subject, ended, observed, dated, micro, read_at, is_complete, code, plain_code) ON evidence.leaves',

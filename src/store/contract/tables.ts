@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/schema.js';
 import type { DATED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
+import type { EVENTS } from '../../../migrations/events/0001.js';
 import type { EVIDENCE } from '../../../migrations/evidence/0001.js';
 import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
 import type { BALANCE } from '../../../migrations/mirror/0001/balance.js';
@@ -12,6 +13,7 @@ import type { SUMS } from '../../../migrations/mirror/0001/sums.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ListResource } from '../../resources/lists.js';
 import type { Attestation, LeafKind } from '../../evidence/port.js';
+import type { EpochReason } from '../../events/port.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
@@ -57,6 +59,10 @@ interface Closed {
   readonly 'credit_moves.place': Place;
   readonly 'balance_credits.place': Place;
   readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
+  readonly 'events.subscriptions.state': 'active' | 'paused';
+  readonly 'events.held_organizations.state': 'waiting' | 'paused';
+  readonly 'events.held_organizations.refused_stream': 'change' | 'occurrence' | 'epoch';
+  readonly 'events.epochs.reason': EpochReason;
   readonly 'evidence.leaves.kind': LeafKind;
   readonly 'evidence.attestations.kind': Attestation['kind'];
   readonly 'inbox.deliveries.verdict': (typeof VERDICTS)[number];
@@ -107,13 +113,17 @@ type WritableRow<Table extends string, C extends Columns> = {
 /** Tables that only PostgreSQL has. */
 type PostgresOnly = Made<typeof CERTIFICATE_FILES>;
 type EvidenceTable = Made<(typeof EVIDENCE)[number]>;
-type WithSchema<Table extends string> = Table extends `${'inbox' | 'evidence'}.${string}`
+type EventsTable = Made<(typeof EVENTS)[number]>;
+type WithSchema<Table extends string> = Table extends `${'inbox' | 'evidence' | 'events'}.${string}`
   ? Table
   : `mirror.${Table}`;
 
 /** The schema for Kysely: every table and view of all databases, with its schema name. */
 export type Db = {
-  [R in Single | EvidenceTable | PostgresOnly as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
+  [R in Single | EvidenceTable | EventsTable | PostgresOnly as WithSchema<Named<R>>]: WritableRow<
+    Named<R>,
+    R['columns']
+  >;
 } & {
   [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
 } & {

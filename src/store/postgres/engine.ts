@@ -36,6 +36,8 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
     openWriters: async now => (await stores()).storesIn(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
+    openEvents: async now =>
+      (await import('./open-events.js')).openEvents(pool, getInboxClock(database, now)),
     openWork: async ({ now, lost: lostAtWork }) => {
       const { openMigrated } = await import('./await-schema.js');
       const postgres = await openMigrated(getPoolOptions(database, 'work', lostAtWork));

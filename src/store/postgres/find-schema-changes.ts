@@ -40,7 +40,9 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
   }
 }
 
-const OUR_SCHEMA = /\b(inbox|mirror|evidence)\./g;
+const SCHEMA_NAMES = FAMILIES.join('|');
+const OUR_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES})\.`, 'g');
+const OUR_OR_TEMPORARY_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES}|pg_temp(_\d+)?)\.`, 'g');
 
 function inTemporarySchema(ddl: string): string {
   return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
@@ -61,7 +63,7 @@ async function describeObjects(query: Query, schemas: keyof typeof LIST_OBJECTS)
 }
 
 function withoutSchemas(definition: string): string {
-  return definition.replaceAll(/\b(inbox|mirror|evidence|pg_temp(_\d+)?)\./g, '').replaceAll(/\s+/g, ' ');
+  return definition.replaceAll(OUR_OR_TEMPORARY_SCHEMA, '').replaceAll(/\s+/g, ' ');
 }
 
 const prepareList = (isOfSchema: RawBuilder<unknown>) =>

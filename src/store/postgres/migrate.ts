@@ -123,7 +123,8 @@ async function readSchemaState(query: Query, family: Family): Promise<SchemaStat
     where: `the schema ${family}`,
     version: Math.max(0, ...records.map(({ version }) => version)),
     records,
-    aside: 'drop or rename the schemas inbox, mirror and evidence, and run "carbon-mirror migrate" again',
+    aside:
+      'drop or rename the schemas inbox, mirror, evidence and events, and run "carbon-mirror migrate" again',
   };
 }
 

@@ -20,8 +20,8 @@ import { writeCopy } from './snapshot.js';
 import { Database } from './driver.js';
 import { closing, openDatabase } from './open-database.js';
 
-/** In the order of copying: the mirror must contain what the inbox and the evidence log refer to. */
-const DATABASES = ['inbox.db', 'evidence.db', 'mirror.db'];
+/** In the order of copying: the mirror must contain what the inbox, the evidence log and the subscriptions refer to. */
+const DATABASES = ['inbox.db', 'evidence.db', 'events.db', 'mirror.db'];
 const CERTIFICATES = 'certificates';
 const ALL = [...DATABASES, CERTIFICATES];
 const PATIENT = { busyTimeoutMs: 10_000, readonly: true };

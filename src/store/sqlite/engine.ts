@@ -7,12 +7,16 @@ import { FAMILIES, type Family } from '../migrations.js';
 import { getPoolOptions } from '../postgres/pool-settings.js';
 import { measureDisk, getLogSize } from './measure-disk.js';
 
+/** Databases that exist only once they are used. */
+const OPTIONAL: readonly Family[] = ['evidence', 'events'];
+
 /** Creates the engine for SQLite files and certificates in a folder. Modules are loaded at first use. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
   const inboxFile = join(dataDir, 'inbox.db');
   const mirrorFile = join(dataDir, 'mirror.db');
   const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
   const evidenceFile = join(dataDir, 'evidence.db');
+  const optionalFiles = { evidence: evidenceFile, events: join(dataDir, 'events.db') };
   const fileOf = (family: Family) => join(dataDir, `${family}.db`);
 
   const migrate = async (families: readonly Family[], now: number) => {
@@ -33,7 +37,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     findOlderCopies: async () => (await import('./backup-files.js')).findOlderCopies(dataDir),
     migrate: now =>
       migrate(
-        FAMILIES.filter(family => family !== 'evidence' || existsSync(evidenceFile)),
+        FAMILIES.filter(family => !OPTIONAL.includes(family) || existsSync(fileOf(family))),
         now,
       ),
     prepare: migrate,
@@ -42,6 +46,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(evidenceFile, mirrorFile),
+    openEvents: async now => (await import('./open-events.js')).openEvents(fileOf('events'), now),
     openWork: async options => (await import('./stores.js')).openWork(files, options),
     ask: async question => (await import('./sql-query/run-sql-query.js')).ask({ ...files, ...question }),
     snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
@@ -61,11 +66,11 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       },
     },
     findConsistencyFaults: async (now, onLaw) =>
-      (await import('./find-consistency-faults.js')).findConsistencyFaults(files, now, evidenceFile, onLaw),
+      (await import('./find-consistency-faults.js')).findConsistencyFaults(files, now, optionalFiles, onLaw),
     checked: 'inbox.db and mirror.db are intact',
     examine: async function* () {
       const { examine } = await import('./examine-files.js');
-      yield* examine(files, measureDisk(dataDir, diskReserveMb), evidenceFile);
+      yield* examine(files, measureDisk(dataDir, diskReserveMb), optionalFiles);
     },
     describeSchema: () => describeSchema('sqlite'),
     measureDisk: () => measureDisk(dataDir, diskReserveMb),

@@ -3,7 +3,7 @@ import { type Disk, describeDisk } from '../contract/disk-space.js';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { describeSchemaChanges } from '../schema-objects.js';
 import { checkLogs } from './check-logs.js';
-import { findSchemaChanges } from './find-schema-changes.js';
+import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
 import type { Sqlite } from './open-database.js';
 import { type Files, openBoth } from './open-read-only.js';
 
@@ -13,12 +13,12 @@ const LITTLE_FREE = 2;
 const BY_OTHERS = 0o077;
 
 /** Checks the database files: disk space, damage, schema, logs and permissions. */
-export function* examine(files: Files, disk: Disk, evidenceFile: string | null): Iterable<Finding> {
+export function* examine(files: Files, disk: Disk, optionalFiles: OptionalFiles): Iterable<Finding> {
   yield checkDisk(disk);
   const db = openBoth(files);
   try {
     for (const name of ['main', 'inbox']) yield examineDatabaseFile(db, name);
-    yield* describeSchemaChanges(findSchemaChanges(db, evidenceFile));
+    yield* describeSchemaChanges(findSchemaChanges(db, optionalFiles));
     yield* checkLogs(db, files);
     for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
   } finally {

@@ -5,7 +5,7 @@ import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListen
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
 import { named, select, sqlStatement } from '../sql/columns.js';
-import { findSchemaChanges } from './find-schema-changes.js';
+import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
 import { createBatch, createStatementRunner } from './database.js';
 import { type Files, openBoth } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
@@ -28,7 +28,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
 export async function findConsistencyFaults(
   files: Files,
   now: number,
-  evidenceFile: string | null = null,
+  optionalFiles: OptionalFiles = {},
   onLaw?: LawListener,
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
@@ -36,7 +36,7 @@ export async function findConsistencyFaults(
     const look = createBatch(createStatementRunner(db).run);
     return [
       ...checkIntegrity(db),
-      ...summarizeFaults(SCHEMA_LAW, findSchemaChanges(db, evidenceFile)),
+      ...summarizeFaults(SCHEMA_LAW, findSchemaChanges(db, optionalFiles)),
       ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, look, onLaw })),
     ];
   } finally {

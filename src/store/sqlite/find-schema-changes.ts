@@ -11,19 +11,23 @@ import { prepareOn } from './database.js';
 
 const READER_BUSY_MS = 5_000;
 
-/** Compares `mirror.db` (the main database), `inbox.db` (attached) and, where there is one, `evidence.db` with their migrations. */
-export function findSchemaChanges(db: Sqlite, evidenceFile: string | null): string[] {
-  const evidence =
-    evidenceFile === null || !existsSync(evidenceFile)
-      ? []
-      : closing(openDatabase(evidenceFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
-          compareWithMigrations(opened, 'main', 'evidence'),
-        );
+/** Files of databases that may not exist. */
+export type OptionalFiles = Partial<Readonly<Record<'evidence' | 'events', string>>>;
+
+/** Compares `mirror.db` (the main database), `inbox.db` (attached) and the optional files that exist with their migrations. */
+export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): string[] {
   return [
     ...compareWithMigrations(db, 'main', 'mirror'),
     ...compareWithMigrations(db, 'inbox', 'inbox'),
-    ...evidence,
+    ...(['evidence', 'events'] as const).flatMap(family => compareFile(family, optionalFiles[family])),
   ];
+}
+
+function compareFile(family: Family, file: string | undefined): string[] {
+  if (file === undefined || !existsSync(file)) return [];
+  return closing(openDatabase(file, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
+    compareWithMigrations(opened, 'main', family),
+  );
 }
 
 /** Compares the schema with that of a new database. SQLite keeps the text of each CREATE statement. */

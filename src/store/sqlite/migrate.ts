@@ -14,7 +14,12 @@ import { prepareOn } from './database.js';
 /** How long to wait for another process that migrates. */
 const MIGRATION_LOCK_MS = 60_000;
 /** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
-const PAGE_BYTES: Readonly<Record<Family, number>> = { inbox: 4096, mirror: 8192, evidence: 4096 };
+const PAGE_BYTES: Readonly<Record<Family, number>> = {
+  inbox: 4096,
+  mirror: 8192,
+  evidence: 4096,
+  events: 4096,
+};
 
 /**
  * Migrates a database and returns the names of the applied migrations. Each migration and its record share a transaction

@@ -8,7 +8,7 @@ import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
 const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
-const FAMILIES = ['inbox', 'mirror', 'evidence'] as const;
+const FAMILIES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 const ALL = FAMILIES.flatMap(family =>
   migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
 );
@@ -76,7 +76,7 @@ test.each(EARLIER)(
     await postgres.query(as);
     const refusal = {
       code: 'earlier',
-      message: expect.stringContaining('drop or rename the schemas inbox, mirror and evidence'),
+      message: expect.stringContaining('drop or rename the schemas inbox, mirror, evidence and events'),
     };
     await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
     await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
@@ -114,7 +114,7 @@ test('a database with an encoding other than UTF8 is refused', async () => {
   await expect(migrate(openForTest(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
 });
 
-test('migrations create nothing outside the three schemas', async () => {
+test('migrations create nothing outside the four schemas', async () => {
   const postgres = openForTest(await createDatabase());
   const made = await postgres.query(
     `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -85,7 +85,8 @@ test('ten concurrent migrate commands succeed, and each file is applied once', a
   expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   const applied = ended.flatMap(({ stdout }): unknown[] => JSON.parse(stdout));
   expect(applied).toHaveLength(
-    [...FAMILIES, 'evidence' as const].flatMap(family => migrationsOf('postgres', family)).length,
+    [...FAMILIES, 'evidence' as const, 'events' as const].flatMap(family => migrationsOf('postgres', family))
+      .length,
   );
 });
 

@@ -1,0 +1,180 @@
+/** The progress of one subscription while its events are sent: cursors, holds, and what was not saved yet. */
+import type { EventPosition } from '../catalogue/event.js';
+import type { Attempt, Hold, Progress, Subscription, SubscriptionClaim } from '../port.js';
+import { getRetryDelayMs, isGivenUp } from './retry.js';
+import type { Cursors, PendingPage } from './read-pending.js';
+import type { PendingEvent } from './sender-types.js';
+import { isUnreachable } from './subscriber-state.js';
+
+/** The answer to an attempt, or why there was none. The error is null if the event was delivered. */
+export interface AttemptOutcome {
+  readonly eventId: string;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+const GONE = 410;
+/** How many attempts may be unsaved. A sender that is killed sends their events again. */
+const MAX_UNSAVED = 50;
+
+export type ProgressTracker = ReturnType<typeof createProgress>;
+
+export function createProgress(
+  subscription: Subscription,
+  claim: SubscriptionClaim,
+  stored: readonly Hold[],
+) {
+  const holds = new Map(stored.map(hold => [hold.organization_id, hold]));
+  const changed = new Set<string>();
+  const released = new Set<string>();
+  /** Positions that were delivered although an event with a lower number was not. */
+  const ahead = new Set<string>();
+  const cursors = { change: subscription.change_cursor, occurrence: subscription.occurrence_cursor };
+  let attempts: Attempt[] = [];
+  let { epoch, delivered_at: deliveredAt } = subscription;
+  let pauseReason: string | null = null;
+  let isMoved = false;
+
+  const keyOf = ({ stream, number }: EventPosition) => `${stream} ${number}`;
+
+  function setHold(hold: Hold): void {
+    holds.set(hold.organization_id, hold);
+    changed.add(hold.organization_id);
+    released.delete(hold.organization_id);
+  }
+
+  function recordAttempt({ type }: PendingEvent, outcome: AttemptOutcome): void {
+    attempts.push({
+      subscription_id: subscription.id,
+      event_id: outcome.eventId,
+      type,
+      attempted_at: new Date(outcome.startedAt).toISOString(),
+      duration_ms: Math.round(outcome.durationMs),
+      status: outcome.status,
+      error: outcome.error,
+    });
+  }
+
+  /** After a success the subscriber can be reached again, so other organizations need not wait any longer. */
+  function retryOthers(now: string): void {
+    if (!isUnreachable({ holds: [...holds.values()], deliveredAt })) return;
+    for (const hold of holds.values())
+      if (hold.state === 'waiting') setHold({ ...hold, next_attempt_at: now });
+  }
+
+  return {
+    cursors,
+    claim,
+    get facts() {
+      return { holds: [...holds.values()], deliveredAt };
+    },
+    get epoch() {
+      return epoch;
+    },
+    get isPaused() {
+      return pauseReason !== null;
+    },
+    get mustSave() {
+      return attempts.length >= MAX_UNSAVED;
+    },
+    get hasUnsaved() {
+      return attempts.length > 0 || changed.size > 0 || released.size > 0 || isMoved;
+    },
+    isHeld: (organizationId: string) => holds.has(organizationId),
+    wasDelivered: (event: EventPosition) => ahead.has(keyOf(event)),
+    setEpoch: (name: string): void => {
+      epoch = name;
+      isMoved = true;
+    },
+
+    recordDelivered: (event: PendingEvent, outcome: AttemptOutcome): void => {
+      const startedAt = new Date(outcome.startedAt).toISOString();
+      recordAttempt(event, outcome);
+      retryOthers(startedAt);
+      deliveredAt = startedAt;
+      ahead.add(keyOf(event));
+      const hold = holds.get(event.organizationId);
+      if (hold === undefined || event.stream === 'epoch') return;
+      const position =
+        event.stream === 'change' ? { change_position: event.number } : { occurrence_position: event.number };
+      setHold({ ...hold, ...position });
+    },
+
+    /** Holds back the organization of a refused event. `before` is the position of its last settled events. */
+    recordRefused: (event: PendingEvent, outcome: AttemptOutcome, before: Cursors): void => {
+      recordAttempt(event, outcome);
+      const failedAt = outcome.startedAt + outcome.durationMs;
+      const at = new Date(failedAt).toISOString();
+      const known = holds.get(event.organizationId);
+      const isRepeated = known?.refused_stream === event.stream && known.refused_number === event.number;
+      const count = isRepeated ? known.attempts + 1 : 1;
+      const failingSince = isRepeated ? known.failing_since : at;
+      const isOver = outcome.status === GONE || isGivenUp(failingSince, failedAt);
+      const isOnlyThis = deliveredAt !== null && deliveredAt > failingSince && outcome.status !== GONE;
+      setHold({
+        subscription_id: subscription.id,
+        organization_id: event.organizationId,
+        state: isOver && isOnlyThis ? 'paused' : 'waiting',
+        change_position: known?.change_position ?? before.change,
+        occurrence_position: known?.occurrence_position ?? before.occurrence,
+        refused_stream: event.stream,
+        refused_number: event.number,
+        refused_type: event.type,
+        attempts: count,
+        failing_since: failingSince,
+        failed_at: at,
+        next_attempt_at: new Date(failedAt + getRetryDelayMs(count)).toISOString(),
+        status: outcome.status,
+        error: outcome.error ?? 'refused',
+      });
+      if (isOver && !isOnlyThis) pauseReason = describePause(event.type, outcome, failingSince);
+    },
+
+    release: (organizationId: string): void => {
+      holds.delete(organizationId);
+      changed.delete(organizationId);
+      released.add(organizationId);
+    },
+
+    /** Moves the cursors over the events of a page that were delivered or belong to a held organization. */
+    advance: ({ events, end }: PendingPage): void => {
+      const isSettled = (event: PendingEvent) => ahead.has(keyOf(event)) || holds.has(event.organizationId);
+      for (const stream of ['change', 'occurrence'] as const) {
+        const open = events.find(event => event.stream === stream && !isSettled(event));
+        const reached = open === undefined ? end[stream] : open.number - 1;
+        if (reached <= cursors[stream]) continue;
+        cursors[stream] = reached;
+        isMoved = true;
+        for (const event of events)
+          if (event.stream === stream && event.number <= reached) ahead.delete(keyOf(event));
+      }
+    },
+
+    /** Returns what was not saved yet, and forgets it. */
+    take: (): Progress => {
+      const progress: Progress = {
+        ...claim,
+        epoch,
+        changeCursor: cursors.change,
+        occurrenceCursor: cursors.occurrence,
+        holds: [...changed].flatMap(id => holds.get(id) ?? []),
+        released: [...released],
+        attempts,
+        pauseReason,
+      };
+      attempts = [];
+      changed.clear();
+      released.clear();
+      isMoved = false;
+      return progress;
+    },
+  };
+}
+
+function describePause(type: string, { status, error }: AttemptOutcome, failingSince: string): string {
+  if (status === GONE) return 'the subscriber answered 410 (gone)';
+  const answer = status === null ? `no answer (${error})` : `HTTP status ${status}`;
+  return `no event was delivered since ${failingSince}: ${type} got ${answer}`;
+}

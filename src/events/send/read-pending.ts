@@ -1,0 +1,106 @@
+/** Reads the events that a subscription has to send next. */
+import { createChangeEvent } from '../catalogue/change-event.js';
+import {
+  createOccurrenceEvent,
+  type EventContent,
+  formatErasedBody,
+  formatEventBody,
+  type EventPosition,
+} from '../catalogue/event.js';
+import type { Hold } from '../port.js';
+import type { PendingEvent, SenderContext } from './sender-types.js';
+
+/** How many events are read at once. Their bodies are built now, so they must be sent soon. */
+const PAGE_SIZE = 100;
+/** How many changes are read at once if they have no events of this subscription. */
+const MAX_SCANNED = 5_000;
+
+export type EventSelection = (type: string) => boolean;
+
+/** Positions in both streams. */
+export interface Cursors {
+  readonly change: number;
+  readonly occurrence: number;
+}
+
+export interface PendingPage {
+  readonly events: readonly PendingEvent[];
+  /** Where the page ends. Everything up to there was read. */
+  readonly end: Cursors;
+  /** Whether there is more between the end and the newest numbers. */
+  readonly isTruncated: boolean;
+}
+
+interface PageRequest {
+  readonly after: Cursors;
+  readonly to: Cursors;
+  /** Null for all organizations. */
+  readonly organizationId: string | null;
+  readonly isSelected: EventSelection;
+}
+
+type Source = Pick<SenderContext, 'port' | 'changes'>;
+
+/** Reads the next events: occurrences first, then changes, each in the order of their numbers. */
+export async function readPage(source: Source, request: PageRequest): Promise<PendingPage> {
+  const occurrences = await readOccurrences(source, request);
+  const changes = await readChanges(source, request);
+  return {
+    events: [...occurrences.events, ...changes.events],
+    end: { occurrence: occurrences.end, change: changes.end },
+    isTruncated: occurrences.isTruncated || changes.isTruncated,
+  };
+}
+
+async function readOccurrences({ port }: Source, { after, to, organizationId, isSelected }: PageRequest) {
+  const range = { after: after.occurrence, to: to.occurrence, limit: PAGE_SIZE };
+  const rows = range.after < range.to ? await port.listOccurrences(range) : [];
+  const isTruncated = rows.length === PAGE_SIZE;
+  const events = rows
+    .filter(row => organizationId === null || row.organization_id === organizationId)
+    .map(row => toPending(createOccurrenceEvent(row), { stream: 'occurrence', number: row.number }))
+    .filter(({ type }) => isSelected(type));
+  const end = isTruncated ? (rows.at(-1)?.number ?? range.to) : Math.max(range.after, range.to);
+  return { events, end, isTruncated };
+}
+
+async function readChanges({ changes }: Source, { after, to, organizationId, isSelected }: PageRequest) {
+  const events: PendingEvent[] = [];
+  // Only the log of changes has no events without an organization.
+  if (organizationId === '' || after.change >= to.change)
+    return { events, end: Math.max(after.change, to.change), isTruncated: false };
+  let scanned = 0;
+  for await (const record of changes.read({ after: after.change, to: to.change, organizationId })) {
+    const content = createChangeEvent(record);
+    const { number } = record;
+    if (content !== null && isSelected(content.type))
+      events.push(toPending(content, { stream: 'change', number }));
+    scanned += 1;
+    if (events.length >= PAGE_SIZE || scanned >= MAX_SCANNED)
+      return { events, end: number, isTruncated: number < to.change };
+  }
+  return { events, end: to.change, isTruncated: false };
+}
+
+function toPending(content: EventContent, position: EventPosition): PendingEvent {
+  const { type, organizationId } = content;
+  return { ...position, type, organizationId, body: formatEventBody(content) };
+}
+
+/** Reads the events of a held organization that wait, up to the cursors of its subscription. The refused event comes first. */
+export async function readHeld(
+  source: Source,
+  hold: Hold,
+  to: Cursors,
+  isSelected: EventSelection,
+): Promise<PendingPage> {
+  const after = { change: hold.change_position, occurrence: hold.occurrence_position };
+  const organizationId = hold.organization_id;
+  const page = await readPage(source, { after, to, organizationId, isSelected });
+  const { refused_stream: stream, refused_number: number, refused_type: type } = hold;
+  const isThere = page.events.some(event => event.stream === stream && event.number === number);
+  if (isThere || stream === 'epoch') return page;
+  // An attempt was made, so the subscriber may know the event. It was erased since.
+  const erased = { stream, number, type, organizationId, body: formatErasedBody(type) };
+  return { ...page, events: [erased, ...page.events] };
+}

@@ -1,0 +1,55 @@
+/** Decides from what is stored whether a subscription has something to send. */
+import type { Epoch, Hold, Subscription } from '../port.js';
+
+/** So many organizations must fail, and nothing else succeed, before the subscriber counts as unreachable. */
+const FAILING_ORGANIZATIONS = 3;
+
+/** The holds of a subscription, and when an event was last delivered. */
+interface SubscriberFacts {
+  readonly holds: readonly Hold[];
+  readonly deliveredAt: string | null;
+}
+
+/**
+ * Whether the subscriber itself is unreachable: events of several organizations failed, and none was delivered since. Then no
+ * further organization is tried, so that an outage does not cost an attempt for each.
+ */
+export function isUnreachable({ holds, deliveredAt }: SubscriberFacts): boolean {
+  const failing = holds.filter(({ failed_at: failedAt }) => deliveredAt === null || failedAt >= deliveredAt);
+  return failing.length >= FAILING_ORGANIZATIONS;
+}
+
+/** Returns the holds whose next attempt is due, the oldest first. Of an unreachable subscriber only one is tried. */
+export function listDueHolds(facts: SubscriberFacts, now: string): readonly Hold[] {
+  const due = facts.holds
+    .filter(({ state, next_attempt_at: at }) => state === 'waiting' && at <= now)
+    .toSorted((left, right) => (left.next_attempt_at < right.next_attempt_at ? -1 : 1));
+  return isUnreachable(facts) ? due.slice(0, 1) : due;
+}
+
+interface NewestNumbers {
+  readonly epoch: Epoch;
+  readonly newestChange: number;
+}
+
+/** Whether a subscription has something to send, or must move its cursors. */
+export function hasWork(
+  subscription: Subscription,
+  holds: readonly Hold[],
+  { epoch, newestChange }: NewestNumbers,
+  now: string,
+): boolean {
+  if (subscription.state !== 'active') return false;
+  const facts = { holds, deliveredAt: subscription.delivered_at };
+  const isTold = subscription.epoch === epoch.epoch;
+  // Nothing is sent before the subscriber was told of the epoch.
+  if (!isTold) {
+    const waiting = holds.find(({ refused_stream: stream }) => stream === 'epoch');
+    return waiting === undefined || listDueHolds({ ...facts, holds: [waiting] }, now).length > 0;
+  }
+  if (listDueHolds(facts, now).length > 0) return true;
+  if (isUnreachable(facts)) return false;
+  return (
+    newestChange !== subscription.change_cursor || epoch.newest_occurrence > subscription.occurrence_cursor
+  );
+}

@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import type { EventsPort, NewEpoch } from '../../events/port.js';
+import { type Params, prepared } from '../sql/prepared.js';
+import type { Batch } from '../statement.js';
+import type { EventsDatabase } from './events-database.js';
+
+type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
+
+const READ = prepared(({ db }) =>
+  db
+    .selectFrom('events.epochs')
+    .select(['epoch', 'began_at', 'reason', 'newest_change', 'newest_occurrence', 'evaluated_at']),
+);
+const INSERT = prepared(({ db }, { epoch, at, reason, newestChange }: Params<CellsOf<NewEpoch>>) =>
+  db
+    .insertInto('events.epochs')
+    .values({
+      epoch,
+      reason,
+      only_row: sql.lit(1),
+      began_at: at,
+      newest_change: newestChange,
+      newest_occurrence: sql.lit(0),
+      evaluated_at: null,
+    })
+    .onConflict(conflict => conflict.doNothing()),
+);
+const UPDATE = prepared(({ db }, { epoch, at, reason, newestChange }: Params<CellsOf<NewEpoch>>) =>
+  db.updateTable('events.epochs').set({ epoch, reason, began_at: at, newest_change: newestChange }),
+);
+type Newest = { readonly newest: number };
+/** Ends all claims too: a sender of the old epoch must not write any more. */
+const LOWER_CURSORS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
+  db.updateTable('events.subscriptions').set(eb => ({
+    claim: eb('claim', '+', sql.lit(1)),
+    claimed_until: null,
+    change_cursor: fn.least(eb.ref('change_cursor'), fn.cast('int', newest)),
+  })),
+);
+const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
+  db
+    .updateTable('events.held_organizations')
+    .set(eb => ({ change_position: fn.least(eb.ref('change_position'), fn.cast('int', newest)) })),
+);
+
+/** Begins a new epoch. Does nothing if no epoch ever began, because then there are no subscriptions. */
+export async function beginEpoch(batch: Batch, next: NewEpoch): Promise<void> {
+  const newest = { newest: next.newestChange };
+  await batch(UPDATE({ ...next }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
+}
+
+export function createEpochs({
+  look,
+  transact,
+}: EventsDatabase): Pick<EventsPort, 'readEpoch' | 'ensureEpoch' | 'beginEpoch'> {
+  return {
+    readEpoch: async () => (await look(READ()))[0][0] ?? null,
+    ensureEpoch: async first => {
+      const [[known]] = await look(READ());
+      if (known !== undefined) return known;
+      const [, [current]] = await transact(batch => batch(INSERT({ ...first }), READ()));
+      if (current === undefined) throw new Error('expected an epoch, got none');
+      return current;
+    },
+    beginEpoch: next => transact(batch => beginEpoch(batch, next)),
+  };
+}

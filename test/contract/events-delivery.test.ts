@@ -1,0 +1,213 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { openEvents } from '../support/events.js';
+import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+
+const HOUR = 60 * MINUTE;
+
+async function openAll() {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  return { ...mirror, ...(await openEvents(mirror)) };
+}
+
+describe('delivery of events', () => {
+  test('a subscriber receives each change once, in order, and the public package verifies it', async () => {
+    const { subscribe, send, receiver, find, read, clock } = await openAll();
+    const { id, secret, epoch } = await subscribe();
+    await send();
+    expect(receiver.accepted.map(({ type }) => type).toSorted()).toEqual([
+      'credit.changed',
+      'credit.changed',
+      'credit.changed',
+      'organization.changed',
+      'organization.changed',
+      'organization.installed',
+      'organization.installed',
+      'retirement.created',
+      'retirement.created',
+      'retirement.created',
+    ]);
+    for (const { id: eventId, data, body, headers } of receiver.accepted) {
+      expect(eventId).toBe(`${epoch}_${String(data['number'])}`);
+      // The package refuses timestamps that are older than five minutes, so the mirror's clock is that of the machine.
+      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+    }
+    for (const organization of ['organization-1', 'organization-2']) {
+      const numbers = receiver.accepted
+        .filter(({ data }) => data['organization_id'] === organization)
+        .map(({ data }) => Number(data['number']));
+      expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
+    }
+    const before = receiver.received.length;
+    await send();
+    expect(receiver.received).toHaveLength(before);
+    expect(await find(id)).toMatchObject({ delivered: 10, refused: 0, state: 'active', claimed_until: null });
+
+    clock.at += MINUTE / 2;
+    await read('warehouse', [
+      credit('c-1-0', { amount: amount('40'), serialization: 'ICR-ISL-1-0-14-R-0-2021' }),
+    ]);
+    await send();
+    expect(receiver.accepted.at(-1)).toMatchObject({
+      type: 'credit.changed',
+      data: {
+        organization_id: 'organization-1',
+        resource: 'warehouse',
+        change: 'changed',
+        row: { credit_id: 'c-1-0', amount_exact: '40' },
+        previous: { amount_exact: '100' },
+        changed_columns: ['amount_exact'],
+      },
+    });
+  });
+
+  test('a subscriber receives only the types that it selected', async () => {
+    const { subscribe, send, receiver, find } = await openAll();
+    const { id } = await subscribe({ types: ['retirement.created'] });
+    await send();
+    expect(receiver.accepted.map(({ type }) => type)).toEqual(Array(3).fill('retirement.created'));
+    // The cursor also moves over changes that are not sent.
+    await send();
+    expect((await find(id)).delivered).toBe(3);
+  });
+
+  test('a refused event holds back its organization only, and is sent again with the same id and body', async () => {
+    const { subscribe, send, receiver, find, port, clock } = await openAll();
+    const { id } = await subscribe({ types: ['retirement.created'] });
+    let refuses = true;
+    receiver.answer = ({ rowId }) => (refuses && rowId === 'r-2-0' ? 500 : 204);
+    await send();
+    expect(receiver.received.map(({ rowId }) => rowId)).toEqual(expect.arrayContaining(['r-1-0', 'r-2-0']));
+    expect(receiver.received).toHaveLength(2);
+    expect(await port.listHolds()).toMatchObject([
+      { organization_id: 'organization-2', attempts: 1, status: 500, error: 'refused', state: 'waiting' },
+    ]);
+    clock.at += 4_000;
+    await send();
+    expect(receiver.received).toHaveLength(2);
+    clock.at += 2_000;
+    await send();
+    expect(receiver.received).toHaveLength(3);
+    refuses = false;
+    clock.at += HOUR;
+    await send();
+    const ids = receiver.received.map(event => event.rowId);
+    expect(ids.slice(2)).toEqual(['r-2-0', 'r-2-0', 'r-2-1']);
+    const attempts = receiver.received.filter(({ rowId }) => rowId === 'r-2-0');
+    expect(new Set(attempts.map(event => `${event.id} ${event.body}`)).size).toBe(1);
+    expect(await port.listHolds()).toEqual([]);
+    expect(await find(id)).toMatchObject({ delivered: 3, refused: 2 });
+  });
+
+  test('after three days without a success the subscription is paused with its reason, and can be resumed', async () => {
+    const { subscribe, send, receiver, find, port, clock } = await openAll();
+    const { id } = await subscribe({ types: ['retirement.created'] });
+    receiver.answer = () => 503;
+    for (let turn = 0; turn < 100 && (await find(id)).state === 'active'; turn += 1) {
+      await send();
+      clock.at += HOUR;
+    }
+    const paused = await find(id);
+    expect(paused).toMatchObject({ state: 'paused', delivered: 0 });
+    expect(paused.pause_reason).toMatch(
+      /^no event was delivered since .*: retirement.created got HTTP status 503$/,
+    );
+    const { length } = receiver.received;
+    expect(length).toBeLessThan(60);
+    clock.at += 24 * HOUR;
+    await send();
+    expect(receiver.received).toHaveLength(length);
+    receiver.answer = () => 200;
+    await port.resume(id, new Date(clock.at).toISOString());
+    await send();
+    expect(receiver.accepted).toHaveLength(3);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
+  test('an event that alone is refused for three days pauses its organization, not the subscription', async () => {
+    const { subscribe, send, receiver, find, port, clock, read } = await openAll();
+    const { id } = await subscribe({ types: ['retirement.created'] });
+    receiver.answer = ({ data }) => (data['organization_id'] === 'organization-2' ? 422 : 204);
+    for (let turn = 0; turn < 30; turn += 1) {
+      await send();
+      clock.at += 4 * HOUR;
+      const items = Array.from({ length: turn + 2 }, (_, index) => retirement(`r-1-${index}`));
+      await read('retirements', items);
+    }
+    await send();
+    expect(await find(id)).toMatchObject({ state: 'active', delivered: 31 });
+    expect(await port.listHolds()).toMatchObject([{ organization_id: 'organization-2', state: 'paused' }]);
+    receiver.answer = () => 204;
+    await port.resume(id, new Date(clock.at).toISOString());
+    await send();
+    expect(receiver.accepted.slice(-2).map(({ data }) => data['organization_id'])).toEqual([
+      'organization-2',
+      'organization-2',
+    ]);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
+  test('410 pauses a subscription at once', async () => {
+    const { subscribe, send, receiver, find } = await openAll();
+    const { id } = await subscribe();
+    receiver.answer = () => 410;
+    await send();
+    expect(await find(id)).toMatchObject({
+      state: 'paused',
+      pause_reason: 'the subscriber answered 410 (gone)',
+    });
+  });
+
+  test('an unreachable subscriber costs few attempts, however many organizations have events', async () => {
+    const mirror = await openFilledMirror({ organizations: 12 });
+    const { subscribe, send, receiver, port } = await openEvents(mirror);
+    await subscribe({ types: ['retirement.created'] });
+    receiver.answer = () => 500;
+    await send();
+    const { length } = receiver.received;
+    // Four organizations are sent at the same time, and two more start before the third failure.
+    expect(length).toBeLessThanOrEqual(6);
+    for (let turn = 0; turn < 10; turn += 1) {
+      mirror.clock.at += 6_000;
+      await send();
+    }
+    expect(receiver.received.length).toBeLessThan(20);
+    receiver.answer = () => 204;
+    mirror.clock.at += HOUR;
+    await send();
+    expect(receiver.accepted).toHaveLength((12 * 13) / 2);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
+  test('a rotated subscription signs with both secrets until the end of the overlap', async () => {
+    const { subscribe, send, receiver, port, clock, read } = await openAll();
+    const { id, secret } = await subscribe({ types: ['credit.changed'] });
+    await send();
+    await port.rotate(id, new Date(clock.at + HOUR).toISOString());
+    const { deriveSecret } = await import('../../src/events/signing.js');
+    const { EVENTS_KEY } = await import('../support/events.js');
+    const renewed = deriveSecret(EVENTS_KEY, id, 2);
+    expect(renewed).not.toBe(secret);
+    await read('warehouse', [credit('c-1-0', { amount: amount('41') })]);
+    await send();
+    const { body, headers } = receiver.accepted.at(-1) ?? { body: '', headers: {} };
+    for (const each of [secret, renewed]) expect(new Webhook(each).verify(body, headers)).toBeTruthy();
+    clock.at += HOUR;
+    await read('warehouse', [credit('c-1-0', { amount: amount('42') })]);
+    await send();
+    expect(receiver.accepted.at(-1)?.headers['webhook-signature']?.split(' ')).toHaveLength(1);
+  });
+
+  test('replay sends events again with the same ids and bodies', async () => {
+    const { subscribe, send, receiver, port } = await openAll();
+    const { id } = await subscribe();
+    await send();
+    const sent = receiver.accepted.map(event => `${event.id} ${event.body}`);
+    await port.replay(id, 0, 0);
+    await send();
+    expect(receiver.accepted.map(event => `${event.id} ${event.body}`).toSorted()).toEqual(
+      [...sent, ...sent].toSorted(),
+    );
+  });
+});
