@@ -1,6 +1,6 @@
 import type { Row, Value } from '../store/contract/tables.js';
 import type { AnswerNotes } from '../query/answer/answer.js';
-import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer } from '../query/answer/serialize.js';
+import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../query/answer/serialize.js';
 import { formatCsvLine } from '../text/csv.js';
 import { withQuery } from './components/as-of.js';
 import { html, type Html } from './components/html.js';
@@ -9,13 +9,16 @@ import type { ConsoleRequest, PageFault, ConsolePage } from './page.js';
 interface ExportedRows {
   readonly rows: AsyncIterable<Row>;
   readonly columns: readonly string[];
-  /** How complete and fresh the rows are, for rows of an answer. */
-  readonly notes?: AnswerNotes;
+}
+
+/** The rows of an answer, and how complete and fresh they are. */
+interface ExportedAnswer extends ExportedRows {
+  readonly notes: AnswerNotes;
 }
 
 /** File formats by extension. */
 export const FILE_FORMATS = {
-  csv: { type: 'text/csv; charset=utf-8', write: writeCsv },
+  csv: { type: 'text/csv; charset=utf-8', write: writeAnswerAsCsv },
   json: { type: 'application/json', write: writeJson },
 } as const;
 
@@ -37,7 +40,7 @@ export function renderFileLinks(
 export function createFilePages(
   baseName: string,
   urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
-  readRows: (request: ConsoleRequest) => Promise<ExportedRows | PageFault>,
+  readRows: (request: ConsoleRequest) => Promise<ExportedAnswer | PageFault>,
 ): readonly ConsolePage[] {
   return Object.entries(FILE_FORMATS).map(([extension, { type, write }]) => {
     const file = `${baseName}.${extension}`;
@@ -53,26 +56,18 @@ export function createFilePages(
   });
 }
 
-/** Yields the lines of a CSV file. The last column has the notes of an answer. */
-async function* writeCsv({ rows, columns, notes }: ExportedRows): AsyncGenerator<string> {
-  yield formatCsvLine(notes === undefined ? columns : [...columns, CAVEATS_COLUMN]);
-  const lastCells = notes === undefined ? [] : [formatNotesCell(notes)];
-  for await (const row of rows) yield formatCsvLine([...columns.map(column => row[column]), ...lastCells]);
+/** Yields the lines of a CSV file. */
+export async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator<string> {
+  yield formatCsvLine(columns);
+  for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
 }
 
-/** Yields the text of an object with rows and notes, or of an array if the rows are from no answer. */
-async function* writeJson({ rows, columns, notes }: ExportedRows): AsyncGenerator<string> {
-  const objects = selectCells(rows, columns);
-  if (notes !== undefined) {
-    yield* serializeAnswer(objects, notes, JSON.stringify);
-    return;
-  }
-  let separator = '[\n';
-  for await (const object of objects) {
-    yield `${separator}${JSON.stringify(object)}`;
-    separator = ',\n';
-  }
-  yield separator === '[\n' ? '[]\n' : '\n]\n';
+function writeAnswerAsCsv({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
+  return writeCsv({ rows: withNotesCell(rows, notes), columns: [...columns, CAVEATS_COLUMN] });
+}
+
+function writeJson({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
+  return serializeAnswer(selectCells(rows, columns), notes, JSON.stringify);
 }
 
 async function* selectCells(

@@ -16,7 +16,7 @@ import {
   sumWarehouses,
 } from './sums.js';
 
-interface AvailableRequest {
+export interface AvailableRequest {
   /** Null for all organizations. */
   readonly organizationId: string | null;
   /** Restricts the credits, with filters of the list `warehouse`. */

@@ -31,18 +31,26 @@ export async function readKnown(
   );
 }
 
-/** Counts the organizations that have the app. */
-export async function countKnown(reader: Reader): Promise<number> {
+/** Counts the organizations that have the app, or whether one of them has it. */
+export async function countKnown(reader: Reader, organizationId: string | null = null): Promise<number> {
   return await countRows(
     reader,
-    queryBuilder.selectFrom('mirror.coverage').select('state').where('state', '<>', 'uninstalled'),
+    queryBuilder
+      .selectFrom('mirror.coverage')
+      .select('state')
+      .where('state', '<>', 'uninstalled')
+      .where(belongsTo(organizationId)),
   );
 }
 
 const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
 
 /** Counts the organizations whose lists with amounts have all been read at least once. */
-export async function countSummed(reader: Reader, are: 'installed' | 'uninstalled'): Promise<number> {
+export async function countSummed(
+  reader: Reader,
+  are: 'installed' | 'uninstalled',
+  organizationId: string | null = null,
+): Promise<number> {
   const read = queryBuilder
     .selectFrom('mirror.resource_states')
     .select('organization_id')
@@ -57,6 +65,7 @@ export async function countSummed(reader: Reader, are: 'installed' | 'uninstalle
     .selectFrom('mirror.coverage')
     .select('state')
     .where('state', are === 'installed' ? '<>' : '=', 'uninstalled')
+    .where(belongsTo(organizationId))
     .where('organization_id', 'in', read.except(unread));
   return await countRows(reader, summed);
 }
@@ -84,14 +93,7 @@ export async function readListCoverage(
     reader,
     selectInstalled(resource).distinct().where(belongsTo(organizationId)),
   );
-  const known = await countRows(
-    reader,
-    queryBuilder
-      .selectFrom('mirror.coverage')
-      .select('state')
-      .where('state', '<>', 'uninstalled')
-      .where(belongsTo(organizationId)),
-  );
+  const known = await countKnown(reader, organizationId);
   return { counted, known, missing: known - counted };
 }
 

@@ -7,6 +7,12 @@ import { fillOrganizations, MINUTE, openMirror } from '../support/mirror/open.js
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
+interface BalanceJson {
+  readonly rows: readonly { readonly kind: string; readonly what: string; readonly identity: string }[];
+}
+
+const selectKind = ({ rows }: BalanceJson, kind: string) => rows.filter(row => row.kind === kind);
+
 async function openBalanceScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
@@ -66,16 +72,18 @@ test('balance states how many of the known organizations its sums cover', async 
       trigger: 'schedule',
     });
   await write(2, 'active');
-  expect((await ask()).stderr).toContain('Covers every list of 1 of 2 organizations.');
-  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
+  expect((await ask()).stderr).toContain('Covers 1 of the 2 known organizations.');
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({
+    coverage: { counted: 1, known: 2, missing: 1 },
+  });
   await db.change(
     "UPDATE resource_states SET as_of = NULL, first_complete_at = NULL WHERE resource = 'inventory'",
   );
-  expect((await ask()).stderr).toContain('Covers every list of 0 of 2 organizations.');
+  expect((await ask()).stderr).toContain('Covers 0 of the 2 known organizations.');
   clock.at += MINUTE;
   await write(1, 'uninstalled');
   expect((await ask()).stderr).toContain(
-    'Covers every list of 0 of 1 organization.\nIncludes 1 organization that removed the app.',
+    'Covers 0 of the 1 known organization.\nIncludes 1 organization that removed the app.',
   );
 });
 
@@ -130,7 +138,10 @@ test('balance counts rows without a usable amount, whether or not the sums balan
   ];
   await read('retirements', two, { limit: 10, total: 2 });
   expect((await ask()).stderr).toContain('2 rows without a usable amount are in no total.');
-  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
+  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({
+    totals: { rows_without_amount: 2 },
+    caveats: [{ code: 'without_amount', rows: 2 }],
+  });
 });
 
 test('balance lists the rows of sums that do not balance and exits with 3', async () => {
@@ -146,7 +157,7 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
   expect(stdout).toContain('1 of 5 checks failed.\n');
   const result = JSON.parse((await ask('--json')).stdout);
   expect(result.balanced).toBe(false);
-  expect(result.not_balanced).toMatchObject([
+  expect(selectKind(result, 'difference')).toMatchObject([
     {
       identity: 'credits',
       found_micro: 98_000_000,
@@ -157,7 +168,7 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
   ]);
   const csv = (await ask('--csv')).stdout.split('\n');
   expect(csv[0]).toMatch(
-    /^identity,organization_name,organization_id,what,.*,difference_micro,balanced,why$/,
+    /^identity,organization_name,organization_id,what,.*,difference_micro,balanced,why,caveats$/,
   );
 });
 
@@ -180,8 +191,8 @@ test('two opposite errors do not cancel each other out', async () => {
     difference_micro: 0,
     balanced: false,
   };
-  expect(result.sums).toContainEqual(expect.objectContaining({ identity: 'credits', ...sum }));
-  expect(result.not_balanced.map(({ what }: { what: string }) => what)).toEqual([
+  expect(selectKind(result, 'sum')).toContainEqual(expect.objectContaining({ identity: 'credits', ...sum }));
+  expect(selectKind(result, 'difference').map(({ what }) => what)).toEqual([
     'warehouse c-2',
     'warehouse c-3',
   ]);
@@ -190,8 +201,10 @@ test('two opposite errors do not cancel each other out', async () => {
 test('balance of one organization has only its sums', async () => {
   const { ask, mirror, clock, read } = await openBalanceScene();
   await fillOrganizations({ mirror, clock, read }, 3);
-  const { sums } = JSON.parse((await ask('--organization', 'organization-2', '--json')).stdout);
-  expect(sums).toMatchObject([{ organization_id: 'organization-2', what: 'warehouse', rows: 2 }]);
+  const answer = JSON.parse((await ask('--organization', 'organization-2', '--json')).stdout);
+  expect(selectKind(answer, 'sum')).toMatchObject([
+    { organization_id: 'organization-2', what: 'warehouse', rows: 2 },
+  ]);
 });
 
 test('T85 ex-ante and ex-post credits are summed separately', async () => {
@@ -202,8 +215,8 @@ test('T85 ex-ante and ex-post credits are summed separately', async () => {
   await read('warehouse', [createCredit('c-1', '98', 'exPost'), createCredit('c-3', '40', 'exAnte')]);
   clock.at += MINUTE;
   await read('warehouse', [createCredit('c-1', '98', 'exPost'), createCredit('c-3', '30', 'exAnte')]);
-  const { sums } = JSON.parse((await ask('--json')).stdout);
-  expect(sums.filter(({ identity }: { identity: string }) => identity === 'credits')).toMatchObject([
+  const sums = selectKind(JSON.parse((await ask('--json')).stdout), 'sum');
+  expect(sums.filter(({ identity }) => identity === 'credits')).toMatchObject([
     { what: 'warehouse', type: 'exPost', found_micro: 98_000_000 },
     { what: 'warehouse', type: 'exAnte', found_micro: 30_000_000 },
   ]);

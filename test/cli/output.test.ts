@@ -5,7 +5,6 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
 import { type OutputFormat, type Row, printRows } from '../../src/cli/output/output-formats.js';
-import { describeTotal, sumRows } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
 interface PrintedStreams {
@@ -218,16 +217,6 @@ test('tonnes have thousands separators on a terminal and keep every digit', asyn
     (await printToStdout('table', ['amount'], rows, { ...printOptions, shape })).trim().split(/\s+/).slice(1);
   expect(await printAmounts(PLAIN_TERMINAL)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
   expect(await printAmounts({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
-});
-
-test('a total is exact, has its unit and states how many rows it excludes', () => {
-  const rows = [{ amount_micro: 1n }, { amount_micro: 9_007_199_254_740_993n }, { amount_micro: null }];
-  expect(describeTotal(sumRows(rows))).toBe(
-    '9,007,199,254.740994 t in 3 rows, excluding 1 without a usable amount',
-  );
-  const sums = [{ amount_micro: -2_500_000, rows: 3, rows_without_amount: 2 }];
-  expect(describeTotal(sumRows(sums))).toBe('-2.5 t in 3 rows, excluding 2 without a usable amount');
-  expect(describeTotal(sumRows([{ amount_micro: 1_000_000 }]))).toBe('1 t in 1 row');
 });
 
 test('JSON keeps digits that a JavaScript number cannot hold', async () => {

@@ -410,9 +410,9 @@ async function readEveryPage(
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf amountOf answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
-  describeBalanceCoverage describeCaveat describeExplanationReason describeFirstReads
+  describeCaveat describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findList findAmountCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
@@ -422,7 +422,7 @@ const PARTS = `
   readRetirementGroups readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf text
-  toExactSum toGapData toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness wordsOf worstOf
+  toExactSum toGapData toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

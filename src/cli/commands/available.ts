@@ -1,9 +1,8 @@
-import {
-  type AvailableCredits,
-  type ExcludedWarehouse,
-  readAvailable,
-  wasEverHeld,
-} from '../../query/available.js';
+import { describeTotals } from '../../query/answer/describe.js';
+import { collectRows, streamOf } from '../../query/answer/rows.js';
+import { serializeAnswer } from '../../query/answer/serialize.js';
+import { type AvailableAnswer, answerAvailable } from '../../query/answer-available.js';
+import { type ExcludedWarehouse, wasEverHeld } from '../../query/available.js';
 import { getFilterText } from '../../query/lists/parse-request.js';
 import type { ChosenFilter } from '../../query/lists/list.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
@@ -16,7 +15,9 @@ import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
 import { toListRequest, createFilterOptions } from '../lists/filter-options.js';
-import { describeTotal, sumRows } from '../output/totals.js';
+import { streamStdout } from '../io.js';
+import { printAnswerNotes } from '../output/answer.js';
+import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const CREDIT_COLUMNS = ['vintage', 'type', 'amount'];
@@ -60,15 +61,17 @@ export const AVAILABLE = defineCommand({
     const organizationId = getFilterText(request, 'organization_id');
     const creditFilters = request.filters.filter(({ name }) => name !== 'organization_id');
     const where = creditFilters.map(({ condition }) => condition);
-    const available = await readAvailable(reader, { organizationId, where });
-    const { rows, leftOut, known, uninstalled } = available;
-    assertAnyOrganizationKnown(available);
-    if (rows.length === 0) await assertFilterValuesExist(reader, creditFilters);
-    if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
-    else if (context.format === 'table') {
-      await printAvailable(context, available, request.filters.length > 0);
+    const answer = await answerAvailable(reader, { organizationId, where });
+    const { leftOut, uninstalled, totals } = answer;
+    assertAnyOrganizationKnown(answer);
+    if (totals.rows === 0) await assertFilterValuesExist(reader, creditFilters);
+    if (context.format === 'json') {
+      const more = { left_out: toSnakeKeys(leftOut), uninstalled };
+      await streamStdout(context.io, serializeAnswer(answer.rows, answer, toJson, more));
+    } else if (context.format === 'table') {
+      await printAvailable(context, answer, request.filters.length > 0);
     } else {
-      await context.printRows(CSV_COLUMNS, rows);
+      await context.printAnswer(answer, { tableColumns: [], fileColumns: CSV_COLUMNS, total: null });
       context.printNotice(...describeExcludedWarehouses(leftOut).map(line => `Left out: ${line}`));
     }
   },
@@ -87,11 +90,8 @@ async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenF
 }
 
 /** Throws if the mirror knows no organization yet. An empty result would then be misleading. */
-function assertAnyOrganizationKnown({
-  known: knownCount,
-  uninstalled: uninstalledCount,
-}: AvailableCredits): void {
-  if (knownCount + uninstalledCount > 0) return;
+function assertAnyOrganizationKnown({ coverage, uninstalled }: AvailableAnswer): void {
+  if ((coverage?.known ?? 0) + uninstalled > 0) return;
   throw createCheckError(
     'No warehouse has been read yet, and no active installation was found.',
     'Run "carbon-mirror sync" to look for installations; see "carbon-mirror status".',
@@ -101,48 +101,39 @@ function assertAnyOrganizationKnown({
 /** Prints the available credits, their total and the warehouses that were left out. */
 async function printAvailable(
   context: CommandContext,
-  { rows, known, warehouses, leftOut }: AvailableCredits,
+  { rows: stream, totals, leftOut, ...notes }: AvailableAnswer,
   isFiltered: boolean,
 ) {
-  const total = sumRows(rows);
-  if (rows.length > 0) {
-    const columns = [...TABLE_COLUMNS, ...(total.rowsWithoutAmount > 0 ? ['rows_without_amount'] : [])];
-    const freshnessByOwner = new Map<unknown, string>(
-      warehouses.map(warehouse => [warehouse.organization_id, wordsOf(warehouse)]),
+  const rows = (await collectRows(stream)).map(row => ({
+    ...row,
+    age: formatDuration(Number(row.age_seconds)),
+    freshness: wordsOf({ state: 'fresh', reason: null, failing_since: row.failing_since }),
+  }));
+  const isShortened = context.io.terminal.stdout && rows.length > MAX_CREDITS_SHOWN;
+  const shown = isShortened ? rows.slice(0, MAX_CREDITS_SHOWN) : rows;
+  if (rows.length === 0) {
+    const sentence = isFiltered
+      ? 'No available credits match these filters.'
+      : 'No credits are available now.';
+    await context.printLines(sentence);
+    printAnswerNotes(context.io, { ...notes, totals });
+  } else {
+    const columns = [...TABLE_COLUMNS, ...(totals.rowsWithoutAmount > 0 ? ['rows_without_amount'] : [])];
+    await context.printAnswer(
+      { ...notes, totals, rows: streamOf(shown) },
+      {
+        tableColumns: columns,
+        fileColumns: CSV_COLUMNS,
+        importantColumns: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
+        tonneColumns: ['amount'],
+        total: `${describeTotals(totals, 'credit', { subject: 'available now' })}.`,
+      },
     );
-    const tableRows = rows.map(row => ({
-      ...row,
-      age: formatDuration(Number(row['age_seconds'])),
-      freshness: freshnessByOwner.get(row['organization_id']) ?? null,
-    }));
-    const isShortened = context.io.terminal.stdout && tableRows.length > MAX_CREDITS_SHOWN;
-    await context.printRows(columns, isShortened ? tableRows.slice(0, MAX_CREDITS_SHOWN) : tableRows, {
-      importantColumns: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
-      tonneColumns: ['amount'],
-    });
-    if (isShortened) context.printNotice(`Showing ${MAX_CREDITS_SHOWN}. Use --csv or --json for all.`);
-    const owners = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
-    await context.printLines('', `Available now: ${describeTotal(total)} of ${owners}.`);
-  } else
-    await context.printLines(
-      isFiltered ? 'No available credits match these filters.' : 'No credits are available now.',
-    );
-  const failingCount = warehouses.filter(warehouse => warehouse.failing_since !== null).length;
-  const failing =
-    failingCount === 0 ? '' : ` The last read of ${formatCount(failingCount, 'warehouse')} failed.`;
-  await context.printLines(`${describeFreshCount(warehouses.length, known)}${failing}`);
+  }
+  if (isShortened) context.printNotice(`Showing ${MAX_CREDITS_SHOWN}. Use --csv or --json for all.`);
   if (leftOut.length === 0) return;
   const lines = describeExcludedWarehouses(leftOut).map(line => `  ${line}`);
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
-}
-
-/** Returns a sentence such as "2 of 5 organizations are up to date." */
-function describeFreshCount(freshCount: number, knownCount: number): string {
-  if (freshCount < knownCount)
-    return `${formatWithCommas(freshCount)} of ${formatCount(knownCount, 'organization')} are up to date.`;
-  return knownCount === 1
-    ? 'The only organization is up to date.'
-    : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
 /** Returns a line for each excluded warehouse. Counts many unread warehouses in one line. */

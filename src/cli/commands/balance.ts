@@ -1,11 +1,10 @@
-import type { Answer } from '../../query/answer/answer.js';
-import { describeCaveat } from '../../query/answer/caveat.js';
+import { streamOf } from '../../query/answer/rows.js';
+import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
 import {
   BALANCE_COLUMNS,
   type BalanceLine,
   type BalanceLines,
   collectBalance,
-  describeBalanceCoverage,
   describeVerdict,
   MAX_SUMS_SHOWN,
   readBalance,
@@ -19,7 +18,9 @@ import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError } from '../command-error.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
-import type { Row } from '../output/output-formats.js';
+import { streamStdout } from '../io.js';
+import { printAnswerNotes } from '../output/answer.js';
+import { type Row, toJson } from '../output/output-formats.js';
 import { createProgress } from '../output/progress.js';
 import { ORGANIZATION_OPTION } from '../options.js';
 
@@ -30,7 +31,7 @@ export const BALANCE = defineCommand({
   formats: { json: 'print as JSON', csv: 'print as CSV' },
   examples: ['carbon-mirror balance', 'carbon-mirror balance --organization ID --csv'],
   run: async (context, { organization }) => {
-    const { format, printNotice } = context;
+    const { format } = context;
     const reader = await context.openReader();
     const organizationId = await findOptionalOrganizationId(reader, organization);
     const showProgress = createProgress(context.io);
@@ -40,38 +41,20 @@ export const BALANCE = defineCommand({
     showProgress(null);
     const lines = await collectBalance(answer);
     const { sums, differences, balanced } = lines;
-    if (format === 'json') await context.printJson(toJson(organizationId, answer, lines));
-    else if (format === 'table') await printBalance(context, lines);
-    else await context.printRows(BALANCE_COLUMNS, [...sums, ...differences]);
-    if (organizationId === null && balanced !== null && answer.coverage !== null)
-      printNotice(describeBalanceCoverage(answer.coverage));
-    printNotice(...answer.caveats.map(describeCaveat));
+    const rows = streamOf([...sums, ...differences]);
+    if (format === 'json') {
+      const more = { organization_id: organizationId, balanced };
+      await streamStdout(context.io, serializeAnswer(rows, answer, toJson, more));
+    } else if (format === 'csv') {
+      const cells = withNotesCell(rows, answer);
+      await context.printRows([...BALANCE_COLUMNS, CAVEATS_COLUMN], cells);
+    } else await printBalance(context, lines);
+    printAnswerNotes(context.io, answer);
     if (balanced === null) throw createCheckError(NOTHING_KNOWN);
     if (!balanced)
       throw createCheckError('Some sums do not balance.', 'The table above shows each difference.');
   },
 });
-
-/** Returns the fields of the JSON output. */
-function toJson(
-  organizationId: string | null,
-  { totals, coverage, caveats }: Answer<BalanceLine>,
-  { balanced, sums, differences }: BalanceLines,
-) {
-  const uninstalled = caveats.find(({ code }) => code === 'uninstalled_included');
-  return {
-    organizationId,
-    organizations: coverage?.counted,
-    known: coverage?.known,
-    uninstalled: uninstalled?.code === 'uninstalled_included' ? uninstalled.organizations : 0,
-    balanced,
-    rowsWithoutAmount: totals?.rowsWithoutAmount,
-    sums,
-    notBalanced: differences,
-    coverage,
-    caveats,
-  };
-}
 
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 

@@ -3,7 +3,7 @@ import type { Answer, AnswerNotes } from '../../query/answer/answer.js';
 import { isUnknown } from '../../query/answer/caveat.js';
 import { describeNotes } from '../../query/answer/describe.js';
 import { describeGap } from '../../query/answer/gap.js';
-import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer } from '../../query/answer/serialize.js';
+import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
 import { describeFreshnessSum } from '../../query/freshness/words.js';
 import { type Io, printLines, printNotice, streamStdout } from '../io.js';
 import { type OutputFormat, printRows, type Row, toJson } from './output-formats.js';
@@ -28,7 +28,7 @@ export async function printAnswer(
 ): Promise<void> {
   if (format === 'json') await streamStdout(io, serializeAnswer(rows, notes, toJson));
   else if (format === 'csv')
-    await printRows(io, format, [...fileColumns, CAVEATS_COLUMN], addNotes(rows, notes), shape);
+    await printRows(io, format, [...fileColumns, CAVEATS_COLUMN], withNotesCell(rows, notes), shape);
   else {
     if (heading !== null) await printLines(io, formatHeading(heading, notes));
     await printRows(io, format, tableColumns, rows, shape);
@@ -41,11 +41,6 @@ export async function printAnswer(
 /** Prints to stderr what a reader must know. `heading` names one of several answers. */
 export function printAnswerNotes(io: Io, notes: AnswerNotes, heading: string | null = null): void {
   printNotice(io, ...formatAnswerNotes(notes, heading));
-}
-
-async function* addNotes(rows: AsyncIterable<Row>, notes: AnswerNotes): AsyncGenerator<Row> {
-  const cell = formatNotesCell(notes);
-  for await (const row of rows) yield { ...row, [CAVEATS_COLUMN]: cell };
 }
 
 function formatHeading(heading: string, { at }: AnswerNotes): string {

@@ -1,9 +1,8 @@
-import { describeCaveat } from '../../query/answer/caveat.js';
+import { describeNotes } from '../../query/answer/describe.js';
 import {
   type BalanceLine,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
   collectBalance,
-  describeBalanceCoverage,
   describeVerdict,
   type ReadableSums,
   readBalance,
@@ -76,8 +75,8 @@ export const BALANCE_FILES = createFilePages(
   async request => {
     const organizationId = await findChosenOrganization(request.reader, request.query);
     if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
-    const { rows } = await readBalance(request.reader, organizationId);
-    return { columns: EXPORTED_COLUMNS, rows: toFileRows(rows) };
+    const answer = await readBalance(request.reader, organizationId);
+    return { columns: EXPORTED_COLUMNS, rows: toFileRows(answer.rows), notes: answer };
   },
 );
 
@@ -106,16 +105,11 @@ async function reconcile(
 ): Promise<Reconciliation> {
   const answer = await readBalance(reader, organizationId);
   const { balanced, sums, differences } = await collectBalance(answer);
-  const { coverage, caveats } = answer;
-  const isOfOneOrganization = organizationId !== null;
   return {
     at: new Date(now).toISOString(),
     balanced,
     verdict: describeVerdict(sums),
-    notes: [
-      ...(isOfOneOrganization || coverage === null ? [] : [describeBalanceCoverage(coverage)]),
-      ...caveats.map(describeCaveat),
-    ],
+    notes: describeNotes(answer),
     sums: toReadableSums(sums),
     differences: differences.slice(0, MAX_SHOWN),
     differenceCount: differences.length,

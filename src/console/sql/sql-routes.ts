@@ -3,7 +3,7 @@ import { SqlQueryError } from '../../store/contract/sql-query.js';
 import { type Responder, parseForm } from '../responder.js';
 import { ORIGIN } from '../guard/guard.js';
 import { getVisitor } from '../guard/visitor.js';
-import { FILE_FORMATS } from '../downloads.js';
+import { FILE_FORMATS, writeCsv } from '../downloads.js';
 import {
   type SqlAccess,
   createSqlRunner,
@@ -49,9 +49,9 @@ export function addSqlRoutes(app: Express, access: SqlAccess, responder: Respond
   async function sendQueryCsv(request: Request, response: Response, sql: string): Promise<void> {
     try {
       const { columns, rows } = await queryRunner.streamRows(sql, createQueryVisitor(response));
-      const { type, write } = FILE_FORMATS.csv;
+      const { type } = FILE_FORMATS.csv;
       try {
-        await responder.sendFile(response, { type, name: 'answer.csv', text: write({ rows, columns }) });
+        await responder.sendFile(response, { type, name: 'answer.csv', text: writeCsv({ rows, columns }) });
       } finally {
         await discardRows(rows);
       }

@@ -11,10 +11,10 @@ export type Caveat =
   | { readonly code: 'never_read'; readonly organizations: number }
   /** Some rows are as they were last seen, because their lists are not fresh. */
   | { readonly code: 'last_seen'; readonly organizations: number }
-  /** The last read of some fresh lists failed. */
-  | { readonly code: 'last_read_failed'; readonly lists: number }
   /** Rows of organizations that removed the app are included. */
   | { readonly code: 'uninstalled_included'; readonly organizations: number }
+  /** The warehouses of some organizations are not fresh, so none of their credits is in the answer. */
+  | { readonly code: 'left_out'; readonly organizations: number }
   /** Some rows are in no total. */
   | { readonly code: 'without_amount'; readonly rows: number }
   /** Only the first rows are in the answer. */
@@ -64,10 +64,10 @@ export function describeCaveat(caveat: Caveat): string {
       return `Missing here: ${formatCount(caveat.organizations, 'organization')} whose list was never read completely.`;
     case 'last_seen':
       return `The rows of ${formatCount(caveat.organizations, 'organization')} are as last seen, because their lists are not fresh.`;
-    case 'last_read_failed':
-      return `The last read of ${formatCount(caveat.lists, 'list')} failed.`;
     case 'uninstalled_included':
       return `Includes ${formatCount(caveat.organizations, 'organization')} that removed the app.`;
+    case 'left_out':
+      return `The warehouses of ${formatCount(caveat.organizations, 'organization')} are left out, because they are not fresh.`;
     case 'without_amount':
       return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no total.`;
     case 'limited':

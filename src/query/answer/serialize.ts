@@ -7,11 +7,12 @@ import { toGapData } from './gap.js';
 /** The column of a CSV file that says how complete the rows are. */
 export const CAVEATS_COLUMN = 'caveats';
 
-/** Yields an object with the rows first, so that rows of any number can stream. */
+/** Yields an object with the rows first, so that rows of any number can stream. `more` has further fields of the answer. */
 export async function* serializeAnswer<Row>(
   rows: AsyncIterable<Row>,
   notes: AnswerNotes,
   toJson: (value: unknown) => string,
+  more: Readonly<Record<string, unknown>> = {},
 ): AsyncGenerator<string> {
   yield '{"rows": [';
   let separator = '\n';
@@ -20,7 +21,8 @@ export async function* serializeAnswer<Row>(
     separator = ',\n';
   }
   yield separator === '\n' ? ']' : '\n]';
-  for (const [name, value] of Object.entries(toData(notes))) yield `,\n${toJson(name)}: ${toJson(value)}`;
+  for (const [name, value] of Object.entries({ ...toData(notes), ...more }))
+    yield `,\n${toJson(name)}: ${toJson(value)}`;
   yield '\n}\n';
 }
 
@@ -67,6 +69,15 @@ function toSnakeNames(values: object): Readonly<Record<string, unknown>> {
       value,
     ]),
   );
+}
+
+/** Yields the rows of a CSV file, each with the notes of the answer in its last cell. */
+export async function* withNotesCell<Row extends object>(
+  rows: AsyncIterable<Row>,
+  notes: Pick<AnswerNotes, 'caveats' | 'gaps'>,
+): AsyncGenerator<Row & { readonly [CAVEATS_COLUMN]: string }> {
+  const cell = formatNotesCell(notes);
+  for await (const row of rows) yield { ...row, [CAVEATS_COLUMN]: cell };
 }
 
 /** Writes caveats and gaps as one cell of a CSV file, such as `never_read organizations=2; gap_never_read lists=3`. */

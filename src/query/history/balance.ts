@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { formatCount, formatWithCommas } from '../../text/numbers.js';
-import type { Answer, Coverage } from '../answer/answer.js';
+import { formatWithCommas } from '../../text/numbers.js';
+import type { Answer } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
@@ -67,8 +67,9 @@ export async function readBalance(
     if (!line.balanced) differences.push(line);
   }
   const rowsWithoutAmount = await countRowsWithoutAmount(reader, organizationId);
-  const [counted, known] = [await countSummed(reader, 'installed'), await countKnown(reader)];
-  const uninstalled = await countSummed(reader, 'uninstalled');
+  const counted = await countSummed(reader, 'installed', organizationId);
+  const known = await countKnown(reader, organizationId);
+  const uninstalled = await countSummed(reader, 'uninstalled', organizationId);
   const caveats: Caveat[] = [];
   if (uninstalled > 0) caveats.push({ code: 'uninstalled_included', organizations: uninstalled });
   if (rowsWithoutAmount > 0) caveats.push({ code: 'without_amount', rows: rowsWithoutAmount });
@@ -141,12 +142,6 @@ export async function collectBalance({ rows }: Answer<BalanceLine>): Promise<Bal
   for await (const line of rows) (line.kind === 'sum' ? sums : differences).push(line);
   const isKnown = sums.some(({ rows: count, opening_micro: opening }) => count > 0 || (opening ?? 0) > 0);
   return { sums, differences, balanced: isKnown ? differences.length === 0 : null };
-}
-
-/** Describes the coverage of a balance over all organizations in one sentence. */
-export function describeBalanceCoverage({ counted, known }: Coverage): string {
-  const share = counted === known && known > 1 ? 'all ' : `${formatWithCommas(counted)} of `;
-  return `Covers every list of ${share}${formatCount(known, 'organization')}.`;
 }
 
 /** Selects the sums that people see. A balanced sum without rows counts as a check, but is hidden. */
