@@ -315,7 +315,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
   sumRejected: forEachItem(SINCE, causes.sumRejected),
-  readRejectionCauses: forEachItem([0, NOW, NOON], causes.readRejectionCauses),
+  readRejections: forEachItem([0, NOW, NOON], causes.readRejections),
   readProcesses: forEachItem(['work', 'receive'] as const, readProcesses),
   readInstallations: runOnce(registry.readInstallations),
   readProjects: runOnce(registry.readProjects),
@@ -413,7 +413,7 @@ const PARTS = `
   allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
   describeCaveat describeExplanationReason describeFirstReads
-  describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeTotals describeUnchanged
+  describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeRejection describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findList findAmountCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readActivity, readPulse } from '../../src/query/inbox/activity.js';
 import { addEnds } from '../../src/query/inbox/outcomes.js';
-import { getRejectionAdvice, readRejectionCauses } from '../../src/query/inbox/rejected-webhooks.js';
-import { findTroubles } from '../../src/query/inbox/troubles.js';
+import { getRejectionAdvice, readRejections } from '../../src/query/inbox/rejected-webhooks.js';
+import { describeRejection, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row, Value } from '../../src/store/contract/tables.js';
 import { NOON } from '../support/inbox.js';
 import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
@@ -58,6 +58,8 @@ test('jobs that failed more than once are reported with the newest error', async
     {
       check: 'jobs',
       isFault: false,
+      isSevere: false,
+      action: null,
       found: '2 jobs failed more than once: answered 503',
       todo: 'It is retried automatically, at growing intervals.',
       href: '/jobs/3',
@@ -98,7 +100,7 @@ test('the queue is stalled if the oldest job is due for ten minutes and none tha
   await addJob(filled, 2, { run_at: minutesAgo(10), last_error: 'answered 503' });
   expect(await readDelayed(filled)).toEqual([
     {
-      what: 'The jobs in the queue do not move: the oldest has waited',
+      code: 'queue_stalled',
       since: minutesAgo(10),
       deliveryId: null,
       jobId: 2,
@@ -129,10 +131,10 @@ test('scheduled work is late after one interval, or after two if it fails', asyn
   await addJob(filled, 3, { ...scheduled, run_at: minutesAgo(0), created_at: minutesAgo(9), attempts: 1 });
   expect(await readDelayed(filled)).toEqual([]);
   await addJob(filled, 4, { ...scheduled, run_at: minutesAgo(1), created_at: minutesAgo(10), attempts: 1 });
-  const what = 'Scheduled work is older than its interval, and has waited';
-  expect(await readDelayed(filled)).toMatchObject([{ what, jobId: 4, since: minutesAgo(1) }]);
+  const code = 'schedule_overdue';
+  expect(await readDelayed(filled)).toMatchObject([{ code, jobId: 4, since: minutesAgo(1) }]);
   await addJob(filled, 5, { ...scheduled, run_at: minutesAgo(5) });
-  expect(await readDelayed(filled)).toMatchObject([{ what, jobId: 5, since: minutesAgo(5) }]);
+  expect(await readDelayed(filled)).toMatchObject([{ code, jobId: 5, since: minutesAgo(5) }]);
 });
 
 test('a refusal of the app is reported once, with its error, and not again as paused jobs', async () => {
@@ -143,6 +145,8 @@ test('a refusal of the app is reported once, with its error, and not again as pa
   expect(findTroubles(paused, NOON).find(({ check }) => check === 'jobs')).toEqual({
     check: 'jobs',
     isFault: false,
+    isSevere: false,
+    action: 'read_now',
     found: '1 job is paused',
     todo: 'Each waits for the cause named in its error, and is retried automatically.',
     href: '/jobs?state=paused',
@@ -152,10 +156,16 @@ test('a refusal of the app is reported once, with its error, and not again as pa
   await addJob(filled, 2, { ...refused, last_error: 'the key was refused' });
   await addJob(filled, 3, { ...refused, last_error: 'the app was refused' });
   const activity = await readActivity(filled.reader, NOON);
-  expect(activity.causes).toMatchObject([{ check: 'registry', found: 'the app was refused' }]);
+  expect(activity.causes).toEqual([{ code: 'registry_refuses', error: 'the app was refused' }]);
   const troubles = findTroubles(activity, NOON);
   expect(troubles.map(({ check }) => check)).toEqual(['registry', 'worker', 'receiver']);
-  expect(troubles[0]).toMatchObject({ isFault: true, href: '/jobs?state=paused', command: null });
+  expect(troubles[0]).toMatchObject({
+    isFault: true,
+    found: 'the app was refused',
+    href: '/jobs?state=paused',
+    command: null,
+    action: 'read_now',
+  });
   expect(troubles[1]).toMatchObject({
     isFault: true,
     found: 'No worker has ever run',
@@ -248,21 +258,23 @@ test('at most five causes of rejections are described, with the header or the st
   await inbox.countRejected(
     rejections.map((each, index) => ({ ...each, rejected: 9 - index, newestMsAgo: 0 })),
   );
-  const causes = await readRejectionCauses(reader, NOON + MINUTE);
+  const causes = await readRejections(reader, NOON + MINUTE);
   expect(causes.map(({ isFault }) => isFault)).toEqual([true, true, false, false, false]);
-  expect(causes.map(({ found }) => found)).toEqual([
+  expect(causes.map(cause => describeRejection(cause, NOON + MINUTE).found)).toEqual([
     '9 webhooks rejected since 12:00 UTC: signed in x-other-signature-256',
     '8 webhooks rejected since 12:00 UTC: signature not valid (401)',
     '7 webhooks rejected since 12:00 UTC: too large (413)',
     '6 webhooks rejected since 12:00 UTC: no signature (401)',
     '5 webhooks rejected since 12:00 UTC: wrong content type (415)',
   ]);
-  expect(causes[0]?.todo).toBe(
+  expect(causes[0] && describeRejection(causes[0], NOON + MINUTE).todo).toBe(
     'Check REGISTRY_HEADER_PREFIX: the sender uses "other". See "carbon-mirror deliveries rejected".',
   );
-  const [nextDay] = await readRejectionCauses(reader, NOON + 13 * 60 * MINUTE);
-  expect(nextDay?.found).toContain('since 2026-05-04 12:00 UTC');
-  expect(await readRejectionCauses(reader, NOON + 25 * 60 * MINUTE)).toEqual([]);
+  const [nextDay] = await readRejections(reader, NOON + 13 * 60 * MINUTE);
+  expect(nextDay && describeRejection(nextDay, NOON + 13 * 60 * MINUTE).found).toContain(
+    'since 2026-05-04 12:00 UTC',
+  );
+  expect(await readRejections(reader, NOON + 25 * 60 * MINUTE)).toEqual([]);
   expect(getRejectionAdvice({ reason: 'body_not_json', header_prefix: 'registry' })).toBe(
     'Check that no proxy changes the body. If none does, somebody else sent these.',
   );

@@ -9,11 +9,7 @@ import {
   readSyncsOfJob,
 } from '../../src/query/inbox/deliveries.js';
 import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
-import {
-  getRejectionAdvice,
-  readRejectionCauses,
-  sumRejected,
-} from '../../src/query/inbox/rejected-webhooks.js';
+import { getRejectionAdvice, readRejections, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
 import { reportFailingLists, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import type { ArrivedDelivery } from '../support/inbox.js';
@@ -72,11 +68,12 @@ test('a delivery that waits for more than a minute is reported as a problem with
   const early = await readActivity(reader, Date.parse(came) + MINUTE);
   expect([early.oldestUnreadAt, early.newestDeliveryAt, early.delayed]).toEqual([came, came, []]);
   const late = await readActivity(reader, Date.parse(came) + 2 * MINUTE);
-  expect(late.delayed).toMatchObject([{ since: came, deliveryId: id, error: null }]);
+  expect(late.delayed).toMatchObject([{ code: 'delivery_unread', since: came, deliveryId: id, error: null }]);
   const [trouble] = findTroubles(late, Date.parse(came) + 2 * MINUTE).filter(
     ({ check }) => check === 'backlog',
   );
   expect(trouble).toMatchObject({
+    found: 'A delivery is unread, and has waited for 2 min',
     isFault: true,
     href: `/deliveries/${id}`,
     command: `carbon-mirror deliveries show ${id}`,
@@ -129,13 +126,22 @@ test('rejected webhooks are summed over minutes, most frequent first, and are a 
     ['no_signature', 1],
   ]);
   expect((await sumRejected(reader, instant(clock.at))).map(each => each.rejected)).toEqual([3]);
-  const causes = await readRejectionCauses(reader, clock.at);
+  const causes = await readRejections(reader, clock.at);
   expect(causes.map(({ isFault }) => isFault)).toEqual([true, false]);
-  expect(causes[0]?.found).toMatch(/^5 webhooks rejected since .* UTC: signature not valid \(401\)$/);
-  expect((await readActivity(reader, clock.at)).causes).toMatchObject([{ check: 'rejected_webhooks' }]);
+  const activity = await readActivity(reader, clock.at);
+  expect(activity.causes).toMatchObject([
+    { code: 'webhooks_rejected', reason: 'signature_not_valid', status: 401, rejected: 5 },
+  ]);
+  expect(findTroubles(activity, clock.at)[0]).toMatchObject({
+    check: 'rejected_webhooks',
+    isSevere: false,
+    href: '/rejected-webhooks',
+    action: null,
+    found: expect.stringMatching(/^5 webhooks rejected since .* UTC: signature not valid \(401\)$/),
+  });
   clock.at += MINUTE;
   await deliver(filled);
-  expect((await readRejectionCauses(reader, clock.at)).map(({ isFault }) => isFault)).toEqual([false, false]);
+  expect((await readRejections(reader, clock.at)).map(({ isFault }) => isFault)).toEqual([false, false]);
 });
 
 test('each rejection reason has its own advice', () => {
@@ -161,6 +167,8 @@ test('failed jobs are a fault, and failed lists link to their organizations', as
   expect(activity.jobs).toMatchObject({ failed: 1, due: 0, running: 0 });
   expect(findTroubles(activity, clock.at).find(({ check }) => check === 'jobs')).toMatchObject({
     isFault: true,
+    isSevere: true,
+    action: 'retry',
     found: '1 job has failed',
     href: '/jobs?state=failed',
   });

@@ -196,19 +196,20 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
 function renderNotices(issues: readonly Trouble[], visitor: ButtonVisitor): Html {
   return html`${issues.map(
     issue =>
-      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${NOTICE_ACTIONS[issue.href]?.(visitor)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
+      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${issue.action !== null && NOTICE_ACTIONS[issue.action](visitor)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
   )}`;
 }
 
-/** Returns `bad` (red) for a missing worker or a failed job, and `doubt` (amber) for any other issue. */
-function findNoticeColour({ check, href }: Trouble): 'bad' | 'doubt' {
-  return check === 'worker' || href.endsWith('failed') ? 'bad' : 'doubt';
+function findNoticeColour({ isSevere }: Trouble): 'bad' | 'doubt' {
+  return isSevere ? 'bad' : 'doubt';
 }
 
-/** Buttons that remedy an issue, by the page that shows it. */
-const NOTICE_ACTIONS: Readonly<Record<string, (visitor: ButtonVisitor) => HtmlContent>> = {
-  '/jobs?state=failed': visitor => renderButton(visitor, '/jobs/retry', 'Retry'),
-  '/jobs?state=paused': visitor => renderButton(visitor, '/read-now', 'Read now'),
+/** Buttons that remedy an issue. */
+const NOTICE_ACTIONS: Readonly<
+  Record<NonNullable<Trouble['action']>, (visitor: ButtonVisitor) => HtmlContent>
+> = {
+  retry: visitor => renderButton(visitor, '/jobs/retry', 'Retry'),
+  read_now: visitor => renderButton(visitor, '/read-now', 'Read now'),
 };
 
 /** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */

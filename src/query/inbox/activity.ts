@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { PARTIAL_READ } from '../../inbox/job.js';
-import { getRegistryAccessAdvice } from '../../registry/errors.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { countRows, readFirst, readOne } from '../read.js';
 import { readBacklog } from './backlog.js';
 import { instantBefore, MINUTE_MS } from './instant-before.js';
-import { readRejectionCauses, sumRejected } from './rejected-webhooks.js';
+import { type RejectedSum, readRejections, sumRejected } from './rejected-webhooks.js';
 
 const DAY_MS = 86_400_000;
 
@@ -74,19 +73,18 @@ export async function readProcesses({ all }: Reader, role: Role) {
   );
 }
 
-/** Why the registry cannot be read, or its webhooks do not arrive, with advice. */
-export interface Cause {
-  readonly check: 'registry' | 'rejected_webhooks';
-  readonly found: string;
-  readonly todo: string;
-}
+/** Why the registry cannot be read, or its webhooks do not arrive. */
+export type Cause =
+  | { readonly code: 'registry_refuses'; readonly error: string }
+  | ({ readonly code: 'webhooks_rejected' } & RejectedSum);
 
 async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
-  const rejections = await readRejectionCauses(reader, now);
-  const faults = rejections.filter(({ isFault }) => isFault);
+  const rejections = await readRejections(reader, now);
   return [
     ...(await readAccessCauses(reader)),
-    ...faults.map(({ check, found, todo }) => ({ check, found, todo })),
+    ...rejections.flatMap(({ isFault, ...sum }) =>
+      isFault ? [{ code: 'webhooks_rejected' as const, ...sum }] : [],
+    ),
   ];
 }
 
@@ -102,8 +100,8 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
       .orderBy('id', 'desc')
       .limit(1),
   );
-  const found = paused?.last_error;
-  return found ? [{ check: 'registry', found, todo: getRegistryAccessAdvice('unauthorized') }] : [];
+  const error = paused?.last_error;
+  return error ? [{ code: 'registry_refuses', error }] : [];
 }
 
 /** Reads when the newest delivery or duplicate arrived. A row counts duplicates for at most a minute. */

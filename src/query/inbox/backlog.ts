@@ -20,11 +20,11 @@ export async function readBacklog(reader: Reader, now: number) {
   const unread = await findOldestUnread(reader, now);
   const lateDelivery = unread !== null && unread.since < instantBefore(now, MINUTE_MS) ? unread : null;
   const items = [
-    ['A delivery is unread, and has waited', lateDelivery],
-    ['Scheduled work is older than its interval, and has waited', await findOverdueScheduledJob(reader, now)],
-    ['The jobs in the queue do not move: the oldest has waited', await findStalledJob(reader, now)],
+    ['delivery_unread', lateDelivery],
+    ['schedule_overdue', await findOverdueScheduledJob(reader, now)],
+    ['queue_stalled', await findStalledJob(reader, now)],
   ] as const;
-  return { unread, delayed: items.flatMap(([what, item]) => (item === null ? [] : [{ what, ...item }])) };
+  return { unread, delayed: items.flatMap(([code, item]) => (item === null ? [] : [{ code, ...item }])) };
 }
 
 /** How many of the oldest due jobs are searched for the oldest delivery. */

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { formatCount } from '../../text/numbers.js';
 import { readOne } from '../read.js';
 
 export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
@@ -33,13 +32,16 @@ export async function sumRejected({ all }: Reader, since: string) {
 }
 
 const DAY_MS = 86_400_000;
-const MAX_CAUSES = 5;
+const MAX_REJECTIONS = 5;
 
-/**
- * Describes the webhooks that were rejected in the last 24 hours. If they were signed and none has been accepted since, the
- * settings of this program are probably wrong.
- */
-export async function readRejectionCauses(reader: Reader, now: number) {
+/** Webhooks that were rejected in the last 24 hours for one reason. */
+export interface Rejection extends RejectedSum {
+  /** Whether the settings of this program are probably wrong: they were signed, and none has been accepted since. */
+  readonly isFault: boolean;
+}
+
+/** Reads which webhooks were rejected in the last 24 hours. The most frequent come first. */
+export async function readRejections(reader: Reader, now: number): Promise<Rejection[]> {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
   const { acceptedAt } = await readOne(
     reader,
@@ -48,28 +50,15 @@ export async function readRejectionCauses(reader: Reader, now: number) {
       .select(eb => eb.fn.max<string | null>('received_at').as('acceptedAt'))
       .where('verdict', '=', 'accepted'),
   );
-  return sums.slice(0, MAX_CAUSES).map(sum => ({
-    check: 'rejected_webhooks' as const,
+  return sums.slice(0, MAX_REJECTIONS).map(sum => ({
+    ...sum,
     isFault: isSigned(sum) && (acceptedAt ?? '') < sum.since,
-    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${formatMinute(sum.since, now)}: ${describeReason(sum)}`,
-    todo: `${getRejectionAdvice(sum)} See "carbon-mirror deliveries rejected".`,
   }));
 }
 
 /** Whether the sender tried to sign its webhooks, so that it may be the registry. */
 function isSigned({ status, header_prefix: prefix }: RejectedSum): boolean {
   return status === 401 && prefix !== '';
-}
-
-/** Formats a minute, with its day unless that is today. */
-function formatMinute(minute: string, now: number): string {
-  const [day = '', time] = minute.split('T');
-  return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
-}
-
-function describeReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
-  if (reason === 'no_signature' && prefix !== '') return `signed in x-${prefix}-signature-256`;
-  return `${reason.replaceAll('_', ' ')} (${status})`;
 }
 
 /** Returns what to check if webhooks are rejected for a reason. */

@@ -1,30 +1,39 @@
 import { formatAge } from '../../text/duration.js';
 import { formatCount } from '../../text/numbers.js';
+import { getRegistryAccessAdvice } from '../../registry/errors.js';
 import type { Activity, Cause } from './activity.js';
+import { getRejectionAdvice, type RejectedSum } from './rejected-webhooks.js';
 
 /** A problem that somebody has to look at. The commands doctor and status and the page Now show the same text. */
 export interface Trouble {
-  readonly check: Cause['check'] | 'worker' | 'receiver' | 'backlog' | 'jobs' | 'lists';
+  readonly check: 'registry' | 'rejected_webhooks' | 'worker' | 'receiver' | 'backlog' | 'jobs' | 'lists';
   readonly isFault: boolean;
+  /** Whether nothing more is read, or a person has to act. */
+  readonly isSevere: boolean;
   readonly found: string;
   readonly todo: string;
   /** The page with the details. */
   readonly href: string;
   /** The command with the details. Null if `todo` names it. */
   readonly command: string | null;
+  /** What a person can do about it in the console. */
+  readonly action: 'retry' | 'read_now' | null;
 }
+
+const MINOR = { isSevere: false, action: null } as const;
 
 export function findTroubles(activity: Activity, now: number): Trouble[] {
   const { jobs, delayed, causes } = activity;
-  const isRefused = causes.some(({ check }) => check === 'registry');
+  const isRefused = causes.some(({ code }) => code === 'registry_refuses');
   return [
-    ...causes.map(cause => ({ ...cause, isFault: true, href: CAUSE_PAGES[cause.check], command: null })),
+    ...causes.map(cause => reportCause(cause, now)),
     ...reportMissingProcess(activity, 'worker', now),
     ...reportMissingProcess(activity, 'receiver', now),
-    ...delayed.map(({ what, since, deliveryId, jobId, error }) => ({
+    ...delayed.map(({ code, since, deliveryId, jobId, error }) => ({
+      ...MINOR,
       check: 'backlog' as const,
       isFault: true,
-      found: `${what} for ${formatAge(since, now)}${error === null ? '' : `: ${error}`}`,
+      found: `${DELAYS[code]} for ${formatAge(since, now)}${error === null ? '' : `: ${error}`}`,
       todo:
         error === null ? 'It has not failed: it is waiting for its turn.' : 'It is retried automatically.',
       ...(deliveryId === null ? linkToItem('jobs', jobId) : linkToItem('deliveries', deliveryId)),
@@ -39,11 +48,15 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
       ...linkToItem('jobs', jobs.retrying_job),
     }),
     ...reportJobs(jobs.failed, ['has failed', 'have failed'], {
+      isFault: true,
+      isSevere: true,
+      action: 'retry',
       todo: 'The next scheduled read retries it. To retry now, run "carbon-mirror jobs retry --all".',
       ...linkToJobs('failed'),
     }),
     // The cause of a refusal is reported already.
     ...reportJobs(isRefused ? 0 : jobs.paused, ['is paused', 'are paused'], {
+      action: 'read_now',
       todo: 'Each waits for the cause named in its error, and is retried automatically.',
       ...linkToJobs('paused'),
     }),
@@ -55,15 +68,59 @@ export function reportFailingLists(count: number): Trouble[] {
   if (count === 0) return [];
   const found = `The last read of ${formatCount(count, 'list')} failed or looked implausible`;
   const todo = 'Each is read again automatically. The page of its organization shows the error.';
-  return [
-    { check: 'lists', isFault: false, found, todo, href: '/organizations', command: 'carbon-mirror status' },
-  ];
+  const links = { href: '/organizations', command: 'carbon-mirror status' };
+  return [{ ...MINOR, check: 'lists', isFault: false, found, todo, ...links }];
 }
 
-const CAUSE_PAGES: Readonly<Record<Cause['check'], string>> = {
-  registry: '/jobs?state=paused',
-  rejected_webhooks: '/rejected-webhooks',
-};
+/** How each kind of waiting work is described. How long it has waited follows. */
+const DELAYS = {
+  delivery_unread: 'A delivery is unread, and has waited',
+  schedule_overdue: 'Scheduled work is older than its interval, and has waited',
+  queue_stalled: 'The jobs in the queue do not move: the oldest has waited',
+} as const;
+
+function reportCause(cause: Cause, now: number): Trouble {
+  const common = { ...MINOR, isFault: true, command: null };
+  switch (cause.code) {
+    case 'registry_refuses':
+      return {
+        ...common,
+        check: 'registry',
+        found: cause.error,
+        todo: getRegistryAccessAdvice('unauthorized'),
+        href: '/jobs?state=paused',
+        action: 'read_now',
+      };
+    case 'webhooks_rejected':
+      return {
+        ...common,
+        check: 'rejected_webhooks',
+        ...describeRejection(cause, now),
+        href: '/rejected-webhooks',
+      };
+    default:
+      return cause satisfies never;
+  }
+}
+
+/** Describes webhooks that were rejected for one reason, and what to check. */
+export function describeRejection(sum: RejectedSum, now: number): Pick<Trouble, 'found' | 'todo'> {
+  return {
+    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${formatMinute(sum.since, now)}: ${describeReason(sum)}`,
+    todo: `${getRejectionAdvice(sum)} See "carbon-mirror deliveries rejected".`,
+  };
+}
+
+/** Formats a minute, with its day unless that is today. */
+function formatMinute(minute: string, now: number): string {
+  const [day = '', time] = minute.split('T');
+  return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
+}
+
+function describeReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
+  if (reason === 'no_signature' && prefix !== '') return `signed in x-${prefix}-signature-256`;
+  return `${reason.replaceAll('_', ' ')} (${status})`;
+}
 
 const PROCESSES = {
   worker: { command: 'work', href: '/jobs' },
@@ -79,12 +136,14 @@ function reportMissingProcess(activity: Activity, check: keyof typeof PROCESSES,
       ? `No ${check} has ever run`
       : `No ${check} is running: its last heartbeat was ${formatAge(seenAt, now)} ago`;
   const { command, href } = PROCESSES[check];
+  const todo = `Start "carbon-mirror ${command}" (or "up").`;
   return [
-    { check, isFault: true, found, todo: `Start "carbon-mirror ${command}" (or "up").`, href, command: null },
+    { check, isFault: true, isSevere: check === 'worker', found, todo, href, command: null, action: null },
   ];
 }
 
-type JobAdvice = Pick<Trouble, 'todo' | 'href' | 'command'> & { readonly error?: string | null };
+type JobAdvice = Pick<Trouble, 'todo' | 'href' | 'command'> &
+  Partial<Pick<Trouble, 'isFault' | 'isSevere' | 'action'>> & { readonly error?: string | null };
 
 /** Reports jobs in a state, such as "2 jobs have failed". */
 function reportJobs(
@@ -94,7 +153,7 @@ function reportJobs(
 ): Trouble[] {
   if (count === 0) return [];
   const found = `${formatCount(count, 'job')} ${count === 1 ? singular : plural}${error === undefined ? '' : `: ${error}`}`;
-  return [{ check: 'jobs', isFault: advice.href.endsWith('failed'), found, ...advice }];
+  return [{ ...MINOR, check: 'jobs', isFault: false, found, ...advice }];
 }
 
 /** Links to one job or delivery, or to the list if its id is unknown. */

@@ -4,9 +4,9 @@ import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { compareStandings, type FreshnessStanding, wordsOf } from '../../../query/freshness/words.js';
-import { readRejectionCauses } from '../../../query/inbox/rejected-webhooks.js';
+import { readRejections } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
-import { findTroubles } from '../../../query/inbox/troubles.js';
+import { describeRejection, findTroubles } from '../../../query/inbox/troubles.js';
 import { readLatestAnswers } from '../../../query/freshness/latest-answers.js';
 import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
@@ -158,10 +158,13 @@ export const MIRROR_CHECKS = {
   },
 
   rejected_webhooks: async ({ reader, now }) => {
-    const causes = await readRejectionCauses(reader, now);
-    if (causes.length === 0)
+    const rejections = await readRejections(reader, now);
+    if (rejections.length === 0)
       return [ok('rejected_webhooks', 'no webhooks were rejected in the last 24 hours')];
-    return causes.map(({ isFault, check, found, todo }) => (isFault ? fail : warn)(check, found, todo));
+    return rejections.map(({ isFault, ...sum }) => {
+      const { found, todo } = describeRejection(sum, now);
+      return (isFault ? fail : warn)('rejected_webhooks', found, todo);
+    });
   },
 
   /** Reports replayed deliveries. The signed text contains no time, so a captured delivery stays valid forever. */
