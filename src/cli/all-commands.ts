@@ -27,11 +27,14 @@ import { TOKENS } from './commands/tokens.js';
 import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
+import { RETIREMENTS } from '../query/lists/lists.js';
 import { createListGroups } from './lists/list-groups.js';
+import { createTotalsCommand } from './lists/totals-command.js';
 
 /** The command group of each list. It has the subcommands `list`, `show`, and those named here. */
 const LIST_GROUPS = createListGroups({
   reservations: RESERVATIONS,
+  retirements: { totals: createTotalsCommand(RETIREMENTS) },
   certificates: { export: EXPORT },
   deliveries: DELIVERIES,
   jobs: JOBS,

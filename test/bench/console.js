@@ -199,11 +199,12 @@ async function statementsOf(reader, path, pattern) {
   /** @type {Set<string>} */
   const asked = new Set();
   /** @type {(reader: Reader) => Reader} */
-  const watch = ({ all, stream, inSnapshot, shown }) => ({
+  const watch = ({ all, stream, inSnapshot, shown, asText }) => ({
     all: statement => all(note(statement)),
     stream: statement => stream(note(statement)),
     inSnapshot: work => inSnapshot(inside => work(watch(inside))),
     shown,
+    asText,
   });
   /** @type {<Statement extends Parameters<Reader['shown']>[0]>(statement: Statement) => Statement} */
   const note = statement => (asked.add(reader.shown(statement)), statement);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
@@ -104,6 +105,7 @@ function createReaderWith(replaced: Partial<OpenReader>): OpenReader {
     stream: async function* () {},
     inSnapshot: async work => await work(reader),
     shown: () => '',
+    asText: instant => sql`${instant}`,
     close: async () => undefined,
     ...replaced,
   };

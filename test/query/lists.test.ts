@@ -62,7 +62,7 @@ test('the order of each list is total: it places nulls and ends with a unique co
   expect(await orderOf('projects')).toBe('num ASC NULLS FIRST, id ASC, version ASC');
   expect(await orderOf('retirements')).toBe('created_at DESC NULLS LAST, version DESC');
   for (const { name } of ALL_LISTS)
-    expect(await orderOf(name), name).toMatch(/\b(version|id|status) (ASC|DESC)$/);
+    expect(await orderOf(name), name).toMatch(/\b(version|id|number|status) (ASC|DESC)$/);
 });
 
 test('a list that is read from an index has one sort direction, so that one comparison finds the start of a page', () => {

@@ -111,6 +111,7 @@ export function listCommandArguments({
     'deliveries show': () => ['1'],
     'deliveries rejected': () => [],
     'deliveries replay': () => ['1'],
+    'retirements totals': () => ['--by', 'organization'],
     'jobs list': () => [],
     'jobs show': () => ['1'],
     'jobs retry': () => ['--all'],

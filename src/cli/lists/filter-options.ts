@@ -19,7 +19,12 @@ export function createFilterOptions({ filters }: List): Record<string, FilterOpt
 }
 
 /** The placeholders of options by the kind of filter, where it is not `text`. */
-const PLACEHOLDERS: Readonly<Record<string, string>> = { installation: 'name', year: 'year' };
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  installation: 'name',
+  year: 'year',
+  from: 'date',
+  until: 'date',
+};
 
 function createFilterOption(name: string, filter: Filter): FilterOption {
   const { kind, description } = filter;

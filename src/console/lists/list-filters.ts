@@ -29,12 +29,19 @@ export async function readFilterChoices(list: List, { reader, at }: ConsoleReque
   return choices;
 }
 
+/** The page to which a filter form leads, and fields that only this page has. */
+interface FilterForm {
+  readonly path: string;
+  readonly fields: Parameters<typeof renderFilterBar>[1];
+}
+
 /** Renders the filter form of a list. Returns false if the list has no filters. */
 export function renderFilters(
   list: List,
   listRequest: ListRequest,
   { at }: ConsoleRequest,
   choices: FilterChoices,
+  { path, fields }: FilterForm = { path: `/${list.name}`, fields: [] },
 ): Html | false {
   // A replaced filter is shown only if the URL uses it.
   const isReplaced = (name: string, { replacedBy }: Filter) =>
@@ -45,12 +52,15 @@ export function renderFilters(
   const filters = Object.entries(list.filters).filter(([name, filter]) => !isReplaced(name, filter));
   if (filters.length === 0) return false;
   return renderFilterBar(
-    `/${list.name}`,
-    filters.map(([name, filter]) => ({
-      label: filter.label,
-      input: renderFilterInput(name, filter, choices, getFilterText(listRequest, name)),
-    })),
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(`/${list.name}`, at)}">Clear filters</a>`}`,
+    path,
+    [
+      ...fields,
+      ...filters.map(([name, filter]) => ({
+        label: filter.label,
+        input: renderFilterInput(name, filter, choices, getFilterText(listRequest, name)),
+      })),
+    ],
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(path, at)}">Clear filters</a>`}`,
   );
 }
 

@@ -53,7 +53,7 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
 }
 
 /** Parses the list filters in the URL. Returns a fault if a filter value is invalid. */
-async function parseListRequest(
+export async function parseListRequest(
   list: List,
   { reader, query, at, now }: ConsoleRequest,
 ): Promise<ListRequest | PageFault> {
@@ -78,11 +78,17 @@ async function renderRows(
   });
   const columns = createListColumns(answer.list, request, answer.rowFreshness);
   return html`${renderAnswerNotes(answer, now)}
-<section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
+<section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra: html`${renderFileLinks(`/${name}`, query, { after: null })}${renderTotalsLink(listRequest.list, query)}` })}
 ${renderPageLinks(`/${name}`, query, answer)}
 </section>
 ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
+}
+
+/** Renders the link to the totals of retirements with the same filters. */
+function renderTotalsLink({ name }: List, query: URLSearchParams): Html | false {
+  if (name !== 'retirements') return false;
+  return html` <a href="${withQuery('/retirement-totals', query, { after: null })}">Totals</a>`;
 }
 
 /** Renders the pagination links "First page" and "Next page". */

@@ -9,6 +9,7 @@ import { JOB } from './job.js';
 import { createNowPage } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
+import { RETIREMENT_TOTALS } from './retirement-totals.js';
 import { SEARCH } from './search.js';
 import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 
@@ -19,6 +20,7 @@ export const createPages = (): readonly ConsolePage[] => [
   createBalancePage(),
   ...BALANCE_FILES,
   ...ALL_LISTS.flatMap(createListPages),
+  ...RETIREMENT_TOTALS,
   ORGANIZATION,
   ...CREDIT_AND_PROJECT_PAGES,
   RETIREMENT,

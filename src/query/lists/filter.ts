@@ -140,14 +140,27 @@ export function byYear<const Column extends string>(column: Column): Filter<Colu
   return { ...PLAIN, column, kind: 'year', option, description, label: option, replacedBy: 'from' };
 }
 
-/** Filters pages by a first and a last day. */
+/** Filters by a first and a last day. */
 export function byDays<const Column extends string>(
   column: Column,
 ): { readonly from: Filter<Column>; readonly until: Filter<Column> } {
-  const options = { ...PLAIN, column, option: null, description: '' };
   return {
-    from: { ...options, kind: 'from', label: 'from' },
-    until: { ...options, kind: 'until', label: 'until' },
+    from: {
+      ...PLAIN,
+      column,
+      kind: 'from',
+      option: 'since',
+      description: 'only from this date on: a day, month, quarter, year or instant in UTC',
+      label: 'from',
+    },
+    until: {
+      ...PLAIN,
+      column,
+      kind: 'until',
+      option: 'until',
+      description: 'only up to the end of this date, given as for --since',
+      label: 'until',
+    },
   };
 }
 

@@ -64,11 +64,25 @@ function isCollected(range: RowRange): boolean {
   return range.kind !== 'all' && range.limit <= MAX_COLLECTED_ROWS;
 }
 
+/** The rows of a request that the mirror knows, and how complete and fresh they are. */
+export interface KnownRows {
+  readonly selection: ListRequest;
+  readonly notes: Omit<AnswerNotes, 'totals'>;
+}
+
+/** Limits a request to the lists that are known at its instant. */
+export async function readKnownRows(reader: Reader, request: ListRequest): Promise<KnownRows> {
+  const { list, at } = request;
+  const known = await readKnownLists(reader, request);
+  return known === null || at === null
+    ? { selection: request, notes: toNotesNow(list, at, await readFreshness(reader, request)) }
+    : { selection: limitToKnown(request, known), notes: toNotesAt(at, known) };
+}
+
 async function answerList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
   const { list, at, filters } = request;
-  const known = await readKnownLists(reader, request);
-  const freshness = await readFreshness(reader, request);
-  const selection = known === null ? request : limitToKnown(request, known);
+  const { selection, notes } = await readKnownRows(reader, request);
+  const { freshness } = notes;
   const { rows, totals, next, sql } = await readRows(reader, selection, range);
   // A page of fresh lists does not show how fresh each row is.
   const skipsRows = at !== null || (range.kind === 'page' && freshness.every(isFresh));
@@ -78,7 +92,6 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     list.isOffer && at === null && !areAllFresh && totals.amounts !== null && totals.rows > 0
       ? await readAvailable(reader, selection)
       : null;
-  const notes = known === null || at === null ? toNotesNow(list, at, freshness) : toNotesAt(at, known);
   const caveats = [
     ...notes.caveats,
     ...(totals.rows === 0 ? await findUnmatchedFilters(reader, request) : []),

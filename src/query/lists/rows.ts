@@ -229,7 +229,8 @@ function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]
   );
 }
 
-function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
+/** Selects the organization of a row of `listed`, with its name at the instant of the rows. */
+export function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
   if (ownerColumnOf(list) !== OWNER)
     return sql`${sql.table('mirror.installations')} AS installed JOIN ${sql.table('mirror.organizations')} AS owner
       ON owner.id = installed.organization_id WHERE installed.id = listed.installation_id`;

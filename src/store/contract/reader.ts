@@ -6,6 +6,7 @@ import {
   PostgresQueryCompiler,
   type PrimitiveValueListNode,
   type QueryCompiler,
+  type RawBuilder,
   type RootOperationNode,
   type SchemableIdentifierNode,
 } from 'kysely';
@@ -29,6 +30,8 @@ export interface Reader {
   readonly inSnapshot: <T>(work: (reader: Reader) => Promise<T>) => Promise<T>;
   /** Returns a query as SQL that people can run. */
   readonly shown: (query: Query<unknown>) => string;
+  /** Returns an instant as text in UTC, such as `2026-05-04T12:00:00.000Z`. */
+  readonly asText: (instant: Expression<string>) => RawBuilder<string>;
 }
 
 /** Something with open connections. */

@@ -1,5 +1,6 @@
 import { PostgresQueryCompiler, type PrimitiveValueListNode } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
+import { POSTGRES_FUNCTIONS } from '../sql/functions.js';
 import { AT_ONCE, compileQuery, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open-postgres.js';
@@ -31,6 +32,7 @@ export function createReader({ begin }: Postgres): Reader {
     },
     inSnapshot,
     shown: statement => formatQuery(statement),
+    asText: POSTGRES_FUNCTIONS.asText,
   };
 }
 
@@ -53,6 +55,7 @@ function readerIn({ query }: Transaction): Reader {
     },
     inSnapshot: work => work(reader),
     shown: statement => formatQuery(statement),
+    asText: POSTGRES_FUNCTIONS.asText,
   };
   return reader;
 }

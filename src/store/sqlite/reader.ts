@@ -1,5 +1,6 @@
 import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryCompiler } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
+import { SQLITE_FUNCTIONS } from '../sql/functions.js';
 import { compileQuery, type OpenReader, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-read-only.js';
@@ -27,6 +28,7 @@ export function createReader(db: Sqlite): Reader {
       for (const row of prepare(query).iterate()) yield toSafeNumbers(row);
     },
     shown: query => formatQuery(query, 'without schemas'),
+    asText: SQLITE_FUNCTIONS.asText,
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };
   return {

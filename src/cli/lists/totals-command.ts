@@ -1,0 +1,51 @@
+import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { GROUPINGS, parseGroupings, readGroupTotals } from '../../query/lists/group-totals.js';
+import type { List } from '../../query/lists/list.js';
+import { createCheckError, createUsageError } from '../command-error.js';
+import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
+import { definePastDate, defineText, withDefault } from '../options.js';
+import { createFilterOptions, toListRequest } from './filter-options.js';
+import { UNKNOWN_ADVICE } from './print-list-answer.js';
+
+const DEFAULT_GROUPING = 'organization';
+
+/** Creates the subcommand that adds up the rows of a list in groups, such as `retirements totals`. */
+export function createTotalsCommand(list: List): Command {
+  return defineCommand({
+    summary: `Add up ${list.plural} in groups`,
+    options: {
+      ...createFilterOptions(list),
+      by: withDefault(
+        defineText('columns', `group by these, separated by commas: ${GROUPINGS.join(', ')}`),
+        DEFAULT_GROUPING,
+      ),
+      asOf: definePastDate('add up the rows as of this date'),
+    },
+    formats: ROW_FORMATS,
+    examples: [
+      `carbon-mirror ${list.name} totals --year 2025 --by organization,month`,
+      `carbon-mirror ${list.name} totals --by beneficiary --as-of 2025-12-31 --csv > totals.csv`,
+    ],
+    run: async (context, { by, asOf, ...filterOptions }) => {
+      const groupings = parseGroupings(by);
+      if ('fault' in groupings) throw createUsageError(`--by: ${groupings.fault}`);
+      const reader = await context.openReader();
+      const request = await toListRequest(context, list, { filterOptions, instant: asOf?.until ?? null });
+      const answer = await readGroupTotals(reader, request, groupings);
+      const unknown = describeUnknown(answer);
+      if (unknown !== null && answer.at !== null)
+        throw createCheckError([...answer.gaps.map(describeGap), unknown], UNKNOWN_ADVICE);
+      const names = answer.columns.map(({ name }) => name);
+      await context.printAnswer(answer, {
+        tableColumns: answer.totals.rowsWithoutAmount === 0 ? names.slice(0, -1) : names,
+        fileColumns: names,
+        importantColumns: names,
+        tonneColumns: ['amount_exact'],
+        emptyMessage: answer.empty,
+        total: answer.totals.rows === 0 ? null : describeTotals(answer.totals, list.singular),
+      });
+      if (unknown !== null) throw createCheckError(unknown, UNKNOWN_ADVICE);
+    },
+  });
+}

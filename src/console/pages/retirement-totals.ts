@@ -1,0 +1,117 @@
+import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
+import { collectRows } from '../../query/answer/rows.js';
+import {
+  GROUPINGS,
+  type GroupTotalsAnswer,
+  type Grouping,
+  parseGroupings,
+  readGroupTotals,
+} from '../../query/lists/group-totals.js';
+import type { ListRequest } from '../../query/lists/list.js';
+import { RETIREMENTS } from '../../query/lists/lists.js';
+import type { Row } from '../../store/contract/tables.js';
+import { renderAnswerNotes, renderGaps } from '../components/answer.js';
+import { withAsOf } from '../components/as-of.js';
+import { capitalize } from '../components/column-labels.js';
+import { html, type Html } from '../components/html.js';
+import { renderPageHead } from '../components/detail-page.js';
+import { renderTable, type TableColumn } from '../components/table.js';
+import { isNumericKind, renderValue } from '../components/table-cell.js';
+import { createFilePages, renderFileLinks } from '../downloads.js';
+import { readFilterChoices, renderFilters } from '../lists/list-filters.js';
+import { parseListRequest } from '../lists/list-page.js';
+import type { ConsolePage, ConsoleRequest, PageFault } from '../page.js';
+
+const NAME = 'retirement-totals';
+const PATH = `/${NAME}`;
+const TITLE = 'Totals of retirements';
+const DEFAULT_GROUPING: Grouping = 'organization';
+const URL_OPTIONS = { hasHistory: true, parameters: [...Object.keys(RETIREMENTS.filters), 'by'] };
+
+/** The page of retirements that are added up in groups, and its downloads. */
+export const RETIREMENT_TOTALS: readonly ConsolePage[] = [
+  {
+    path: PATH,
+    ...URL_OPTIONS,
+    render: async request => {
+      const totalsRequest = await parseTotalsRequest(request);
+      if ('fault' in totalsRequest) return totalsRequest;
+      const { listRequest, groupings } = totalsRequest;
+      const choices = await readFilterChoices(RETIREMENTS, request);
+      const filters = renderFilters(RETIREMENTS, listRequest, request, choices, {
+        path: PATH,
+        fields: [{ label: 'group by', input: renderGroupings(groupings) }],
+      });
+      const parent = { href: withAsOf('/retirements', request.at), title: 'Retirements' };
+      return {
+        title: TITLE,
+        body: html`${renderPageHead(parent, TITLE, false)}
+${filters}`,
+        renderRest: () => renderTotals(request, totalsRequest),
+      };
+    },
+  },
+  ...createFilePages(NAME, URL_OPTIONS, async request => {
+    const totalsRequest = await parseTotalsRequest(request);
+    if ('fault' in totalsRequest) return totalsRequest;
+    const answer = await readAnswer(request, totalsRequest);
+    const unknown = describeUnknown(answer);
+    if (request.at !== null && unknown !== null) return { fault: unknown };
+    return { rows: answer.rows, columns: answer.columns.map(({ name }) => name), notes: answer };
+  }),
+];
+
+interface TotalsRequest {
+  readonly listRequest: ListRequest;
+  readonly groupings: readonly Grouping[];
+}
+
+/** Parses the filters and the groupings in the URL. */
+async function parseTotalsRequest(request: ConsoleRequest): Promise<TotalsRequest | PageFault> {
+  const words = request.query.getAll('by').filter(word => word !== '');
+  const groupings = parseGroupings(words.join(',') || DEFAULT_GROUPING);
+  if ('fault' in groupings) return groupings;
+  const listRequest = await parseListRequest(RETIREMENTS, request);
+  return 'fault' in listRequest ? listRequest : { listRequest, groupings };
+}
+
+async function readAnswer(
+  { reader }: ConsoleRequest,
+  { listRequest, groupings }: TotalsRequest,
+): Promise<GroupTotalsAnswer> {
+  return await readGroupTotals(reader, listRequest, groupings);
+}
+
+/** Renders a checkbox for each grouping. */
+function renderGroupings(chosen: readonly Grouping[]): Html {
+  return html`<span class="choices">${GROUPINGS.map(
+    grouping =>
+      html`<label><input type="checkbox" name="by" value="${grouping}"${chosen.includes(grouping) && html` checked`}> ${grouping}</label> `,
+  )}</span>`;
+}
+
+/** Renders the table of groups with its total and what a reader must know. */
+async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsRequest): Promise<Html> {
+  const answer = await readAnswer(request, totalsRequest);
+  const { now, query } = request;
+  const replaced = answer.columns.flatMap(({ name, link }) =>
+    link === null || link.idColumn === name ? [] : link.idColumn,
+  );
+  const columns = answer.columns
+    .filter(({ name }) => !replaced.includes(name))
+    .filter(({ name }) => name !== 'rows_without_amount' || answer.totals.rowsWithoutAmount > 0)
+    .map(
+      ({ name, label, kind, placeholder }): TableColumn<Row> => ({
+        name: capitalize(name === 'rows' ? 'retirements' : label),
+        numeric: isNumericKind(kind),
+        cell: row =>
+          row[name] === null && placeholder !== null
+            ? html`<span class="quiet">${placeholder}</span>`
+            : renderValue(kind, row[name], now),
+      }),
+    );
+  const caption = describeTotals(answer.totals, RETIREMENTS.singular);
+  return html`${renderAnswerNotes(answer, now)}
+<section id="rows">${renderTable(caption, columns, await collectRows(answer.rows), { empty: html`${answer.empty}`, captionExtra: renderFileLinks(PATH, query, {}) })}</section>
+${renderGaps(answer)}`;
+}
