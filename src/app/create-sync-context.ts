@@ -19,14 +19,25 @@ export interface SyncDependencies {
 
 /** Creates the objects that sync jobs need. Deletes mirrored members if `mirrorMembers` is false. */
 export async function createSyncContext(
-  settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
+  settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays' | 'consoleActions'>,
   dependencies: SyncDependencies,
 ): Promise<SyncContext> {
   const { inbox, mirror: port, pdfs, client, now, random } = dependencies;
-  const { appId, mirrorMembers, retentionDays } = settings;
+  const { appId, mirrorMembers, retentionDays, consoleActions: runsOrders } = settings;
   const mirror = createMirror(port, now, { mirrorMembers });
   if (!mirrorMembers) await mirror.removeMembers();
   await pdfs.prepare();
   const certificates = createCertificateStore(port, pdfs, now);
-  return { inbox, mirror, certificates, client, appId, mirrorMembers, retentionDays, now, random };
+  return {
+    inbox,
+    mirror,
+    certificates,
+    client,
+    appId,
+    mirrorMembers,
+    retentionDays,
+    runsOrders,
+    now,
+    random,
+  };
 }

@@ -43,7 +43,15 @@ const LIST_GROUPS = createListGroups({
 const pickListGroups = (...names: readonly string[]) =>
   Object.fromEntries(Object.entries(LIST_GROUPS).filter(([name]) => names.includes(name)));
 /** Lists that the help shows under another heading than "Read data". */
-const GROUPED_ELSEWHERE = ['certificates', 'restatements', 'deliveries', 'jobs', 'syncs', 'reservations'];
+const GROUPED_ELSEWHERE = [
+  'certificates',
+  'restatements',
+  'deliveries',
+  'jobs',
+  'syncs',
+  'reservations',
+  'orders',
+];
 
 /**
  * All commands by the heading under which the help shows them, in its order.
@@ -68,7 +76,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
     snapshot: SNAPSHOT,
   },
   Webhooks: { ...pickListGroups('deliveries', 'jobs'), trigger: TRIGGER },
-  'Write to the registry': { ...pickListGroups('reservations'), 'install-url': INSTALL_URL },
+  'Write to the registry': { ...pickListGroups('reservations', 'orders'), 'install-url': INSTALL_URL },
   Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickListGroups('syncs'), migrate: MIGRATE },
   Maintain: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   'HTTP API': { tokens: TOKENS },

@@ -19,6 +19,7 @@ export const JOB_KINDS = [
   'certificates',
   'discover',
   'tick',
+  'order',
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 

@@ -23,6 +23,7 @@ import type {
   PruneResult,
   RetriedJob,
 } from './job.js';
+import type { OrderPort } from './order.js';
 import type { ProcessIdentity, InboxPulse } from './process.js';
 import type { RejectionCount } from './rejection.js';
 import type { TokenStore } from './token.js';
@@ -48,7 +49,7 @@ export interface ReceiverPort {
 }
 
 /** Everything that workers and commands do with the jobs and deliveries of an inbox. */
-export interface InboxPort extends ReceiverPort {
+export interface InboxPort extends ReceiverPort, OrderPort {
   /**
    * Claims due jobs in fair order, at most one for each slot. Within a part, only one job of an installation or organization
    * runs at a time. A job without attempts left fails instead. A lease that would outlast one that begins now was

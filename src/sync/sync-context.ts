@@ -13,6 +13,8 @@ export interface SyncContext {
   /** False keeps names and e-mail addresses of members out of the mirror. */
   readonly mirrorMembers: boolean;
   readonly retentionDays: number;
+  /** Whether orders of the console are carried out. False refuses them. */
+  readonly runsOrders: boolean;
   readonly now: () => number;
   readonly random: () => number;
   readonly onRead?: (summary: ReadSummary) => void;

@@ -3,6 +3,7 @@
  * A schedule enqueues a tick, a tick enqueues one job per installation, and the receiver enqueues a job per delivery;
  * the worker claims jobs and hands each to the handler of its kind (`JOB_HANDLERS`).
  * - plan.ts decides which resources a job reads; installation/ reads one installation; read/ reads one list.
+ * - orders/ carries out what people have ordered in the console.
  * - outcome.ts maps every failure to what happens to the job; fetch-certificates.ts downloads PDF files.
  * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
  */
@@ -11,6 +12,7 @@ import { getRegistryAccessAdvice, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './fetch-certificates.js';
 import type { SyncContext } from './sync-context.js';
 import { readInstallation } from './installation/read-installation.js';
+import { runOrder } from './orders/run-order.js';
 import { describeFailure } from './outcome.js';
 import type { JobKind } from '../inbox/job.js';
 import { isJobKind } from './plan.js';
@@ -31,6 +33,7 @@ const JOB_HANDLERS: Readonly<Record<JobKind, SyncJobHandler>> = {
   certificates: fetchCertificates,
   discover: discoverInstallations,
   tick: runTick,
+  order: runOrder,
 };
 
 /** Creates the handler for jobs of all kinds. The handler throws `bad_request` for an unknown kind. */

@@ -69,7 +69,7 @@ test('schema --grants prints the GRANT statements of each purpose for a role wit
       '',
     ].join('\n'),
   );
-  for (const purpose of ['receive', 'work']) {
+  for (const purpose of ['receive', 'work', 'console']) {
     expect((await runCommand(['schema', '--grants', purpose, 'r'])).stdout).toMatch(/^GRANT /);
   }
   expect(await runCommand(['schema', '--grants', 'read'])).toMatchObject({ exitCode: 2 });

@@ -105,6 +105,11 @@ export function listCommandArguments({
     'certificates list': () => [],
     'certificates show': async () => [await selectValue(FIRST_ROWS.retirement)],
     'certificates export': () => [join(folder, `export${tag}`)],
+    'orders list': async () => {
+      await insertOrder(demo, warehouseCreditId);
+      return [];
+    },
+    'orders show': () => ['1'],
     'syncs list': () => [],
     'syncs show': () => ['1'],
     'deliveries list': () => [],
@@ -126,4 +131,20 @@ export function listCommandArguments({
     trigger: () => ['warehouseTransaction', ...organizationOption],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
   };
+}
+
+/** Stores an order that was refused, unless it is stored. */
+async function insertOrder(
+  { change, organizationIds: [organizationId = ''] }: DemoMirror,
+  creditId: string,
+): Promise<void> {
+  await change(
+    `INSERT INTO inbox.orders (key, actor, action, organization_id, credit_id, amount_exact, state, result, created_at, finished_at)
+      VALUES ('an order', 'dana@example.com', 'reserve', ?, ?, '2.5', 'refused', 'Only 1 t is available.', ?, ?)
+      ON CONFLICT DO NOTHING`,
+    organizationId,
+    creditId,
+    '2026-05-04T12:00:00.000Z',
+    '2026-05-04T12:00:01.000Z',
+  );
 }

@@ -34,7 +34,7 @@ export async function openJobStage({ context: overrides, aheadMs = 0 }: JobStage
   const files = join(folder, 'certificates');
   const { id: appId } = installed.app;
   const context = await createSyncContext(
-    { appId, mirrorMembers: true, retentionDays: 90 },
+    { appId, mirrorMembers: true, retentionDays: 90, consoleActions: true },
     {
       inbox: createInboxPort(inbox, now),
       mirror: createMirrorPort(mirror, files),

@@ -60,7 +60,11 @@ export interface ProgramOptions {
   readonly permissions?: Readonly<Record<string, string>>;
   readonly http?: Partial<HttpOptions>;
   readonly worker?: Partial<SyncServiceOptions>;
-  readonly context?: { readonly mirrorMembers?: boolean; readonly retentionDays?: number };
+  readonly context?: {
+    readonly mirrorMembers?: boolean;
+    readonly retentionDays?: number;
+    readonly consoleActions?: boolean;
+  };
   /** True to start no worker. */
   readonly receiveOnly?: boolean;
 }
@@ -225,7 +229,13 @@ export async function openSyncContext(program: Program, options: ProgramOptions)
   const { engine, sandbox, app, time } = program;
   const store = await engine.openWriters(time.now);
   onTestFinished(store.close);
-  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90, ...options.context };
+  const settings = {
+    appId: app.id,
+    mirrorMembers: true,
+    retentionDays: 90,
+    consoleActions: false,
+    ...options.context,
+  };
   const client = createTestClient(sandbox, app, time.now, options.http);
   return createSyncContext(settings, { ...store, client, now: time.now, random: () => 0 });
 }

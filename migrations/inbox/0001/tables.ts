@@ -1,4 +1,5 @@
 import { index, type Part, raw, table } from '../../schema.js';
+import { ORDERS } from './orders.js';
 
 export const TABLES = [
   table(
@@ -78,7 +79,7 @@ export const TABLES = [
       id: ['id', 'id of the job; rises in the order of creation'],
       kind: [
         'text',
-        'kind of work: installation (read one installation), or retry, reservations, certificates, discover or tick',
+        'kind of work: installation (read one installation), or retry, reservations, certificates, discover, tick or order',
         'NOT NULL',
       ],
       organization_id: [
@@ -239,6 +240,7 @@ export const TABLES = [
       'when the token was last used, exact to about a minute; NULL if it was never used',
     ],
   }),
+  ...ORDERS,
 ] as const;
 
 /** Indexes that only PostgreSQL needs. */

@@ -266,6 +266,15 @@ const DEFINITIONS = [
       'A file with a name and a role (read or act) on each line. Visitors of the proxy who are not in it may only read.',
     parse: makeOptional(createPathParser('the name of a file'), null),
   }),
+  defineSetting({
+    name: 'CONSOLE_ACTIONS',
+    property: 'consoleActions',
+    roles: ['console', 'work'],
+    default: 'off',
+    description:
+      '`on` lets people who may act reserve, retire, transfer and release credits in the console. The worker needs it, too.',
+    parse: convertParsed(createChoiceParser(['on', 'off']), choice => choice === 'on'),
+  }),
   defineExternalSetting({
     name: 'MIRROR_DATABASE_URL',
     description:

@@ -54,6 +54,7 @@ const OPERATIONAL_TABLES = [
   'resource_states',
   'deliveries',
   'jobs',
+  'orders',
   'rejected_webhooks',
   'processes',
 ];

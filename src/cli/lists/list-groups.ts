@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   reservations: ['list --state outstanding'],
   'inventory-requests': ['list --organization ID --state pending'],
   restatements: ['list --year 2024', 'list --organization ID --limit 0 --csv > restatements.csv'],
+  orders: ['list --state unknown', 'list --actor dana --csv'],
   certificates: ['export audit --organization ID --as-of yesterday'],
   deliveries: ['rejected'],
   jobs: ['list --state failed', 'retry --all'],

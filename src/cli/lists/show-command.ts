@@ -86,8 +86,13 @@ export async function findNumberedRow(context: CommandContext, list: List, id: s
   if (row !== null) return row;
   throw createNotFoundError(
     `There is no ${list.singular} ${id}.`,
-    `See "carbon-mirror ${list.name} list".${list.resource === null ? ' Finished ones are kept for RETENTION_DAYS.' : ''}`,
+    `See "carbon-mirror ${list.name} list".${isPruned(list) ? ' Finished ones are kept for RETENTION_DAYS.' : ''}`,
   );
+}
+
+/** Whether old rows of a list of the mirror's own are deleted. */
+function isPruned({ resource, name }: List): boolean {
+  return resource === null && name !== 'orders';
 }
 
 interface RowRequest {

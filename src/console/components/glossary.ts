@@ -8,6 +8,7 @@ export const JOB_KIND_MEANINGS: Readonly<Record<string, string>> = {
   certificates: 'downloads certificates only',
   discover: 'looks for new installations',
   tick: 'starts a scheduled round of reads',
+  order: 'carries out an order from the console',
 };
 
 /** Explains columns whose names are words of carbon-mirror. Help shows them all. */

@@ -33,7 +33,7 @@ interface NavigationSection {
 
 const SECTIONS = [
   createSection('Now', ''),
-  createSection('Credits', 'warehouse inventory reservations projects inventory-requests'),
+  createSection('Credits', 'warehouse inventory reservations orders projects inventory-requests'),
   createSection('Retirements', 'retirements certificates'),
   createSection('Organizations', 'organizations installations members addresses'),
   createSection('Changes', 'changes restatements balance'),

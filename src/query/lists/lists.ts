@@ -2,6 +2,7 @@
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import type { Row } from '../../store/contract/tables.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
+import { ORDER_ACTIONS, ORDER_STATES } from '../../inbox/order.js';
 import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
@@ -454,6 +455,37 @@ export const SYNCS = defineOwnList({
   },
 });
 
+export const ORDERS = defineOwnList({
+  from: 'inbox.orders',
+  name: 'orders',
+  singular: 'order',
+  plural: 'orders',
+  summary: 'List and show orders that people gave in the console',
+  empty: 'No orders yet. CONSOLE_ACTIONS=on allows them.',
+  columns: [
+    id('id', { isImportant: true }),
+    instant('created_at'),
+    text('actor', { placeholder: 'sign-in link' }),
+    text('action', { isImportant: true }),
+    state('state', { isImportant: true }),
+    tonnes('amount_exact'),
+    ORGANIZATION_NAME,
+    text('beneficiary'),
+    text('result', { isImportant: true }),
+    idOf('reservation_id', 'reservations'),
+    idOf('credit_id', 'warehouse'),
+    ORGANIZATION_ID,
+  ],
+  detailList: 'orders',
+  filters: {
+    state: byState(ORDER_STATES, 'state'),
+    action: byChoice('action', ORDER_ACTIONS, 'action'),
+    actor: byPart('actor', 'actor'),
+    organization_id: BY_ORGANIZATION,
+    ...byDays('created_at'),
+  },
+});
+
 export const REJECTED_WEBHOOKS = defineOwnList({
   from: 'inbox.rejected_webhooks',
   name: 'rejected-webhooks',
@@ -500,6 +532,7 @@ export const MIRRORED: readonly List[] = [
 export const ALL_LISTS: readonly List[] = [
   ...MIRRORED,
   RESTATEMENTS,
+  ORDERS,
   DELIVERIES,
   REJECTED_WEBHOOKS,
   JOBS,

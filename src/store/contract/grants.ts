@@ -1,4 +1,4 @@
-export const PURPOSES = ['receive', 'work', 'read', 'api'] as const;
+export const PURPOSES = ['receive', 'work', 'console', 'read', 'api'] as const;
 export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 
 /** The privileges of each purpose. The role that migrates owns the schemas and needs none. */
@@ -15,6 +15,12 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
     'SELECT, INSERT ON ALL TABLES IN SCHEMA evidence',
     'UPDATE ON evidence.sealer',
     'UPDATE (salt, record, subject, ended, observed, dated, micro, read_at, is_complete, code, plain_code) ON evidence.leaves',
+  ],
+  console: [
+    'USAGE ON SCHEMA inbox, mirror',
+    'SELECT ON ALL TABLES IN SCHEMA inbox, mirror',
+    'INSERT, UPDATE ON inbox.jobs',
+    'INSERT ON inbox.orders',
   ],
   read: ['USAGE ON SCHEMA inbox, mirror', 'SELECT ON ALL TABLES IN SCHEMA inbox, mirror'],
   api: [

@@ -16,6 +16,7 @@ import type { Attestation, LeafKind } from '../../evidence/port.js';
 import type { EpochReason } from '../../events/port.js';
 import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
+import type { ORDER_ACTIONS, ORDER_STATES } from '../../inbox/order.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
 import { type Family, relationsOf } from '../migrations.js';
 import type {
@@ -68,6 +69,8 @@ interface Closed {
   readonly 'inbox.deliveries.verdict': (typeof VERDICTS)[number];
   readonly 'inbox.jobs.part': (typeof PARTS)[number];
   readonly 'inbox.jobs.state': (typeof JOB_STATES)[number];
+  readonly 'inbox.orders.action': (typeof ORDER_ACTIONS)[number];
+  readonly 'inbox.orders.state': (typeof ORDER_STATES)[number];
   readonly 'inbox.processes.role': (typeof PROCESS_ROLES)[number];
 }
 

@@ -4,6 +4,7 @@ import type { InboxDatabase } from './inbox-database.js';
 import type { JobSteps } from './job-steps.js';
 import { createRetention } from './retention.js';
 import { createQueries } from './inbox-queries.js';
+import { createOrders } from './orders.js';
 import { createSettlements } from './settle-jobs.js';
 import { createTokenStore } from './tokens.js';
 
@@ -35,6 +36,7 @@ export function createInboxStore(
     };
   }
 
+  const orders = createOrders(database);
   const { settle, retryFailed, prioritizeFailed } = createSettlements(database, steps);
   return {
     ...own,
@@ -42,10 +44,12 @@ export function createInboxStore(
     ...createRetention(database),
     ...createQueries(database),
     tokens: createTokenStore(database),
+    ...orders,
     settle,
     store: andWake(own.store),
     enqueue: andWake(own.enqueue),
     enqueueOnce: andWake(own.enqueueOnce),
+    placeOrder: andWake(orders.placeOrder),
     retryFailed: andWake(retryFailed),
     prioritizeFailed: andWake(prioritizeFailed),
   };

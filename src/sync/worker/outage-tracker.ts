@@ -47,8 +47,8 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
         outageSuspected = true;
         return;
       }
-      // A tick and a certificate job can succeed without an answer of the registry: they prove nothing.
-      if (job.part === 'data' && job.kind !== 'tick') await recordSuccess();
+      // These jobs can succeed without an answer of the registry: they prove nothing.
+      if (job.part === 'data' && job.kind !== 'tick' && job.kind !== 'order') await recordSuccess();
     },
   };
 }

@@ -72,6 +72,7 @@ const context = {
   client,
   appId,
   mirrorMembers: true,
+  runsOrders: false,
   retentionDays: 90,
   now,
   random: Math.random,

@@ -81,7 +81,7 @@ async function failedInsert(credits: number): Promise<Failed> {
       });
     },
   };
-  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
+  const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90, consoleActions: false };
   const client = createTestClient(sandbox, app, time.now);
   const parts = { ...store, mirror, client, now: time.now, random: () => 0 };
   const worker = createSyncService(await createSyncContext(settings, parts), {

@@ -1,0 +1,91 @@
+/**
+ * Orders: what a person has asked the worker to do at the registry, such as to reserve credits. An order is waiting, sending,
+ * done, refused or unknown. The state `sending` is on the disk before the registry is called, so a crash can never lead to a
+ * second call: an order that is found in this state is looked up and never sent again.
+ */
+export const ORDER_ACTIONS = ['reserve', 'retire', 'transfer', 'release'] as const;
+export type OrderAction = (typeof ORDER_ACTIONS)[number];
+
+export const ORDER_STATES = ['waiting', 'sending', 'done', 'refused', 'unknown'] as const;
+export type OrderState = (typeof ORDER_STATES)[number];
+
+/** The kind of the jobs that carry orders out. */
+export const ORDER_JOB = 'order';
+
+/** An order that no worker has begun by then is refused, because its person no longer expects it. A reservation ends then, too. */
+export const ORDER_LIFETIME_MS = 10 * 60_000;
+
+/** What a person confirmed. */
+export interface NewOrder {
+  /** The random UUID of the confirmation form. Posts with the same key are one order. */
+  readonly key: string;
+  /** The name that the sign-in proxy sent, or null without a proxy. */
+  readonly actor: string | null;
+  readonly action: OrderAction;
+  readonly organizationId: string;
+  readonly creditId: string;
+  /** Tonnes, with the digits that the person typed. */
+  readonly amount: string;
+  /** Null for an order that reserves credits. */
+  readonly reservationId: string | null;
+  /** The organization that receives the credits, for a transfer. */
+  readonly receiverId: string | null;
+  readonly beneficiary: string | null;
+  readonly reason: string | null;
+  readonly comment: string | null;
+}
+
+export interface Order extends NewOrder {
+  readonly id: number;
+  readonly state: OrderState;
+  /** When the registry was called, by its clock. Null before. */
+  readonly sentAt: string | null;
+}
+
+/** How an order ended. */
+export interface OrderEnd {
+  readonly state: 'done' | 'refused' | 'unknown';
+  /** A sentence for people. */
+  readonly result: string;
+  /** The reservation that an order to reserve led to, if it is done. */
+  readonly reservationId?: string;
+}
+
+/** Why an order was not begun: it is too old, another order with the same target is being sent, or it was begun before. */
+export type StartResult = 'started' | 'expired' | 'busy' | 'begun before';
+
+/** What the inbox does with orders. */
+export interface OrderPort {
+  /**
+   * Stores an order together with its job. An order with a known key is not stored again, whatever it contains. Returns the
+   * stored order.
+   */
+  readonly placeOrder: (order: NewOrder) => Promise<Order>;
+  readonly readOrder: (key: string) => Promise<Order | null>;
+  /** Sets a waiting order to `sending`. Resolves when that is flushed to disk. Only one caller gets `started`. */
+  readonly startOrder: (key: string, sentAt: string) => Promise<StartResult>;
+  /** Records the end of an order. Returns false if it had ended before; `done` replaces `unknown`. */
+  readonly finishOrder: (key: string, end: OrderEnd) => Promise<boolean>;
+  /** Lists the reservations that are the results of other orders for this credit. */
+  readonly listOrderedReservations: (
+    order: Pick<Order, 'key' | 'organizationId' | 'creditId'>,
+  ) => Promise<readonly string[]>;
+}
+
+/** Returns whether two orders ask for the same thing in the name of the same person. */
+export function isSameOrder(one: NewOrder, other: NewOrder): boolean {
+  const list = (order: NewOrder) => [
+    order.key,
+    order.actor,
+    order.action,
+    order.organizationId,
+    order.creditId,
+    order.amount,
+    order.action === 'reserve' ? null : order.reservationId,
+    order.receiverId,
+    order.beneficiary,
+    order.reason,
+    order.comment,
+  ];
+  return JSON.stringify(list(one)) === JSON.stringify(list(other));
+}

@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { PRIORITIES } from '../../inbox/job.js';
+import {
+  type NewOrder,
+  type Order,
+  ORDER_JOB,
+  ORDER_LIFETIME_MS,
+  type OrderPort,
+} from '../../inbox/order.js';
+import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { AtTime, InboxDatabase } from './inbox-database.js';
+
+const own = named('inbox.orders');
+const other = named('inbox.orders', 'other');
+const job = named('inbox.jobs');
+
+const ORDER_CELLS = {
+  id: own.id,
+  key: own.key,
+  actor: own.actor,
+  action: own.action,
+  organizationId: own.organization_id,
+  creditId: own.credit_id,
+  amount: own.amount_exact,
+  reservationId: own.reservation_id,
+  receiverId: own.receiver_id,
+  beneficiary: own.beneficiary,
+  reason: own.reason,
+  comment: own.comment,
+  state: own.state,
+  sentAt: own.sent_at,
+};
+
+type Placement = AtTime & {
+  readonly key: string;
+  readonly actor: string | null;
+  readonly action: NewOrder['action'];
+  readonly organizationId: string;
+  readonly creditId: string;
+  readonly amount: string;
+  readonly reservationId: string | null;
+  readonly receiverId: string | null;
+  readonly beneficiary: string | null;
+  readonly reason: string | null;
+  readonly comment: string | null;
+};
+const INSERT_ORDER = prepared(({ fn }, params: Params<Placement>) => {
+  const insert = insertFrom(
+    'inbox.orders',
+    {
+      key: fn.cast('text', params.key),
+      actor: fn.cast('text', params.actor),
+      action: fn.cast('text', params.action),
+      organization_id: fn.cast('text', params.organizationId),
+      credit_id: fn.cast('text', params.creditId),
+      amount_exact: fn.cast('text', params.amount),
+      reservation_id: fn.cast('text', params.reservationId),
+      receiver_id: fn.cast('text', params.receiverId),
+      beneficiary: fn.cast('text', params.beneficiary),
+      reason: fn.cast('text', params.reason),
+      comment: fn.cast('text', params.comment),
+      sent_at: sql<null>`NULL`,
+      result: sql<null>`NULL`,
+      created_at: fn.clock(params.now),
+      finished_at: sql<null>`NULL`,
+    },
+    sql`WHERE true`,
+  );
+  return sqlStatement`${insert} ON CONFLICT (${own.key}) DO NOTHING`;
+});
+
+type JobRequest = AtTime & { readonly dedupeKey: string; readonly payload: string };
+/**
+ * The job names no organization, so it never waits for a read of the organization: a reservation ends after ten minutes. It is
+ * stored once, even if the order is posted again after the job was done.
+ */
+const INSERT_JOB = prepared(({ fn }, { now, dedupeKey, payload }: Params<JobRequest>) =>
+  insertFrom(
+    'inbox.jobs',
+    {
+      kind: sql.lit(ORDER_JOB),
+      organization_id: sql<null>`NULL`,
+      installation_id: sql<null>`NULL`,
+      dedupe_key: fn.cast('text', dedupeKey),
+      trigger: sql.lit('person'),
+      priority: sql.lit<number>(PRIORITIES.announced),
+      payload: fn.cast('json', payload),
+      run_at: fn.clock(now),
+      claimed_until: sql<null>`NULL`,
+      claim: sql<null>`NULL`,
+      started_at: sql<null>`NULL`,
+      finished_at: sql<null>`NULL`,
+      created_at: fn.clock(now),
+      error_or_pause_code: sql<null>`NULL`,
+      last_error: sql<null>`NULL`,
+      outcome: sql<null>`NULL`,
+      merged_into: sql<null>`NULL`,
+    },
+    sql`WHERE NOT EXISTS (SELECT 1 FROM ${job()} WHERE ${job.dedupe_key} = ${dedupeKey})`,
+  ),
+);
+
+type OrderKey = { readonly key: string };
+const READ_ORDER = prepared(
+  (_, { key }: Params<OrderKey>) =>
+    sqlStatement`SELECT ${select(ORDER_CELLS)} FROM ${own()} WHERE ${own.key} = ${key}`,
+);
+const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
+
+const EXPIRED = 'No worker began this order within ten minutes. Nothing was done.';
+const EXPIRE = prepared(({ fn }, params: Params<AtTime & OrderKey>) => {
+  const now = fn.clock(params.now);
+  return sqlStatement`UPDATE ${own()} SET ${own.state} = 'refused', ${own.finished_at} = ${now}, ${own.result} = ${sql.lit(EXPIRED)}
+    WHERE ${own.key} = ${params.key} AND ${own.state} = 'waiting'
+      AND ${own.created_at} < ${fn.addMs(now, sql.lit(-ORDER_LIFETIME_MS))}
+    RETURNING ${select({ id: own.id })}`;
+});
+
+type Start = OrderKey & { readonly sentAt: string };
+/** Leaves the order waiting while another order is sent whose result could be taken for the result of this one. */
+const START = prepared(
+  ({ fn }, { key, sentAt }: Params<Start>) =>
+    sqlStatement`UPDATE ${own()} SET ${own.state} = 'sending', ${own.sent_at} = ${fn.cast('instant', sentAt)}
+      WHERE ${own.key} = ${key} AND ${own.state} = 'waiting' AND NOT EXISTS (
+        SELECT 1 FROM ${other()} WHERE ${other.state} = 'sending' AND ${other.organization_id} = orders.organization_id
+          AND CASE orders.action WHEN 'reserve' THEN ${other.action} = 'reserve' AND ${other.credit_id} = orders.credit_id
+            ELSE ${other.reservation_id} = orders.reservation_id END)
+      RETURNING ${select({ id: own.id })}`,
+);
+
+type End = AtTime &
+  OrderKey & {
+    readonly state: 'done' | 'refused' | 'unknown';
+    readonly result: string;
+    readonly reservationId: string | null;
+  };
+const FINISH = prepared(({ fn }, params: Params<End>) => {
+  const { key, state, result, reservationId } = params;
+  return sqlStatement`UPDATE ${own()} SET ${own.state} = ${state}, ${own.result} = ${result},
+      ${own.reservation_id} = coalesce(${fn.cast('text', reservationId)}, ${own.reservation_id}), ${own.finished_at} = ${fn.clock(params.now)}
+    WHERE ${own.key} = ${key}
+      AND (${own.state} IN ('waiting', 'sending') OR (${own.state} = 'unknown' AND ${fn.cast('text', state)} = 'done'))
+    RETURNING ${select({ id: own.id })}`;
+});
+
+type SameCredit = OrderKey & { readonly organizationId: string; readonly creditId: string };
+const LIST_RESERVATIONS = prepared(
+  (_, { key, organizationId, creditId }: Params<SameCredit>) =>
+    sqlStatement`SELECT ${select({ id: sql<string>`${own.reservation_id}` })} FROM ${own()}
+      WHERE ${own.organization_id} = ${organizationId} AND ${own.credit_id} = ${creditId}
+        AND ${own.key} <> ${key} AND ${own.reservation_id} IS NOT NULL`,
+);
+
+/** Creates the part of an inbox that stores orders. */
+export function createOrders({ look, commit, now }: InboxDatabase): OrderPort {
+  return {
+    placeOrder: async order => {
+      const at = { now: now() };
+      const request = {
+        ...at,
+        dedupeKey: `${ORDER_JOB}:${order.key}`,
+        payload: JSON.stringify({ order: order.key }),
+      };
+      const [, , [stored]] = await commit(
+        INSERT_ORDER({ ...at, ...order }),
+        INSERT_JOB(request),
+        READ_ORDER({ key: order.key }),
+        NOTIFY_WORKERS(),
+      );
+      return requireOrder(stored);
+    },
+    readOrder: async key => (await look(READ_ORDER({ key })))[0][0] ?? null,
+    startOrder: async (key, sentAt) => {
+      const [expired, started, [stored]] = await commit(
+        EXPIRE({ key, now: now() }),
+        START({ key, sentAt }),
+        READ_ORDER({ key }),
+      );
+      if (expired.length > 0) return 'expired';
+      if (started.length > 0) return 'started';
+      return requireOrder(stored).state === 'waiting' ? 'busy' : 'begun before';
+    },
+    finishOrder: async (key, { state, result, reservationId = null }) => {
+      const [finished] = await commit(FINISH({ key, state, result, reservationId, now: now() }));
+      return finished.length > 0;
+    },
+    listOrderedReservations: async ({ key, organizationId, creditId }) => {
+      const [rows] = await look(LIST_RESERVATIONS({ key, organizationId, creditId }));
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+function requireOrder(order: ResultRow<typeof READ_ORDER> | undefined): Order {
+  if (order === undefined) throw new Error('expected a stored order, got none');
+  return order;
+}
