@@ -32,6 +32,7 @@ const PROGRAMS = [
   'src/main',
   'src/app/receiver-thread',
   'src/app/seal-thread',
+  'src/app/events/event-thread',
   'src/store/sqlite/mirror/mirror-thread',
   'src/store/sqlite/sql-query/query-process',
   'src/store/sqlite/sql-query/query-watch',

@@ -20,6 +20,7 @@ import type { ReadSummary } from '../sync/sync-context.js';
 import { describeFailure } from '../sync/outcome.js';
 import { createSyncService, type SyncService, type SyncServiceOptions } from '../sync/sync-service.js';
 import { openWithCleanup } from './shutdown.js';
+import { type EventSending, startEventSending } from './events/sending.js';
 import { startFindingCounter } from './finding-counter.js';
 import {
   CONNECTION_LOST,
@@ -70,7 +71,16 @@ export function startWorker(
     });
     shutdown.add(() => store.close());
     const syncContext = await createSyncContext(settings, { ...store, client, now, random });
-    const context = { ...syncContext, onRead: createReadCounter(metrics) };
+    const countRead = createReadCounter(metrics);
+    const sending = await startEvents(settings, dependencies);
+    if (sending !== null) shutdown.add(sending.stop);
+    const context = {
+      ...syncContext,
+      onRead: (summary: ReadSummary) => {
+        countRead(summary);
+        sending?.wake();
+      },
+    };
 
     const operations = await serveOperations({
       host: settings.operationsHost,
@@ -82,7 +92,11 @@ export function startWorker(
       findWriteObstacle: () => store.inbox.findWriteObstacle(),
       findBrokenReason: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       isStopping: health.isStopping,
-      updateGauges: () => updateWorkerGauges(metrics, store, now()),
+      updateGauges: async () => {
+        await updateWorkerGauges(metrics, store, now());
+        const counts = sending?.readCounts() ?? null;
+        if (counts !== null) metrics.setEventCounts(counts);
+      },
     });
     shutdown.add(async () => operations?.close());
 
@@ -148,14 +162,25 @@ export function startWorker(
 /** Runs the migrations of the worker's databases. */
 async function prepareDatabases(
   engine: Engine,
-  { evidenceKeyFile }: WorkerStartOptions,
+  { evidenceKeyFile, eventsKeyFile }: WorkerStartOptions,
   { log, now }: ProcessDependencies,
 ): Promise<void> {
-  // The evidence log is used only if a signing key is set.
+  // The evidence log and the subscriptions are used only if their keys are set.
   const evidence = evidenceKeyFile === null ? [] : (['evidence'] as const);
-  const families = ['inbox', 'mirror', ...evidence] as const;
+  const events = eventsKeyFile === null ? [] : (['events'] as const);
+  const families = ['inbox', 'mirror', ...evidence, ...events] as const;
   const applied = await engine.prepare(families, now(), what => log.warn({ what }, DATABASE_NOT_READY));
   if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
+}
+
+/** Starts to send events. Returns null without EVENTS_KEY_FILE. */
+async function startEvents(
+  settings: WorkerStartOptions,
+  dependencies: ProcessDependencies,
+): Promise<EventSending | null> {
+  const { eventsKeyFile: keyFile, retentionDays, outboundAllow } = settings;
+  if (keyFile === null) return null;
+  return await startEventSending(dependencies, { store: settings, keyFile, retentionDays, outboundAllow });
 }
 
 /** Creates the registry client of the worker. Counts requests and logs clock corrections. */

@@ -23,6 +23,7 @@ import { SCHEMA } from './commands/schema.js';
 import { SNAPSHOT } from './commands/snapshot.js';
 import { STATUS } from './commands/status.js';
 import { SYNC } from './commands/sync/sync.js';
+import { SUBSCRIPTIONS } from './commands/subscriptions/subscriptions.js';
 import { TOKENS } from './commands/tokens.js';
 import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
@@ -79,6 +80,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
   'Write to the registry': { ...pickListGroups('reservations', 'orders'), 'install-url': INSTALL_URL },
   Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickListGroups('syncs'), migrate: MIGRATE },
   Maintain: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
+  Events: { subscriptions: SUBSCRIPTIONS },
   'HTTP API': { tokens: TOKENS },
   Sandbox: { sandbox: SANDBOX },
 };

@@ -13,6 +13,7 @@ const NON_OWNER_BITS = 0o077;
 const SECRET_FILE_SETTINGS = [
   ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
   'EVIDENCE_KEY_FILE',
+  'EVENTS_KEY_FILE',
 ];
 
 /** Returns warnings about files and ports that other users or machines can access. */

@@ -26,6 +26,8 @@ const DESTRUCTIVE_COMMANDS = {
   restore: () => [join(folder, 'backupzqc')],
 };
 
+const SUBSCRIBED = 'needs a subscriber; see test/contract/events-commands.test.ts';
+
 /** Commands that are not checked here, and why. */
 const EXCLUDED_COMMANDS = {
   up: 'runs until it is stopped',
@@ -42,6 +44,16 @@ const EXCLUDED_COMMANDS = {
   move: 'needs PostgreSQL; see test/store/postgres/move.test.ts',
   'deliveries tail': 'runs until it is stopped; see test/cli/follow.test.ts',
   'deliveries forward': 'runs until it is stopped; see test/cli/follow.test.ts',
+  'subscriptions add': 'prints a secret',
+  'subscriptions rotate': 'prints a secret',
+  'subscriptions events': 'prints JSON schemas',
+  'subscriptions show': SUBSCRIBED,
+  'subscriptions test': SUBSCRIBED,
+  'subscriptions pause': SUBSCRIBED,
+  'subscriptions resume': SUBSCRIBED,
+  'subscriptions remove': SUBSCRIBED,
+  'subscriptions attempts': SUBSCRIBED,
+  'subscriptions replay': SUBSCRIBED,
   'sandbox app': 'prints a secret',
   'sandbox call': 'prints responses of the control API',
 };

@@ -125,6 +125,8 @@ export function listCommandArguments({
     schema: () => [],
     migrate: () => [],
     verify: () => [],
+    'subscriptions list': () => [],
+    'subscriptions new-epoch': () => [],
     'tokens create': () => [`token${tag}`],
     'tokens list': () => [],
     'tokens revoke': () => [`token${tag}`],

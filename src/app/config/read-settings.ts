@@ -50,11 +50,14 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
   return parsed !== undefined && 'value' in parsed ? Number(parsed.value) : defaultRate;
 }
 
+/** Settings that name files with keys. Only the worker reads these files. */
+const KEY_FILES = ['EVIDENCE_KEY_FILE', 'EVENTS_KEY_FILE'];
+
 /** Returns the environment for a child process of `up`, without the secrets of other roles. */
 export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreignSecrets = SETTINGS.filter(
     ({ name, property, roles, secret }) =>
-      (secret || name === 'EVIDENCE_KEY_FILE') && property !== null && !roles.includes(role),
+      (secret || KEY_FILES.includes(name)) && property !== null && !roles.includes(role),
   );
   const ownEntries = Object.entries(env).filter(
     ([name]) => !foreignSecrets.some(secret => name === secret.name || name === `${secret.name}_FILE`),

@@ -330,6 +330,14 @@ const DEFINITIONS = [
     ),
   }),
   defineSetting({
+    name: 'EVENTS_KEY_FILE',
+    property: 'eventsKeyFile',
+    roles: ['work'],
+    description:
+      'The file with the key from which the secrets of subscriptions are derived. The first `subscriptions add` creates it. Without it, no events are sent.',
+    parse: makeOptional(createPathParser('the name of a file'), null),
+  }),
+  defineSetting({
     name: 'OUTBOUND_ALLOW',
     property: 'outboundAllow',
     roles: ['work'],

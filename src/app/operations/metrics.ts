@@ -43,6 +43,14 @@ interface FreshnessCount {
   readonly age_seconds: number | null;
 }
 
+/** Numbers of subscriptions and of their events. */
+interface EventCounts {
+  readonly subscriptions: CountByState;
+  readonly heldOrganizations: number;
+  readonly delivered: number;
+  readonly refused: number;
+}
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Creates the Prometheus metrics of a process. Events that are not in `knownEvents` are counted as "other". */
@@ -93,6 +101,16 @@ export function createMetrics(knownEvents: readonly string[]) {
     'Deliveries that were stored by one commit',
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
   );
+  const subscriptions = createGauge('subscriptions', 'Subscriptions of events, by state', 'state');
+  const heldOrganizations = createGauge(
+    'subscription_held_organizations',
+    'Organizations whose events wait because a subscriber refused one of them',
+  );
+  const deliveredEvents = createGauge(
+    'events_delivered',
+    'Events that all subscriptions have received so far',
+  );
+  const refusedEvents = createGauge('events_refused', 'Attempts to deliver events that failed so far');
   const walSize = createGauge('database_wal_bytes', 'Size of the write-ahead log', 'database');
   const diskFree = createGauge('disk_free_bytes', 'Free space of the disk that holds the databases');
   const diskReserve = createGauge('disk_reserve_bytes', 'Free space that is kept for deliveries');
@@ -232,6 +250,12 @@ export function createMetrics(knownEvents: readonly string[]) {
     setFindingCounts: (counts: readonly FindingCount[]): void => {
       for (const { finding, rows: count } of counts)
         findings.set({ finding: limitLabel('finding', finding) }, count);
+    },
+    setEventCounts: (counts: EventCounts): void => {
+      replaceCounts(subscriptions, counts.subscriptions);
+      heldOrganizations.set(counts.heldOrganizations);
+      deliveredEvents.set(counts.delivered);
+      refusedEvents.set(counts.refused);
     },
     /** Renders all metrics in the Prometheus text format. */
     renderText: (): Promise<string> => registry.metrics(),

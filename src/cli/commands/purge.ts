@@ -5,6 +5,8 @@ import { createCheckError, createUsageError } from '../command-error.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { describeUntouchedCopy } from '../older-copies.js';
 import { eraseWithEvidence } from '../evidence/evidence-log.js';
+import type { CommandContext } from '../context.js';
+import { withSubscriptions } from '../subscriptions/open-subscriptions.js';
 import { defineFlag, makeRequired, VACUUM_OPTION, defineText, ORGANIZATION_ARGUMENT } from '../options.js';
 
 export const PURGE = defineCommand({
@@ -34,6 +36,7 @@ export const PURGE = defineCommand({
       async () => ({ organizationId }),
       () => mirror.purge({ organizationId, acquireClaim, pdfs }),
     );
+    await recordPurge(context, organizationId);
     await inbox.enqueue(newInstallationIds.map(id => createInstallationJob(id, organizationId, 'person')));
     const { texts } = await eraseMatchingTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
@@ -60,6 +63,18 @@ export const PURGE = defineCommand({
       );
   },
 });
+
+/** Tells subscribers to remove their copies. */
+async function recordPurge(context: CommandContext, organizationId: string): Promise<void> {
+  const occurrence = {
+    type: 'organization.purged',
+    organization_id: organizationId,
+    subject: '',
+    detail: '',
+    occurred_at: new Date(context.io.now()).toISOString(),
+  };
+  await withSubscriptions(context, async port => void (await port?.record([occurrence])));
+}
 
 interface PurgeConfirmation {
   readonly name: string;

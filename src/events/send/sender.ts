@@ -23,6 +23,8 @@ export function createSender(context: SenderContext): Sender {
   const { port, changes, key, log, now } = context;
   const running = new Map<string, Promise<void>>();
   const stopping = new AbortController();
+  /** Subscriptions that had work while they were served. */
+  const lookAgain = new Set<string>();
   const keyFaults = new Set<string>();
 
   async function poll(): Promise<void> {
@@ -35,11 +37,21 @@ export function createSender(context: SenderContext): Sender {
     for (const subscription of subscriptions) {
       const { id } = subscription;
       const holds = allHolds.filter(hold => hold.subscription_id === id);
-      const isIdle = !running.has(id) && hasWork(subscription, holds, { epoch, newestChange }, at);
-      if (!isIdle || !hasRightKey(subscription)) continue;
-      const served = serve(subscription).finally(() => running.delete(id));
-      running.set(id, served);
+      if (!hasWork(subscription, holds, { epoch, newestChange }, at) || !hasRightKey(subscription)) continue;
+      if (running.has(id)) lookAgain.add(id);
+      else
+        running.set(
+          id,
+          serve(subscription).finally(() => endServing(id)),
+        );
     }
+  }
+
+  /** Polls again if something came while the subscription was served, so that it does not wait for the next poll. */
+  function endServing(id: string): void {
+    running.delete(id);
+    if (!lookAgain.delete(id) || stopping.signal.aborted) return;
+    poll().catch((error: unknown) => log.error({ error: describe(error) }, 'sending events failed'));
   }
 
   /** Returns the current epoch. A mirror that is older than a cursor was replaced by a backup, so a new epoch begins. */
@@ -92,7 +104,9 @@ export function createSender(context: SenderContext): Sender {
     }
   }
 
-  const drain = async (): Promise<void> => void (await Promise.all(running.values()));
+  const drain = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running.values());
+  };
   return {
     poll,
     drain,

@@ -230,7 +230,7 @@ async function hasReadAfter(reader: Reader, instant: string): Promise<boolean> {
  * committed by then, and with them every lower number. Syncs that follow one with a later end are ignored, because the clock
  * may have been set back.
  */
-async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
+export async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;
   const ended = await readFirst(
     reader,

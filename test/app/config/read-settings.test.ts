@@ -70,6 +70,7 @@ test('settings that are not set have the defaults of the table', async () => {
     evidenceCheckpointFile: null,
     evidenceTimestampUrl: null,
     outboundAllow: [],
+    eventsKeyFile: null,
     baseUrl: 'https://api.registry.example/v1',
     headerPrefix: 'registry',
     apiVersion: '2023-06-16',

@@ -18,7 +18,7 @@ export function requireFileBackupStore({ engine }: MirrorLocation): BackupStore 
     'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
     "pg_restore --list mirror.dump | grep -v ' SCHEMA - ' > mirror.list",
     'pg_restore --clean --if-exists --single-transaction --use-list=mirror.list --dbname="$MIRROR_DATABASE_URL" mirror.dump',
-    'Stop every process of carbon-mirror before the last command.',
+    'Stop every process of carbon-mirror before the last command. If there are subscriptions, then run "carbon-mirror subscriptions new-epoch".',
   ]);
 }
 

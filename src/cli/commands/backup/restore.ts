@@ -5,6 +5,7 @@ import type { StoredRecordCounts } from '../../../query/inbox/deliveries.js';
 import { defineCommand } from '../../define-command.js';
 import { createNotFoundError, createUsageError, throwIfInterrupted } from '../../command-error.js';
 import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
+import { beginNewEpoch } from '../../subscriptions/begin-epoch.js';
 import { makeRequired, defineText } from '../../options.js';
 import {
   JSON_FORMAT,
@@ -40,6 +41,8 @@ export const RESTORE = defineCommand({
       const staged = openFolder(stage.folder);
       await staged.migrate(io.now());
       await verifyCopiedMirror(context, staged);
+      // Before the files are replaced, so that no event of the old epoch can follow.
+      const epoch = await beginNewEpoch({ engine: staged, now: io.now, reason: 'restored' });
       // From here on the first signal does not end the process: it would leave only a part of the files replaced.
       throwIfInterrupted(io.createInterruptSignal());
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
@@ -49,11 +52,14 @@ export const RESTORE = defineCommand({
       const lost = await readContents(openFolder(aside), contents).catch(() => null);
       const evidence = keyFile ? await beginNewOrigin({ engine }, keyFile, io.now) : null;
       await context.printResult(
-        { aside, ...contents, lost, evidence },
+        { aside, ...contents, lost, evidence, epoch },
         `Restored ${folder}: ${describeContents(contents)}.`,
         ...describeReplacedData(aside, lost),
         'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
         ...(evidence === null ? [] : [describeRestoredLog(evidence)]),
+        ...(epoch === null
+          ? []
+          : [`Event ids begin with ${epoch}. Subscribers are told by mirror.restored.`]),
       );
     } finally {
       stage.close();

@@ -6,6 +6,7 @@ import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js
 import type { CommandContext, MirrorLocation } from '../../context.js';
 import { createSecretMask, describeDatabaseDamage } from '../../errors/explain-error.js';
 import { checkEvidenceSealing } from '../../evidence/evidence-checks.js';
+import { checkSubscriptions } from '../../subscriptions/subscription-checks.js';
 import { CommandError } from '../../command-error.js';
 import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
@@ -71,6 +72,7 @@ async function* checkDatabases(
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, status, workSettings, env })].flat();
     yield* await checkEvidenceSealing({ io, requireMirror });
+    yield* await checkSubscriptions({ io, requireMirror });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield createDatabaseFinding(error);

@@ -1,0 +1,90 @@
+/** The thread of the worker that sends events. */
+import { randomBytes } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { EventsPort } from '../../events/port.js';
+import { existsEventsKey, readEventsKey } from '../../events/key-file.js';
+import { createSender, type Sender } from '../../events/send/sender.js';
+import type { SenderLog } from '../../events/send/sender-types.js';
+import type { Engine } from '../../store/engine.js';
+import { openEngine } from '../../store/open-engine.js';
+import { serveThread } from '../../thread.js';
+import { createChangeLog } from './change-log.js';
+import { openEventPost } from './event-post.js';
+import { evaluate } from './evaluate.js';
+import type { EventThreadApi, EventThreadData, LogNotice } from './sending.js';
+
+const PRUNE_INTERVAL_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+async function openEventApi(
+  { store, keyFile, retentionDays, outboundAllow }: EventThreadData,
+  notify: (notice: LogNotice) => void,
+): Promise<EventThreadApi> {
+  const engine = openEngine(store);
+  let clockOffset = 0;
+  const now = () => clockOffset + performance.now();
+  const port = await openPort(engine, now);
+  const reader = await engine.openReader();
+  const log: SenderLog = {
+    info: (fields, message) => notify({ level: 'info', fields, message }),
+    warn: (fields, message) => notify({ level: 'warn', fields, message }),
+    error: (fields, message) => notify({ level: 'error', fields, message }),
+  };
+  const changes = createChangeLog(reader);
+  const openPost = () => openEventPost(outboundAllow);
+  let sender: Sender | null = null;
+  let prunedAt = 0;
+
+  /** Returns the sender. Null until the first subscription has created the key. */
+  function openSender(): Sender | null {
+    if (sender !== null || !existsEventsKey(keyFile)) return sender;
+    const key = readEventsKey(keyFile);
+    sender = createSender({ port: port, changes, openPost, key, now, randomBytes, log });
+    return sender;
+  }
+
+  async function prune(): Promise<void> {
+    if (retentionDays === 0 || now() - prunedAt < PRUNE_INTERVAL_MS) return;
+    prunedAt = now();
+    await port.prune(new Date(now() - retentionDays * DAY_MS).toISOString());
+  }
+
+  return {
+    poll: async at => {
+      clockOffset = at - performance.now();
+      await openSender()?.poll();
+    },
+    evaluate: async at => {
+      const subscriptions = await port.list();
+      const holds = await port.listHolds();
+      const isUsed = subscriptions.some(({ state }) => state === 'active');
+      if (isUsed) await evaluate({ port, reader, now: at });
+      await prune();
+      const count = (state: string) => subscriptions.filter(each => each.state === state).length;
+      return {
+        subscriptions: { active: count('active'), paused: count('paused') },
+        heldOrganizations: holds.length,
+        delivered: sum(subscriptions.map(({ delivered }) => delivered)),
+        refused: sum(subscriptions.map(({ refused }) => refused)),
+      };
+    },
+    close: async () => {
+      await sender?.stop();
+      await reader.close();
+      await port.close();
+    },
+  };
+}
+
+async function openPort(engine: Engine, now: () => number): Promise<EventsPort> {
+  const port = await engine.openEvents(now);
+  if (port === null) throw new Error('expected an events.db that has been migrated, got none');
+  return port;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+if (parentPort !== null) {
+  const port = parentPort;
+  await serveThread(port, () => openEventApi(workerData, notice => port.postMessage({ notice })));
+}

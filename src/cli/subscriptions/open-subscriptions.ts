@@ -1,0 +1,41 @@
+import type { EventsPort, Subscription } from '../../events/port.js';
+import type { CommandContext } from '../context.js';
+import { createNotFoundError, createUsageError } from '../command-error.js';
+import { useAndClose } from '../mirror-location.js';
+
+/** The part of the context that subscriptions need. */
+export type SubscriptionsContext = Pick<CommandContext, 'io' | 'requireMirror'>;
+
+/** Runs work with the subscriptions. Passes null if there were never any. */
+export async function withSubscriptions<T>(
+  { io, requireMirror }: SubscriptionsContext,
+  work: (port: EventsPort | null) => Promise<T>,
+): Promise<T> {
+  const port = await requireMirror().engine.openEvents(io.now);
+  return port === null ? await work(null) : await useAndClose(port, work);
+}
+
+/** Runs work with the subscription that a text names: its id, a unique beginning of it, or its URL. */
+export async function withSubscription<T>(
+  context: SubscriptionsContext,
+  name: string,
+  work: (port: EventsPort, subscription: Subscription) => Promise<T>,
+): Promise<T> {
+  return await withSubscriptions(context, async port => {
+    const subscriptions = (await port?.list()) ?? [];
+    const exact = subscriptions.filter(({ id, url }) => id === name || url === name);
+    const matching = exact.length > 0 ? exact : subscriptions.filter(({ id }) => id.startsWith(name));
+    const [found, ...others] = matching;
+    if (port === null || found === undefined)
+      throw createNotFoundError(
+        `There is no subscription "${name}".`,
+        '"carbon-mirror subscriptions list" shows all.',
+      );
+    if (others.length > 0)
+      throw createUsageError(
+        `"${name}" names ${matching.length} subscriptions:`,
+        matching.map(({ id, url }) => `  ${id} ${url}`),
+      );
+    return await work(port, found);
+  });
+}

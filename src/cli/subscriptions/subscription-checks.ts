@@ -1,0 +1,44 @@
+import { existsEventsKey, readEventsKey } from '../../events/key-file.js';
+import type { Subscription } from '../../events/port.js';
+import { deriveKeyCheck } from '../../events/signing.js';
+import { fail, type Finding, ok, warn } from '../../store/contract/finding.js';
+import { formatCount } from '../../text/numbers.js';
+import { type SubscriptionsContext, withSubscriptions } from './open-subscriptions.js';
+import { describeProblem } from './subscription-rows.js';
+
+const CHECK = 'subscriptions';
+const KEY_ADVICE =
+  'Set EVENTS_KEY_FILE of the worker to the file with the key of the subscriptions. Until then no events are sent.';
+
+/** Checks for `doctor` that every subscription can be sent to. */
+export async function checkSubscriptions(context: SubscriptionsContext): Promise<Finding[]> {
+  return await withSubscriptions(context, async port => {
+    const subscriptions = (await port?.list()) ?? [];
+    if (port === null || subscriptions.length === 0) return [];
+    const keyFault = findKeyFault(context.requireMirror().env['EVENTS_KEY_FILE'], subscriptions);
+    const holds = await port.listHolds();
+    const problems = subscriptions.flatMap(subscription => {
+      const own = holds.filter(({ subscription_id: id }) => id === subscription.id);
+      const problem = describeProblem(subscription, own);
+      if (problem === null) return [];
+      const advice = `See "carbon-mirror subscriptions show ${subscription.id}". After the cause is fixed: subscriptions resume ${subscription.id}.`;
+      const found = `${subscription.id} (${subscription.url}): ${problem}`;
+      return [subscription.state === 'paused' ? fail(CHECK, found, advice) : warn(CHECK, found, advice)];
+    });
+    const findings = [...(keyFault === null ? [] : [fail(CHECK, keyFault, KEY_ADVICE)]), ...problems];
+    if (findings.length > 0) return findings;
+    return [ok(CHECK, `${formatCount(subscriptions.length, 'subscription')}, all delivered or on time`)];
+  });
+}
+
+function findKeyFault(file: string | undefined, subscriptions: readonly Subscription[]): string | null {
+  if (!file) return 'there are subscriptions, but EVENTS_KEY_FILE is not set';
+  if (!existsEventsKey(file)) return `the file ${file} of EVENTS_KEY_FILE does not exist`;
+  try {
+    const key = readEventsKey(file);
+    const other = subscriptions.find(({ id, key_check: check }) => deriveKeyCheck(key, id) !== check);
+    return other === undefined ? null : `EVENTS_KEY_FILE is not the key of the subscription ${other.id}`;
+  } catch (error) {
+    return `EVENTS_KEY_FILE cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
