@@ -137,6 +137,18 @@ describe.each(ENGINES)('$name', engine => {
     expect(await stage.findConsistencyFaults()).toEqual([]);
   });
 
+  test('verify finds the last read of a span although the next read was killed after its first commit', async () => {
+    const stage = await openRead();
+    await readBySchedule(stage, 2);
+    stage.clock.at += 15 * MINUTE;
+    const killed = await beginRead(stage, RESOURCE, { trigger: 'schedule' });
+    for (let page = 0; page < 4; page += 1)
+      await killed.writeBatch(retirements(801, `page-${page}`), stage.clock.at);
+    await killed.compareRemaining();
+    expect(await stage.db.rows(SPANS)).toMatchObject([{ reads: 2, is_open: 0 }]);
+    expect(await stage.findConsistencyFaults()).toEqual([]);
+  });
+
   test('a job that lost its claim adds nothing to a span', async () => {
     const stage = await openRead();
     await readBySchedule(stage, 1);

@@ -46,6 +46,7 @@ export const COUNT_LAWS: readonly Law[] = [
       WHERE ${state.attempted_at} IS NOT NULL AND ${state.unchanged_reads} = 0
       EXCEPT SELECT ${sync.organization_id}, ${sync.resource}, ${sync.started_at}, 'complete' FROM ${sync()} WHERE ${sync.state} = 'complete'
       EXCEPT SELECT ${span.organization_id}, ${span.resource}, ${span.last_started_at}, 'complete' FROM ${span()}
+      EXCEPT SELECT ${span.organization_id}, ${span.resource}, ${span.last_started_at}, 'any' FROM ${span()}
       EXCEPT SELECT ${sync.organization_id}, ${sync.resource}, ${sync.started_at}, 'any' FROM ${sync()}) AS missing`;
   }),
   createLaw(
