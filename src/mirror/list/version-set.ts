@@ -4,8 +4,8 @@ const WORDS_PER_CHUNK = BITS_PER_CHUNK / 32;
 const PACKED_CHUNK_BYTES = 8 + WORDS_PER_CHUNK * 4;
 
 /**
- * A set of row versions that uses one bit for each. A million rows take about 125 kB, so a read can remember exactly
- * which rows of a list it has seen, however long the list is.
+ * A set of row versions that uses one bit for each, so that a read can remember exactly which rows of a list it has seen.
+ * A million rows take about 125 kB. With a plain `Set`, the first sync of a million rows used 84 MB more.
  */
 export class VersionSet {
   readonly #chunks = new Map<number, Uint32Array>();
