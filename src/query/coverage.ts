@@ -15,6 +15,15 @@ export interface KnownOrganization
   readonly name: string | null;
 }
 
+/** Returns the name of an organization, or the id that is known of it. */
+export function getOrganizationName({
+  name,
+  organization_id: id,
+  installation_id: installationId,
+}: Pick<KnownOrganization, 'name' | 'organization_id' | 'installation_id'>): string {
+  return name ?? id ?? installationId;
+}
+
 /** Reads one known organization, or all. */
 export async function readKnown(
   { all }: Reader,

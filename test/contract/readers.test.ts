@@ -411,17 +411,17 @@ async function readEveryPage(
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
-  collectBalance collectRows colourOf compareStandings count countRows creditType day defineMirroredList defineOwnList
+  collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
   describeCaveat describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeRejection describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findList findAmountCaveats findTroubles
-  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText
+  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readOne
   readRetirementGroups readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
-  selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf text
+  selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text
   toExactSum toGapData toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf
 `.match(/\w+/g);
 

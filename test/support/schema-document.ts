@@ -1,4 +1,5 @@
-import { sortRelations, getQueryName } from '../../src/cli/commands/schema.js';
+import { sortRelations } from '../../src/cli/commands/schema.js';
+import { getQualifiedName } from '../../src/query/sql-names.js';
 import { describeSchema, type Relation } from '../../src/store/contract/describe-schema.js';
 
 type Column = Relation['columns'][number];
@@ -19,7 +20,7 @@ export function formatSchemaDocument(): string {
     if (added !== null)
       return `- \`${relation.name}\`: as \`${getTableName(relation)}\`, with ${formatNames(added)}`;
     const kind = relation.kind === 'view' ? 'View. ' : '';
-    return `\n## ${getQueryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(createColumnFormatter(relation)).join(' · ')}`;
+    return `\n## ${getQualifiedName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(createColumnFormatter(relation)).join(' · ')}`;
   });
   const versions = parts.findIndex(part => part.startsWith('- '));
   if (versions !== -1) parts.splice(versions, 0, VERSIONS);

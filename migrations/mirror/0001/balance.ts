@@ -109,7 +109,7 @@ const BALANCE_CREDITS = view(
   -- A reservation that has expired counts as 0. If the clock was set back, the current time is before the read.
   SELECT l.organization_id, l.place, l.credit_id, l.part, l.type, 0, 0,
     CASE WHEN l.ends_at <= ${greatest(now, 'l.valid_from')} THEN 0 ELSE ${microOf('l.amount_exact', 'l.amount_micro')} END, 0
-  FROM ${mirror}credits AS l
+  FROM ${mirror}listed_and_reserved_credits AS l
   WHERE EXISTS (
     SELECT 1 FROM ${mirror}resource_states AS s
     WHERE s.organization_id = l.organization_id AND s.resource = l.resource AND s.first_complete_at IS NOT NULL)
@@ -269,7 +269,7 @@ const CREDIT_FINDINGS = view(
 issued AS (
   SELECT organization_id, resource, CASE place WHEN 'reserved' THEN part ELSE credit_id END AS id, credit_id,
     lower(serialization) AS serial, serialization, amount_exact
-  FROM ${mirror}credits WHERE type = 'exPost' AND serialization IS NOT NULL
+  FROM ${mirror}listed_and_reserved_credits WHERE type = 'exPost' AND serialization IS NOT NULL
 ),
 shared AS (
   SELECT serial, min(credit_id) AS lowest, max(credit_id) AS highest

@@ -43,7 +43,7 @@ const ENDED = "('finished', 'cancelled', 'expired')";
 const textColumn = ({ as, bytewise }: Dialect, text: string): string => bytewise(as('text', text));
 
 const CREDITS = view(
-  'mirror.credits',
+  'mirror.listed_and_reserved_credits',
   'Current rows of warehouse_credits, inventory_credits and reservations, with the same columns.',
   {
     ...VERSION_OF_CREDIT,
@@ -72,7 +72,7 @@ FROM ${mirror}reservations`;
 
 const PAST_CREDITS = view(
   'mirror.past_credits',
-  'Past versions of the rows of the view credits: those that were replaced or removed.',
+  'Past versions of the rows of the view listed_and_reserved_credits: those that were replaced or removed.',
   {
     ...VERSION_OF_CREDIT,
     valid_to: ['instant', 'end of the version: it was valid before this instant, not at it', SURE],
@@ -107,7 +107,7 @@ WHERE p.resource IN ('warehouse', 'inventory', 'reservations')`;
 
 const CREDIT_VERSIONS = view(
   'mirror.credit_versions',
-  'All versions of the rows of the view credits, past and current. State at an instant: valid_from <= instant AND (valid_to IS NULL OR valid_to > instant).',
+  'All versions of the rows of the view listed_and_reserved_credits, past and current. State at an instant: valid_from <= instant AND (valid_to IS NULL OR valid_to > instant).',
   {
     ...VERSION_OF_CREDIT,
     valid_to: [
@@ -121,7 +121,7 @@ FROM ${mirror}past_credits
 UNION ALL
 SELECT version, resource, organization_id, place, credit_id, part,
   project_id, vintage, serialization, type, amount_micro, ends_at, valid_from, ${as('instant', 'NULL')}
-FROM ${mirror}credits`,
+FROM ${mirror}listed_and_reserved_credits`,
 );
 
 const CREDIT_MOVES = view(

@@ -3,6 +3,7 @@ import { collectRows, streamOf } from '../../query/answer/rows.js';
 import { serializeAnswer } from '../../query/answer/serialize.js';
 import { type AvailableAnswer, answerAvailable } from '../../query/answer-available.js';
 import { type ExcludedWarehouse, wasEverHeld } from '../../query/available.js';
+import { getOrganizationName } from '../../query/coverage.js';
 import { getFilterText } from '../../query/lists/parse-request.js';
 import type { ChosenFilter } from '../../query/lists/list.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
@@ -149,9 +150,9 @@ function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): s
 
 /** Returns a line such as "Acme: last read 2 h ago, stale (3 rows, 120 t ex-post)". */
 function describeExcludedWarehouse(warehouse: ExcludedWarehouse): string {
-  const { organization_name, organization_id, installation_id, age_seconds, rows, amounts } = warehouse;
+  const { organization_name: ownName, age_seconds, rows, amounts } = warehouse;
   const sentence = sentenceOf(warehouse);
-  const name = truncateName(organization_name ?? organization_id ?? installation_id);
+  const name = truncateName(getOrganizationName({ ...warehouse, name: ownName }));
   const lastRead =
     age_seconds === null ? 'never read completely' : `last read ${formatDuration(age_seconds)} ago`;
   const reason = sentence === null ? '' : `, ${sentence}`;

@@ -1,4 +1,6 @@
 import { SqlQueryError, SAFE_ROLE_ADVICE } from '../../store/contract/sql-query.js';
+import type { Relation } from '../../store/contract/describe-schema.js';
+import { suggestNames } from '../../query/sql-names.js';
 import { defineCommand, ROW_FORMATS } from '../define-command.js';
 import { EXIT } from '../exit.js';
 import { createCheckError, CommandError, throwIfInterrupted, createUsageError } from '../command-error.js';
@@ -36,7 +38,9 @@ export const QUERY = defineCommand({
       await printRows(answer.columns, answer.rows);
     } catch (error) {
       throwIfInterrupted(signal);
-      throw error instanceof SqlQueryError ? createQueryError(error) : error;
+      throw error instanceof SqlQueryError
+        ? createQueryError(error, requireMirror().engine.describeSchema())
+        : error;
     }
   },
 });
@@ -53,7 +57,7 @@ async function readStatement(io: Io, argument: string): Promise<string> {
 }
 
 /** Converts an SQL error to an error with advice for the user. */
-function createQueryError(error: SqlQueryError): Error {
+function createQueryError(error: SqlQueryError, schema: readonly Relation[]): Error {
   const { code, message } = error;
   // `explainError` describes a damaged database.
   if (code === 'damaged') return error;
@@ -65,6 +69,10 @@ function createQueryError(error: SqlQueryError): Error {
       'Select fewer columns, shorten texts with substr(), or query a snapshot with another tool.',
     );
   if (code === 'unsafe_role') return createUsageError(message, SAFE_ROLE_ADVICE);
+  if (code === 'unknown_name') {
+    const suggestion = suggestNames(message, schema);
+    return createUsageError(`SQL: ${message}`, [...(suggestion === null ? [] : [suggestion]), SCHEMA_ADVICE]);
+  }
   if (code in ADVICE) return createUsageError(`SQL: ${message}`, ADVICE[code]);
   return createCheckError(
     `The query was ${message}.`,
@@ -75,10 +83,10 @@ function createQueryError(error: SqlQueryError): Error {
 const ADVICE: Readonly<Record<string, readonly string[]>> = {
   refused: [],
   in_brackets: ['SQLite does not allow brackets around a whole statement: remove them.'],
-  unknown_name: [
-    `List the tables with "carbon-mirror schema", and the columns of one with "carbon-mirror schema NAME".`,
-  ],
 };
+
+const SCHEMA_ADVICE =
+  'List the tables with "carbon-mirror schema", and the columns of one with "carbon-mirror schema NAME".';
 
 /** A week. A timer of Node can wait at most 24 days. */
 const MAX_SECONDS = 7 * 24 * 3600;

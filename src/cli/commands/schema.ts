@@ -4,6 +4,7 @@ import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';
 import { writeStdout, type Io } from '../io.js';
+import { getQualifiedName } from '../../query/sql-names.js';
 import { missing } from '../../query/find-named.js';
 import { createNameError } from '../find/name-error.js';
 import { printDefinitions } from '../output/definitions.js';
@@ -30,7 +31,7 @@ export const SCHEMA = defineCommand({
     const relations = name === undefined ? all : findRelations(all, name);
     if (format === 'json') return await printJson(relations);
     if (name !== undefined) return await printColumns(io, relations);
-    const lines = relations.map(relation => [getQueryName(relation), relation.meaning] as const);
+    const lines = relations.map(relation => [getQualifiedName(relation), relation.meaning] as const);
     await printDefinitions(io, lines);
     return printNotice('Use "carbon-mirror schema NAME" to show the columns of one.');
   },
@@ -42,11 +43,6 @@ function formatGrants(purpose: DatabaseRolePurpose, role: string | undefined): s
   throw createUsageError(
     `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,
   );
-}
-
-/** Returns the name of a table or view in SQL queries, such as `inbox.jobs`. */
-export function getQueryName(relation: Relation): string {
-  return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
 const OPERATIONAL_TABLES = [
@@ -73,9 +69,9 @@ export function sortRelations(relations: readonly Relation[]): readonly Relation
 
 /** Returns the tables and views with this name. Throws a not-found error if there are none. */
 function findRelations(relations: readonly Relation[], name: string): readonly Relation[] {
-  const found = relations.filter(relation => relation.name === name || getQueryName(relation) === name);
+  const found = relations.filter(relation => relation.name === name || getQualifiedName(relation) === name);
   if (found.length > 0) return found;
-  const names = relations.map(relation => ({ id: getQueryName(relation), name: null }));
+  const names = relations.map(relation => ({ id: getQualifiedName(relation), name: null }));
   const subject = { what: 'table or view', where: 'in the schema' };
   throw createNameError(missing(name, names, subject), 'See "carbon-mirror schema" for all of them.');
 }
@@ -83,7 +79,7 @@ function findRelations(relations: readonly Relation[], name: string): readonly R
 /** Prints each table or view with the name, type and meaning of every column. */
 async function printColumns(io: Io, relations: readonly Relation[]): Promise<void> {
   for (const relation of relations) {
-    await printDefinitions(io, [[`${getQueryName(relation)} (${relation.kind})`, relation.meaning]]);
+    await printDefinitions(io, [[`${getQualifiedName(relation)} (${relation.kind})`, relation.meaning]]);
     await writeStdout(io, '\n');
     const widest = Math.max(...relation.columns.map(column => column.name.length));
     const lines = relation.columns.map(

@@ -1,6 +1,7 @@
 import { describeDisk } from '../../store/contract/disk-space.js';
 import { readCallsPerSecond } from '../../app/config/read-settings.js';
 import { describeFirstReads, estimateFirstReads, type FirstReadEstimate } from '../../query/first-reads.js';
+import { getOrganizationName } from '../../query/coverage.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
@@ -77,15 +78,6 @@ function toStatusRow(organization: OrganizationStatus): Row {
     freshness: wordsOf(worstOf(organization)),
     oldest_read: ages.length === 0 ? null : formatDuration(Math.max(...ages)),
   };
-}
-
-/** Returns the organization's name, or the organization id, or the installation id, whichever is known first. */
-function getOrganizationName({
-  name,
-  organization_id: id,
-  installation_id: installationId,
-}: OrganizationStatus): string {
-  return name ?? id ?? installationId;
 }
 
 /** Returns one line about the mirror: location, worker, unread deliveries, rejected webhooks. */

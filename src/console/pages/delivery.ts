@@ -1,5 +1,10 @@
 import type { Row } from '../../store/contract/tables.js';
-import { readSignedText, readSyncsOfJob, SIGNED_TEXT_REMOVED } from '../../query/inbox/deliveries.js';
+import {
+  decodeSignedText,
+  readSignedText,
+  readSyncsOfJob,
+  SIGNED_TEXT_REMOVED,
+} from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/rows.js';
 import { renderButton } from '../actions/button.js';
@@ -54,9 +59,3 @@ const TECHNICAL_COLUMNS =
   'id received_at signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
     ' ',
   );
-
-/** Decodes the base64 data of a webhook. Returns the base64 data if the decoded bytes are not text. */
-function decodeSignedText(signedData: string): string {
-  const text = Buffer.from(signedData, 'base64').toString();
-  return text.includes('\uFFFD') || text === '' ? signedData : text;
-}

@@ -1,4 +1,5 @@
 import type { WarehouseCounts, Warehouse } from '../../query/available.js';
+import { getOrganizationName } from '../../query/coverage.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
@@ -187,9 +188,8 @@ function renderTile(label: string, value: HtmlContent, details: HtmlContent): Ht
   return html`<dl class="tile"><dt>${label}</dt><dd>${value}</dd><dd>${details}</dd></dl>`;
 }
 
-/** Returns the name of the organization that owns a warehouse, or an id if the name is unknown. */
 function getWarehouseName({ organization_name: name, ...ids }: Warehouse): string {
-  return name ?? ids.organization_id ?? ids.installation_id;
+  return getOrganizationName({ ...ids, name });
 }
 
 /** Renders a notice with advice and a command for each issue. Some notices also get a button. */
@@ -230,8 +230,13 @@ function renderOrganizations(
     [
       {
         name: 'Organization',
-        cell: ({ organization_id: id, installation_id: installationId, name }) =>
-          renderDetailLink('organization_id', id, html`${name ?? id ?? installationId}`, null),
+        cell: organization =>
+          renderDetailLink(
+            'organization_id',
+            organization.organization_id,
+            html`${getOrganizationName(organization)}`,
+            null,
+          ),
       },
       { name: 'State', cell: organization => renderFreshnessState(worstOf(organization)) },
       createSumColumn('exPost'),

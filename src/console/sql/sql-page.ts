@@ -6,7 +6,8 @@ import { html, type Html } from '../components/html.js';
 import { renderPageToken } from '../components/page-token.js';
 import { renderTable } from '../components/table.js';
 import { toDisplayValue } from '../components/display-value.js';
-import { getQualifiedName, type QueryResult, type SavedQuery } from './sql-runner.js';
+import { COMMON_RELATIONS, getQualifiedName } from '../../query/sql-names.js';
+import type { QueryResult, SavedQuery } from './sql-runner.js';
 
 interface QueryPageOptions {
   readonly sql: string;
@@ -18,10 +19,6 @@ interface QueryPageOptions {
 }
 
 const EDITOR_LINES = 10;
-/** Tables and views that people query most. */
-const COMMON_RELATIONS =
-  'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
-
 /** Renders the SQL page: the query, its result, the saved queries and the schema. */
 export function renderSqlPage({
   sql,

@@ -4,7 +4,7 @@ import {
   type SqlQuery,
   SAFE_ROLE_ADVICE,
 } from '../../store/contract/sql-query.js';
-import { computeEditDistance } from '../../text/edit-distance.js';
+import { suggestNames } from '../../query/sql-names.js';
 import { sizeOf } from '../../store/contract/check-sql-query.js';
 import type { Relation } from '../../store/contract/describe-schema.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -136,38 +136,10 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
 /** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
 function describeQueryError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE_ADVICE}`;
-  if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
+  if (code === 'unknown_name')
+    return `SQL: ${[message, suggestNames(message, schema)].filter(part => part !== null).join('. ')}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
     return `The query was ${message}. Select less, or use "carbon-mirror query" with a longer limit.`;
   return `The query was stopped: ${message}.`;
-}
-
-/** Finds the unknown name in the error message of SQLite or PostgreSQL. */
-const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;
-const MAX_SUGGESTIONS = 4;
-
-/** Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` */
-function suggestNames(message: string, schema: readonly Relation[]): string {
-  const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
-  const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';
-  const owners = schema.filter(({ columns }) => columns.some(({ name }) => name === unknownName));
-  if (kind === 'column' && owners.length > 0)
-    return `. It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
-  const names =
-    kind === 'column'
-      ? schema.flatMap(({ columns }) => columns.map(({ name }) => name))
-      : schema.map(getQualifiedName);
-  const distanceTo = (name: string) =>
-    name.includes(unknownName) ? 1 : computeEditDistance(unknownName, name.replace('inbox.', ''));
-  const suggestions = [...new Set(names)]
-    .filter(name => unknownName !== '' && distanceTo(name) <= Math.max(2, unknownName.length / 3))
-    .toSorted((one, other) => distanceTo(one) - distanceTo(other) || one.length - other.length)
-    .slice(0, MAX_SUGGESTIONS);
-  return suggestions.length === 0 ? '' : `. Did you mean ${suggestions.join(', ')}?`;
-}
-
-/** Returns the name by which a query refers to a table or view, such as `retirements` or `inbox.jobs`. */
-export function getQualifiedName({ database, name }: Relation): string {
-  return database === 'inbox' ? `inbox.${name}` : name;
 }

@@ -113,7 +113,7 @@ function plus(one: Micro, other: Micro): Micro {
 
 /** Counts the rows whose amount is not usable. They are in no sum. */
 async function countRowsWithoutAmount(reader: Reader, organizationId: string | null): Promise<number> {
-  const counts = ['retirements', 'credits'] as const;
+  const counts = ['retirements', 'listed_and_reserved_credits'] as const;
   let sum = 0;
   for (const name of counts)
     sum += await countRows(

@@ -24,6 +24,12 @@ export async function readSignedText(
   return text?.signed_data || null;
 }
 
+/** Decodes the base64 data of a delivery. Returns the base64 data if the bytes are not text. */
+export function decodeSignedText(signedData: string): string {
+  const text = Buffer.from(signedData, 'base64').toString();
+  return text.includes('\uFFFD') || text === '' ? signedData : text;
+}
+
 /** How many deliveries one query reads while they are followed. */
 const FOLLOWED_AT_ONCE = 100;
 

@@ -6,14 +6,14 @@ import { createNumberedShowCommand } from '../../lists/show-command.js';
 import { toJson } from '../../output/output-formats.js';
 import { FORWARD } from './forward.js';
 import { REPLAY } from './replay.js';
-import { decodeSignedText } from './signed-text.js';
+import { parseSignedText } from './signed-text.js';
 import { TAIL } from './tail.js';
 
 const show = createNumberedShowCommand(DELIVERY_LIST, async (delivery, reader) => {
   const signed_data = await readSignedText(reader, delivery);
   if (signed_data === null)
     return { jsonFields: { signed_data, content: null }, notices: [SIGNED_TEXT_REMOVED] };
-  const content = decodeSignedText(signed_data);
+  const content = parseSignedText(signed_data);
   const text = typeof content === 'string' ? content : toJson(content, 2);
   return { jsonFields: { signed_data, content }, lines: maskCredentials(text).split('\n') };
 });

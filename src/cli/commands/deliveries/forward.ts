@@ -12,7 +12,7 @@ import { writeStdout } from '../../io.js';
 import { defineText, defineWholeNumber, makeRequired } from '../../options.js';
 import { toJson } from '../../output/output-formats.js';
 import { requireLoopbackUrl, tryPostWebhook } from '../../post-webhook.js';
-import { decodeSignedText } from './signed-text.js';
+import { parseSignedText } from './signed-text.js';
 
 export const FORWARD = defineCommand({
   summary: 'Post deliveries to a program on this machine',
@@ -58,6 +58,6 @@ export const FORWARD = defineCommand({
 /** Creates the body of a webhook as the registry sends it. Returns null if the signed text was removed. */
 function createBody({ signed_data: signedData }: ArrivedDelivery): string | null {
   if (!signedData) return null;
-  const content = decodeSignedText(signedData);
+  const content = parseSignedText(signedData);
   return JSON.stringify({ ...(isObject(content) && content), signedData });
 }

@@ -1,13 +1,14 @@
+import { decodeSignedText } from '../../../query/inbox/deliveries.js';
 import { findExceededLimit } from '../../../registry/json/json-text.js';
 
-/** Decodes the base64 text of a delivery, and parses the text if it is JSON. */
-export function decodeSignedText(signedData: string): unknown {
-  const signed = Buffer.from(signedData, 'base64').toString('utf8');
+/** Decodes the base64 data of a delivery, and parses the text if it is JSON. */
+export function parseSignedText(signedData: string): unknown {
+  const text = decodeSignedText(signedData);
   // JSON that is nested too deeply stays text.
-  if (findExceededLimit(signed) !== null) return signed;
+  if (findExceededLimit(text) !== null) return text;
   try {
-    return JSON.parse(signed);
+    return JSON.parse(text);
   } catch {
-    return signed;
+    return text;
   }
 }

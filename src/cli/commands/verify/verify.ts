@@ -9,6 +9,7 @@ import type { ConsistencyFault } from '../../../store/contract/consistency-fault
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/words.js';
+import { getOrganizationName } from '../../../query/coverage.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
@@ -247,7 +248,7 @@ function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>)
     // Name an organization once, and not each of its lists, if it suspended or uninstalled the app.
     const isWholeOrganization = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const list = isWholeOrganization ? '' : `, ${resource}`;
-    const owner = truncateName(name ?? organization_id ?? installation_id);
+    const owner = truncateName(getOrganizationName({ name, organization_id, installation_id }));
     return `${owner}${list}: ${wordsOf({ ...FRESH, state, reason })}`;
   });
   const distinct = [...new Set(descriptions)];

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { getQualifiedName, suggestNames } from '../../src/query/sql-names.js';
+import { describeSchema } from '../../src/store/contract/describe-schema.js';
+
+const SCHEMA = describeSchema('sqlite');
+
+test.each([
+  ['no such table: retirement', 'Did you mean retirements?'],
+  ['no such table: job', 'Did you mean inbox.jobs?'],
+  ['relation "mirror.retirments" does not exist', 'Did you mean retirements?'],
+  ['no such column: benificiary', 'Did you mean beneficiary?'],
+  ['no such table: zzzzzz', null],
+  ['the statement is empty', null],
+])('a similar name is suggested for "%s"', (message, suggestion) => {
+  const hint = suggestNames(message, SCHEMA);
+  if (suggestion === null) expect(hint).toBeNull();
+  else expect(hint?.startsWith(suggestion.slice(0, -1))).toBe(true);
+});
+
+test('tables of credits are suggested for credits, and a column names the tables that have it', () => {
+  expect(suggestNames('no such table: credits', SCHEMA)).toBe(
+    'Did you mean available_credits, warehouse_credits, past_credits, balance_credits?',
+  );
+  expect(suggestNames('no such column: beneficiary', SCHEMA)).toMatch(/^It is a column of .*retirements/);
+  expect(suggestNames('no such table: c', SCHEMA)?.split(', ')).toHaveLength(4);
+});
+
+test('tables of the inbox have the name of their database in front', () => {
+  const find = (table: string) => SCHEMA.find(({ name }) => name === table);
+  const [jobs, retirements] = [find('jobs'), find('retirements')];
+  expect(jobs && getQualifiedName(jobs)).toBe('inbox.jobs');
+  expect(retirements && getQualifiedName(retirements)).toBe('retirements');
+});
