@@ -56,7 +56,7 @@ const CHECKED_TROUBLES = ['worker', 'backlog', 'jobs'];
 const CLOSED_STATES = ['suspended', 'uninstalled'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const END_OF_TIME = '9999';
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 /** A running worker counts findings at least twice within this time, however long a count takes. */
 const MAX_COUNT_AGE_MS = 8 * HOUR_MS;
 const NOT_COUNTED_ADVICE = 'Check that a worker is running. Its log says why findings are no longer counted.';
