@@ -52,7 +52,7 @@ export function relationsOf(engine: EngineName, family: Family): readonly Relati
 }
 
 export function typeOf(engine: EngineName, kind: Kind): string {
-  return DIALECTS[engine].types[kind].split(' ', kind === 'real' ? 2 : 1).join(' ');
+  return DIALECTS[engine].dataTypes[kind];
 }
 
 /** A migration that a database records as applied. Unreleased programs recorded no digest. */

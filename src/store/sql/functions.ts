@@ -67,7 +67,7 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
     const cells = Object.keys(columns).map((name, n) => sql`value ->> ${sql.lit(n)} AS ${sql.id(name)}`);
     return sql`(SELECT ${sql.join(cells)} FROM json_each(${json}))`;
   },
-  cast: (kind, value) => sql`CAST(${value} AS ${sql.raw(SQLITE.types[kind])})`,
+  cast: (kind, value) => sql`CAST(${value} AS ${sql.raw(SQLITE.dataTypes[kind])})`,
   clock: now => sql`${now}`,
   addMs: (instant, ms) =>
     sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
@@ -93,7 +93,7 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
   forUpdateSkipLocked: () => NOTHING,
 };
 
-const typeOf = (kind: Kind) => sql.raw(POSTGRES.types[kind].replace(' COLLATE "C"', ''));
+const typeOf = (kind: Kind) => sql.raw(POSTGRES.dataTypes[kind]);
 
 /** Returns the cells of a JSON array `v`, each with the type and name of its column. */
 export function selectJsonCells(columns: Kinds): RawBuilder<unknown> {
