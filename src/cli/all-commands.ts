@@ -1,7 +1,7 @@
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
-import { EXPORT } from './commands/certificates.js';
+import { EXPORT, GET } from './commands/certificates.js';
 import { CHANGES } from './commands/changes.js';
 import type { Command } from './define-command.js';
 import { CONSOLE } from './commands/console.js';
@@ -36,7 +36,7 @@ import { createTotalsCommand } from './lists/totals-command.js';
 const LIST_GROUPS = createListGroups({
   reservations: RESERVATIONS,
   retirements: { totals: createTotalsCommand(RETIREMENTS) },
-  certificates: { export: EXPORT },
+  certificates: { export: EXPORT, get: GET },
   deliveries: DELIVERIES,
   jobs: JOBS,
 });

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { appendFileSync, closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import type { Reader } from '../store/contract/reader.js';
+import { createCheckError, createUsageError } from './command-error.js';
 
 /** Checks the size and SHA-256 of every stored certificate PDF and returns the faulty files. */
 export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore) {
@@ -41,4 +43,38 @@ export async function measureFile(
     size += chunk.length;
   }
   return { sha256: hash.digest('hex'), size };
+}
+
+interface CertificateCopy {
+  /** The stored file. */
+  readonly file: string;
+  readonly sha256: string;
+  /** Where to write it. */
+  readonly path: string;
+}
+
+/** Writes a stored certificate to a new file. Throws and leaves no file if the stored one is missing or has changed. */
+export async function saveCertificate(
+  pdfs: PdfStore,
+  { file, sha256, path }: CertificateCopy,
+): Promise<void> {
+  if (existsSync(path))
+    throw createUsageError(`${path} already exists.`, 'Remove it, or name another folder with --folder.');
+  const body = await pdfs.open(file);
+  const target = openSync(path, 'wx', 0o600);
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of body ?? []) {
+      appendFileSync(target, chunk);
+      hash.update(chunk);
+    }
+  } finally {
+    closeSync(target);
+  }
+  if (hash.digest('hex') === sha256) return;
+  rmSync(path);
+  throw createCheckError(
+    `The stored certificate ${file} is ${body === null ? 'missing' : 'not the one that was downloaded'}.`,
+    'See "carbon-mirror verify".',
+  );
 }

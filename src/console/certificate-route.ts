@@ -1,5 +1,6 @@
 import type { Express, NextFunction, Request, Response } from 'express';
-import { isNamed } from '../query/certificates.js';
+import { isNamed, readNamesOfFile } from '../query/certificates.js';
+import { nameCertificate } from '../text/certificate-name.js';
 import { type Responder, getPathParameters } from './responder.js';
 import { allowOwnFrame } from './guard/security-headers.js';
 import type { CertificateFileAccess } from './page.js';
@@ -14,10 +15,18 @@ export function addCertificateRoute(
 ): void {
   app.get('/certificates/:file', async (request: Request, response: Response, next: NextFunction) => {
     const { file = '' } = getPathParameters(request);
-    const isInRow = await readers.withReader(reader => isNamed(reader, file));
+    const { isInRow, names } = await readers.withReader(async reader => ({
+      isInRow: await isNamed(reader, file),
+      names: await readNamesOfFile(reader, file),
+    }));
     const content = isInRow ? await certificateFiles.openFile(file) : null;
     if (content === null) return next();
-    response.set({ 'content-type': 'application/pdf', 'content-disposition': 'inline', ...allowOwnFrame() });
+    const fileName = names === null ? file : nameCertificate(names);
+    response.set({
+      'content-type': 'application/pdf',
+      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+      ...allowOwnFrame(),
+    });
     return await responder.sendStream(response, content);
   });
 }

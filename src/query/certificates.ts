@@ -1,7 +1,11 @@
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
+import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { belongsTo, readFirst, wasValidAt } from './read.js';
+
+/** An instant at which every current row is valid. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 /** A certificate file that a row names. Replaced files are included: a read never removes a stored file. */
 export interface StoredFile {
@@ -39,14 +43,47 @@ export async function isNamed(reader: Reader, file: string): Promise<boolean> {
   return row !== null;
 }
 
+/** Adds the date, tonnes, beneficiary and project of its retirement to each certificate, now or as of an instant. */
+export async function addRetirements(
+  { all }: Reader,
+  certificates: readonly Row[],
+  at: string | null,
+): Promise<readonly Row[]> {
+  if (certificates.length === 0) return [];
+  const distinct = (column: string) => [...new Set(certificates.map(row => String(row[column])))];
+  const retirements = await all(
+    queryBuilder
+      .selectFrom('mirror.retirements_history')
+      .select([
+        'organization_id',
+        'id',
+        'created_at as retired_at',
+        'amount_exact',
+        'beneficiary',
+        'project_name',
+      ])
+      .where('organization_id', 'in', distinct('organization_id'))
+      .where('id', 'in', distinct('retirement_id'))
+      .where(wasValidAt(at ?? END_OF_TIME)),
+  );
+  const toKey = (organizationId: unknown, id: unknown) => JSON.stringify([organizationId, id]);
+  const byKey = new Map(
+    retirements.map(({ organization_id: owner, id, ...retirement }) => [toKey(owner, id), retirement]),
+  );
+  const unknown = { retired_at: null, amount_exact: null, beneficiary: null, project_name: null };
+  return certificates.map(certificate => ({
+    ...certificate,
+    ...(byKey.get(toKey(certificate['organization_id'], certificate['retirement_id'])) ?? unknown),
+  }));
+}
+
 interface ExportFilter {
   readonly organizationId: string | null;
+  /** Only this retirement. */
+  readonly retirementId?: string;
   /** Null exports the present. */
   readonly at: string | null;
 }
-
-/** An instant at which every current row is valid. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 const KEY_COLUMNS = ['retirement_id', 'organization_id'] as const;
 const FILE_COLUMNS = ['fetched_at', 'file', 'sha256'] as const;
@@ -70,7 +107,7 @@ export const EXPORT_COLUMNS = [
 export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
 
 /** Reads the stored certificates with their retirements, now or as of an instant. */
-export async function readExport({ all }: Reader, { organizationId, at }: ExportFilter) {
+export async function readExport({ all }: Reader, { organizationId, retirementId, at }: ExportFilter) {
   const instant = at ?? END_OF_TIME;
   return await all(
     queryBuilder
@@ -104,9 +141,35 @@ export async function readExport({ all }: Reader, { organizationId, at }: Export
       .where('c.state', '=', 'stored')
       .where(wasValidAt(instant, 'c'))
       .where(belongsTo(organizationId, 'c.organization_id'))
+      .where(
+        retirementId === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`c.retirement_id = ${retirementId}`,
+      )
       .orderBy('r.created_at', order => order.asc().nullsFirst())
       .orderBy('c.retirement_id')
       .orderBy('c.organization_id'),
+  );
+}
+
+/** Reads the current retirement that a stored file is the certificate of, to name the file. Null if there is none. */
+export async function readNamesOfFile(reader: Reader, file: string) {
+  return await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.certificates_history as certificate')
+      .innerJoin('mirror.retirements_history as retirement', join =>
+        join
+          .onRef('retirement.organization_id', '=', 'certificate.organization_id')
+          .onRef('retirement.id', '=', 'certificate.retirement_id'),
+      )
+      .select([
+        'retirement.created_at as retiredAt',
+        'retirement.beneficiary',
+        'retirement.amount_exact as amount',
+        'retirement.id as retirementId',
+      ])
+      .where('certificate.file', '=', file)
+      .orderBy('retirement.valid_from', 'desc')
+      .limit(1),
   );
 }
 

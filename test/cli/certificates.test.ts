@@ -41,6 +41,44 @@ async function withChangedFile(change: (path: string) => void, check: () => Prom
 /** The columns that end a version, for a certificate that was replaced. */
 const ENDS = { validTo: 'v.valid_from', closedBy: 'v.sync_id', closedVersion: '1000000001', isRemoved: '0' };
 
+describe('certificates get', () => {
+  const createTarget = (name: string) => {
+    const folder = join(demo.folder, name);
+    mkdirSync(folder);
+    return folder;
+  };
+
+  test('saves the certificate of one retirement under a readable name, and never overwrites a file', async () => {
+    const [row] = await stored();
+    const id = String(row?.['retirement_id']);
+    const folder = createTarget('get-one');
+    const saved = await json('get', id.slice(0, 12), '--folder', folder);
+    expect(saved).toMatchObject({ retirement_id: id, sha256: row?.['sha256'], as_of: null });
+    const [file = ''] = readdirSync(folder);
+    expect(file).toMatch(/^\d{4}-\d\d-\d\d .+ [\d.]+ t [\w-]{8}\.pdf$/);
+    const content = readFileSync(join(folder, file));
+    expect(createHash('sha256').update(content).digest('hex')).toBe(row?.['sha256']);
+    const again = await run('get', id, '--folder', folder);
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('already exists')]);
+    const inThePast = await run('get', id, '--folder', folder, '--as-of', '2001-01-01');
+    expect(inThePast.exitCode).toBe(3);
+    expect((await run('get', 'nothing', '--folder', folder)).exitCode).toBe(6);
+  });
+
+  test('leaves no file if the stored certificate has changed', async () => {
+    const [row] = await stored();
+    const folder = createTarget('get-changed');
+    await withChangedFile(
+      path => writeFileSync(path, 'changed'),
+      async () => {
+        const { exitCode, stderr } = await run('get', String(row?.['retirement_id']), '--folder', folder);
+        expect([exitCode, stderr]).toEqual([3, expect.stringContaining('not the one that was downloaded')]);
+      },
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
 describe('certificates list', () => {
   test('filters certificates by state and organization', async () => {
     expect((await json('list', '--limit', '0')).rows).toHaveLength(
@@ -56,7 +94,7 @@ describe('certificates list', () => {
     expect(limited.stdout).toContain('retirement_id');
     expect(limited.stderr).toContain('Showing');
     expect((await run('list', '--csv')).stdout.split('\n')[0]).toContain(
-      'state,organization_name,retirement_id',
+      'state,retired_at,amount_exact,beneficiary,project_name,organization_name,retirement_id',
     );
   });
 

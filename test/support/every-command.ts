@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DemoMirror } from './mirror/demo.js';
 import { issueCredit } from './sandbox.js';
@@ -105,6 +106,15 @@ export function listCommandArguments({
     'certificates list': () => [],
     'certificates show': async () => [await selectValue(FIRST_ROWS.retirement)],
     'certificates export': () => [join(folder, `export${tag}`)],
+    'certificates get': async () => {
+      const target = join(folder, `get${tag}`);
+      mkdirSync(target);
+      const id = await selectValue(
+        `certificates WHERE state = 'stored' ORDER BY (SELECT serialization FROM retirements AS r WHERE r.id = retirement_id)`,
+        'retirement_id',
+      );
+      return [id, '--folder', target];
+    },
     'orders list': async () => {
       await insertOrder(demo, warehouseCreditId);
       return [];

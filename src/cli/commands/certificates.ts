@@ -1,13 +1,21 @@
+import { join } from 'node:path';
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { type Gap, toGapData } from '../../query/answer/gap.js';
 import { readCoverageAt } from '../../query/history/as-of.js';
+import { LISTS } from '../../resources/lists.js';
+import { nameCertificate } from '../../text/certificate-name.js';
 import { formatCsvLine } from '../../text/csv.js';
+import { saveCertificate } from '../certificate-files.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
-import { createCheckError } from '../command-error.js';
-import { selectKnownOrganizationIds, findOptionalOrganizationId } from '../find/find-rows.js';
-import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '../options.js';
+import { createCheckError, createNotFoundError } from '../command-error.js';
+import {
+  findOptionalOrganizationId,
+  findRowVersions,
+  selectKnownOrganizationIds,
+} from '../find/find-rows.js';
+import { definePastDate, defineText, makeRequired, ORGANIZATION_OPTION, withDefault } from '../options.js';
 import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createExportFolder } from '../output/export-folder.js';
 
@@ -62,6 +70,50 @@ export const EXPORT = defineCommand({
     throw createCheckError(
       `${damaged.size} certificates were left out because their files changed since download: ${[...damaged].slice(0, 5).join(', ')}`,
       'See "carbon-mirror verify".',
+    );
+  },
+});
+
+export const GET = defineCommand({
+  summary: 'Save the certificate of one retirement',
+  details:
+    'Writes the PDF under a readable name, such as "2026-08-08 Quillford Freight 2200 t 7023a782.pdf", and checks its SHA-256. An existing file is never overwritten.',
+  args: {
+    retirement: makeRequired(defineText('retirement', 'id of the retirement, or its first characters')),
+  },
+  options: {
+    folder: withDefault(defineText('folder', 'an existing folder to write to'), '.'),
+    organization: ORGANIZATION_OPTION,
+    asOf: definePastDate('the certificate as of this date'),
+  },
+  formats: { json: 'print the file as JSON' },
+  examples: [
+    'carbon-mirror certificates get 7023a782',
+    'carbon-mirror certificates get ID --as-of 2025-12-31',
+  ],
+  run: async (context, { retirement, folder, organization, asOf }) => {
+    const reader = await context.openReader();
+    const at = asOf?.until ?? null;
+    const owner = await findOptionalOrganizationId(reader, organization);
+    const [version = {}] = await findRowVersions(reader, LISTS.retirements, retirement, owner);
+    const retirementId = String(version['id']);
+    const organizationId = String(version['organization_id']);
+    const stored = await readExport(reader, { organizationId, retirementId, at });
+    const rows =
+      at === null ? stored : (await dropUnknownOrganizations(context, stored, { organizationId, at })).rows;
+    const [row] = rows;
+    const instant = at === null ? '' : ` as observed by ${at}`;
+    if (row === undefined)
+      throw createNotFoundError(
+        `No certificate of retirement ${retirementId} is stored${instant}.`,
+        `See "carbon-mirror retirements show ${retirementId}".`,
+      );
+    const { beneficiary, amount, retired_at: retiredAt, file, sha256 } = row;
+    const path = join(folder, nameCertificate({ retiredAt, beneficiary, amount, retirementId }));
+    await saveCertificate(await context.openPdfs(), { file, sha256, path });
+    await context.printResult(
+      { retirement_id: retirementId, file: path, sha256, as_of: at },
+      `Saved the certificate${instant} as ${path} (SHA-256 ${sha256}).`,
     );
   },
 });

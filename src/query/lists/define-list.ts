@@ -30,18 +30,37 @@ interface Definition<Table extends TableName, Computed extends string = never> e
   readonly detailList?: string;
 }
 
-interface MirroredDefinition<Table extends TableName, History extends TableName> extends Definition<Table> {
+/** Columns that are computed from the columns of a table. */
+interface ComputedColumns<Name extends string> {
+  readonly columns: readonly Name[];
+  readonly compute: Refine;
+}
+
+interface MirroredDefinition<Table extends TableName, History extends TableName, Computed extends string>
+  extends Definition<Table, Computed> {
+  readonly computed?: ComputedColumns<Computed>;
   readonly entry: ResourceEntry;
   readonly history: History;
   /** The columns as of an instant, if they are others than those of now. */
-  readonly pastColumns?: readonly ListColumn<ColumnOf<History>>[];
+  readonly pastColumns?: readonly ListColumn<ColumnOf<History> | NoInfer<Computed>>[];
 }
 
 /** Defines the list of a mirrored resource. */
-export function defineMirroredList<Table extends TableName, History extends TableName>(
-  definition: MirroredDefinition<Table, History>,
-): List {
-  const { entry, columns, history, pastColumns = columns, filters, order = [], ...options } = definition;
+export function defineMirroredList<
+  Table extends TableName,
+  History extends TableName,
+  Computed extends string = never,
+>(definition: MirroredDefinition<Table, History, Computed>): List {
+  const {
+    computed = null,
+    entry,
+    columns,
+    history,
+    pastColumns = columns,
+    filters,
+    order = [],
+    ...options
+  } = definition;
   const resource =
     Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
@@ -50,8 +69,13 @@ export function defineMirroredList<Table extends TableName, History extends Tabl
   const idColumn = getIdColumn(entry);
   const hasValidFrom = pastColumns.some(column => column.name === VALID_FROM.name);
   const past: readonly ListColumn[] = hasValidFrom ? pastColumns : [...pastColumns, VALID_FROM];
+  const computedNames: readonly string[] = computed?.columns ?? [];
+  const namesRead = (all: readonly ListColumn[]) =>
+    all.map(column => column.name).filter(each => !computedNames.includes(each));
   return {
     ...defineCommon(options, columns),
+    reads: namesRead(columns),
+    refine: computed?.compute ?? null,
     empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
     filters: {
       [idColumn]: byId(idColumn),
@@ -64,7 +88,7 @@ export function defineMirroredList<Table extends TableName, History extends Tabl
     idColumn,
     entry,
     resource,
-    past: { from: history, columns: past, reads: past.map(column => column.name) },
+    past: { from: history, columns: past, reads: namesRead(past) },
   };
 }
 
@@ -78,8 +102,7 @@ interface OwnDefinition<Table extends TableName, Computed extends string>
   readonly idColumn?: keyof Tables[Table] & string;
   /** The list of the registry that the rows are computed from. Its coverage and freshness are those of the rows. */
   readonly resource?: Resource;
-  /** Columns that are computed from columns of the table. */
-  readonly computed?: { readonly columns: readonly Computed[]; readonly compute: Refine };
+  readonly computed?: ComputedColumns<Computed>;
 }
 
 /** The counter of changes when a sync ended, which people do not need. */

@@ -63,7 +63,8 @@ export interface ListRequest extends ListSelection {
   readonly filters: readonly ChosenFilter[];
 }
 
-export type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
+/** Computes the shown columns of rows that were read now (null) or as of an instant. */
+export type Refine = (reader: Reader, rows: readonly Row[], at: string | null) => Promise<readonly Row[]>;
 
 /** Rows of a list. All names in it are from the program; values may be from a person. */
 export interface ListSelection {

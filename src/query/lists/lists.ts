@@ -1,4 +1,5 @@
 /** Every list of the program. A new list, column or filter is defined here only. */
+import { addRetirements } from '../certificates.js';
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import type { Row } from '../../store/contract/tables.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
@@ -298,6 +299,10 @@ const CERTIFICATES = defineMirroredList({
   summary: 'List, show and export retirement certificates',
   columns: [
     state('state', { isImportant: true }),
+    day('retired_at', { label: 'retired' }),
+    tonnes('amount_exact'),
+    text('beneficiary', { placeholder: 'unclaimed' }),
+    text('project_name'),
     ORGANIZATION_NAME,
     { ...idOf('retirement_id', 'retirements'), isName: true, isImportant: true },
     count('size'),
@@ -307,6 +312,10 @@ const CERTIFICATES = defineMirroredList({
     ORGANIZATION_ID,
     certificateFile('file'),
   ],
+  computed: {
+    columns: ['retired_at', 'amount_exact', 'beneficiary', 'project_name'],
+    compute: addRetirements,
+  },
   order: [['version', 'desc']],
   detailList: 'retirements',
   filters: { state: byState(CERTIFICATE_STATES, 'state') },

@@ -44,7 +44,7 @@ export async function readPage(reader: Reader, request: PageRequest): Promise<Li
   const rows = foundRows.slice(0, limit);
   const last = foundRows.length > limit ? rows.at(-1) : undefined;
   return {
-    rows: list.refine === null ? rows : await list.refine(reader, rows),
+    rows: list.refine === null ? rows : await list.refine(reader, rows, request.at),
     next: last === undefined ? null : list.order.map(([column]) => last[column] ?? null),
     totals,
     sql: showSql(reader, request, limit),
@@ -109,11 +109,12 @@ export async function* streamRows(
   request: ListSelection,
   limit: number | null = null,
 ): AsyncGenerator<Row> {
+  const { at } = request;
   const { refine, reads } = request.list;
   const selectRowsOf = isReadByIndex(request) ? selectAll : selectAllSorted;
   const rows = reader.stream(selectRowsOf(request, reads, limit));
   if (refine === null) yield* rows;
-  else for await (const group of groupRows(rows)) yield* await refine(reader, group);
+  else for await (const group of groupRows(rows)) yield* await refine(reader, group, at);
 }
 
 async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
