@@ -42,7 +42,7 @@ export const BROWSER = ['test/browser/**/*.test.ts'];
 const IS_LONG = process.env['LONG'] !== undefined;
 
 /** Flows that run on SQLite and on PostgreSQL. test/flows/engines.test.ts says why the others do not. */
-export const ON_BOTH = ['certificates', 'history', 'lifecycle', 'orders'];
+export const ON_BOTH = ['certificates', 'history', 'lifecycle', 'orders', 'console-orders'];
 
 /** Flows whose statements test/contract already checks on PostgreSQL: they run there only in the long form. */
 export const ON_BOTH_AT_LENGTH = [

@@ -45,6 +45,13 @@ export function createConsoleActions(
       log.info({ action: 'discover', actor, jobs }, LOG_MESSAGE);
       return jobs;
     },
+    placeOrder: async order => {
+      const stored = await withInbox(inbox => inbox.placeOrder(order));
+      const { id, action, organizationId, creditId, amount, reservationId } = stored;
+      const fields = { order: id, organizationId, creditId, amount, reservationId };
+      log.info({ action, actor, ...fields, isNew: stored.state === 'waiting' }, LOG_MESSAGE);
+      return stored;
+    },
     startComparison:
       comparison &&
       (() => {

@@ -34,6 +34,8 @@ export interface ConsoleStartOptions {
   readonly hostNames: readonly string[];
   /** Null makes the console read-only. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
+  /** Whether visitors who may act can place orders for the worker. */
+  readonly allowsOrders: boolean;
   /** Null without credentials of the registry. */
   readonly compare: RegistryComparer | null;
   /** The URL to which the registry should send webhooks. The Help page shows it. */
@@ -75,6 +77,7 @@ export function startConsole(
       liveUpdates: changes,
       hostNames: options.hostNames,
       actions,
+      allowsOrders: options.allowsOrders,
       demoActions:
         actions === null || options.createDemoActions === null
           ? null

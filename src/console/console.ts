@@ -16,6 +16,7 @@ import { checkPageToken, createGuard, type GuardOptions } from './guard/guard.js
 import type { LiveUpdates } from './live/live-updates.js';
 import { SCRIPT } from './live/page-script.js';
 import type { CertificateFileAccess, PageEnvironment } from './page.js';
+import { addOrderRoutes } from './orders/order-routes.js';
 import { createPageHandler } from './page-route.js';
 import { createPages } from './pages/all-pages.js';
 import type { ReaderPool } from './reader-pool.js';
@@ -27,6 +28,8 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
   readonly liveUpdates: LiveUpdates;
   /** Null if the console is read-only. */
   readonly actions: CreateConsoleActions | null;
+  /** Whether visitors who may act can place orders. Without it, there are no forms and no route for them. */
+  readonly allowsOrders: boolean;
   readonly sql: SqlAccess;
   readonly certificateFiles: CertificateFileAccess;
   /** Actions on the sandbox registry; null outside a demo. */
@@ -38,6 +41,7 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
 /** Creates the Express app of the web console: pages, downloads, SQL queries and live updates. */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, liveUpdates, onFailure, actions, sql, demoActions, certificateFiles } = options;
+  const allowsOrders = options.allowsOrders && actions !== null;
   const { webhookUrl, version, comparison, findContradictedColumns, describeCheckpoint } = options;
   const isDemo = demoActions !== null;
   const responder = createResponder({ hasDemo: isDemo, onFailure });
@@ -47,6 +51,7 @@ export function createConsole(options: ConsoleOptions): Express {
     responder,
     certificateFiles,
     canAct: actions !== null,
+    allowsOrders,
     isDemo,
     now,
   };
@@ -65,6 +70,7 @@ export function createConsole(options: ConsoleOptions): Express {
   addSqlRoutes(app, sql, responder, now);
   if (demoActions !== null) addDemoRoutes(app, { actions: demoActions, readers, now, responder });
   if (actions !== null) addActionRoutes(app, readers, actions, responder);
+  if (allowsOrders && actions !== null) addOrderRoutes(app, readers, actions, responder);
   app.use(async (request: Request, response: Response) => {
     await responder.sendMessage(request, response, 404, 'Page not found.');
   });

@@ -21,6 +21,8 @@ export interface PageHandlerOptions {
   readonly certificateFiles: CertificateFileAccess;
   /** False if the whole console is read-only. */
   readonly canAct: boolean;
+  /** False if nobody may place orders. */
+  readonly allowsOrders: boolean;
   readonly isDemo: boolean;
   readonly now: () => number;
 }
@@ -30,7 +32,7 @@ const IS_FILE = /\.(csv|json)$/;
 
 /** Creates the request handler of a page, which checks the URL and renders the page. */
 export function createPageHandler(page: ConsolePage, options: PageHandlerOptions): RequestHandler {
-  const { environment, readers, responder, certificateFiles, canAct, isDemo, now } = options;
+  const { environment, readers, responder, certificateFiles, canAct, allowsOrders, isDemo, now } = options;
   const hasHistory = page.hasHistory === true;
 
   /** Creates the request object that the `render` function of a page receives. */
@@ -43,6 +45,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
       ...environment,
       ...parsed,
       canAct: canAct && mayAct,
+      canOrder: canAct && allowsOrders && mayAct,
       pageToken,
       isDemo,
       now: now(),

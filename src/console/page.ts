@@ -34,6 +34,8 @@ export interface ConsoleRequest extends PageEnvironment {
   readonly at: string | null;
   /** Whether pages offer this visitor buttons that act. */
   readonly canAct: boolean;
+  /** Whether pages offer this visitor forms that place orders. */
+  readonly canOrder: boolean;
   /** Part of every form. */
   readonly pageToken: string;
   /** Origin of the URL that the browser uses. */

@@ -220,6 +220,7 @@ async function statementsOf(reader, path, pattern) {
     query,
     at,
     canAct: true,
+    canOrder: false,
     webhookUrl: null,
     version: '0.0.0',
     comparison: null,

@@ -79,6 +79,7 @@ export async function visitConsole(
     proxySignIn: null,
     onFailure: onFailure,
     actions: null,
+    allowsOrders: false,
     comparison: null,
     webhookUrl: null,
     version: '1.2.3',

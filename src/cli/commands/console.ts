@@ -67,6 +67,7 @@ export const CONSOLE = defineCommand({
         host: settings.consoleHost,
         hostNames: settings.consoleNames,
         proxy: proxy === null ? null : createConsoleProxy(proxy, log, io.now),
+        allowsOrders: settings.consoleActions,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         /** The receiver as this machine reaches it; the registry uses another URL. */
         webhookUrl: formatReceiverUrl(HOST || '127.0.0.1', PORT || '8080'),

@@ -1,4 +1,5 @@
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NewOrder, Order } from '../../inbox/order.js';
 import { getVisitor } from '../guard/visitor.js';
 import { type Responder, parseForm, getPathParameters } from '../responder.js';
 import type { ConsoleRequest } from '../page.js';
@@ -20,6 +21,8 @@ export interface ConsoleActions {
   ) => Promise<readonly number[]>;
   /** Requests a search for new installations. Returns the ids of the created jobs. */
   readonly requestDiscovery: () => Promise<readonly number[]>;
+  /** Stores an order for the worker. Returns the order that is stored under its key. */
+  readonly placeOrder: (order: NewOrder) => Promise<Order>;
   /** Starts a comparison with the registry. Null if the console has no registry credentials. */
   readonly startComparison: (() => void) | null;
 }

@@ -2,12 +2,14 @@ import type { Colour } from '../../query/freshness/words.js';
 import { html, type Html } from './html.js';
 
 const GOOD_STATES = ['active', 'accepted', 'complete', 'done', 'stored'];
-const DOUBTFUL_STATES = ['partial', 'paused', 'removals_unconfirmed'];
+const DOUBTFUL_STATES = ['partial', 'paused', 'removals_unconfirmed', 'refused'];
+
+const BAD_STATES = ['failed', 'unknown'];
 
 /** Returns the badge colour for a state of a job, sync, delivery, certificate or installation. */
 export function findStateColour(state: string): Colour {
   if (GOOD_STATES.includes(state)) return 'good';
-  return DOUBTFUL_STATES.includes(state) ? 'doubt' : state === 'failed' ? 'bad' : 'none';
+  return DOUBTFUL_STATES.includes(state) ? 'doubt' : BAD_STATES.includes(state) ? 'bad' : 'none';
 }
 
 /** Renders a state as a coloured badge, such as "failed" in red. */

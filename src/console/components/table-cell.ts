@@ -158,6 +158,7 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
   installation_id: '/installations?id=',
   project_id: '/projects/',
   retirement_id: '/retirements/',
+  reservation_id: '/reservations/',
   newest_delivery_id: '/deliveries/',
   job_id: '/jobs/',
   merged_into: '/jobs/',

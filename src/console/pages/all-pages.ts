@@ -7,6 +7,8 @@ import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
 import { JOB } from './job.js';
 import { createNowPage } from './now.js';
+import { CONFIRMATION } from '../orders/confirmation-page.js';
+import { ORDER } from './order.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { RETIREMENT_TOTALS } from './retirement-totals.js';
@@ -24,6 +26,8 @@ export const createPages = (): readonly ConsolePage[] => [
   ORGANIZATION,
   ...CREDIT_AND_PROJECT_PAGES,
   RETIREMENT,
+  CONFIRMATION,
+  ORDER,
   DELIVERY,
   JOB,
   SEARCH,

@@ -1,6 +1,7 @@
 import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
+import { readReservation } from '../../query/order-targets.js';
 import { readRowNotesAt } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -16,18 +17,19 @@ import { selectVersionsKnownAt, renderVersions } from '../components/version-his
 import { capitalize } from '../components/column-labels.js';
 import { renderBadge } from '../components/state-badge.js';
 import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
+import { renderCreditActions, renderReservationActions } from '../orders/row-forms.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 import { renderProjectAvailability, renderProjectStockAt } from './availability.js';
 
-const LISTS_WITH_DETAIL_PAGES = ['projects', 'warehouse', 'inventory'];
+const LISTS_WITH_DETAIL_PAGES = ['projects', 'warehouse', 'inventory', 'reservations'];
 const HIDDEN_COLUMNS = [...BOOKKEEPING, 'fault'];
 
-/** Detail pages of credits and projects, with current values and version history. */
+/** Detail pages of credits, reservations and projects, with current values and version history. */
 export const CREDIT_AND_PROJECT_PAGES: readonly ConsolePage[] = MIRRORED.filter(({ name }) =>
   LISTS_WITH_DETAIL_PAGES.includes(name),
 ).map(createDetailPage);
 
-/** Creates the detail page of a credit or project. If several organizations list a credit, each one gets a section. */
+/** Creates the detail page of a credit, a reservation or a project. If several organizations list a credit, each one gets a section. */
 function createDetailPage(list: List): ConsolePage {
   const isOfProjects = list.name === 'projects';
   return {
@@ -44,7 +46,7 @@ function createDetailPage(list: List): ConsolePage {
       const lead = rows.every(isClosed) && renderBadge('No longer listed by the registry', 'bad');
       const body = html`${renderPageHead(getListLink(list, at), describeRow(list, first), lead)}
 ${isOfProjects && (await renderProjectCredits(id, request))}
-${await Promise.all(rows.map((row, index) => renderRow(row, `known-${index}`, history, request)))}
+${await Promise.all(rows.map((row, index) => renderRow(list, row, `known-${index}`, history, request)))}
 ${at !== null && list.resource !== null && !isOfProjects && (await renderNotesOfRows(list.resource, rows, at, request))}`;
       return { title: `${list.singular} ${id}`, body };
     },
@@ -129,13 +131,25 @@ async function renderProjectCredits(projectId: string, request: ConsoleRequest):
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
 }
 
+/** Renders the forms and commands for a credit in a warehouse or a reservation. */
+async function renderActions({ name }: List, row: Row, request: ConsoleRequest): Promise<Html | false> {
+  if (name === 'warehouse') return renderCreditActions(row, request);
+  const { reader } = request;
+  if (name !== 'reservations' || !request.canOrder) return false;
+  const owner = getText(row, 'organization_id') ?? '';
+  const reservation = await readReservation(reader, owner, getText(row, 'id') ?? '');
+  return reservation !== null && (await renderReservationActions(reservation, request));
+}
+
 /** Renders a section for one row: the name of the organization, the values and the version history. */
 async function renderRow(
+  list: List,
   row: Row,
   elementId: string,
   history: readonly Row[],
-  { reader, now, at }: ConsoleRequest,
+  request: ConsoleRequest,
 ): Promise<Html> {
+  const { reader, now, at } = request;
   const owner = getText(row, 'organization_id');
   const heading =
     owner === null
@@ -148,6 +162,7 @@ async function renderRow(
         );
   const versions = history.filter(version => toRowKey(version) === toRowKey(row));
   return html`<div id="${elementId}" class="columns" data-live><section class="card"><h2>${heading}</h2>${renderRowFacts(row, { now, at }, HIDDEN_COLUMNS)}
+${at === null && !isClosed(row) && (await renderActions(list, row, request))}
 ${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section>
 <section class="card"><h2>Version history, newest first</h2>${renderVersions(versions, now)}</section></div>`;
 }

@@ -255,6 +255,7 @@ const RESERVATIONS = defineMirroredList({
     state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
     ...byDays('created_at'),
   },
+  detailList: 'reservations',
 });
 
 /** The states of requests that the registry is known to use. */

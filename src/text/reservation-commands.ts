@@ -1,0 +1,21 @@
+/** The credit that the commands name. */
+interface CommandTarget {
+  readonly organizationId: string;
+  readonly creditId: string;
+  /** Tonnes. */
+  readonly amount: string;
+}
+
+/** Returns the two commands that reserve a credit and retire the reservation, ready to copy into a terminal. */
+export function formatReservationCommands({ organizationId, creditId, amount }: CommandTarget): string[] {
+  const organization = `--organization ${quoteArgument(organizationId)}`;
+  return [
+    `carbon-mirror reservations create ${organization} --credit-id ${quoteArgument(creditId)} --amount ${quoteArgument(amount)}`,
+    `carbon-mirror reservations finish RESERVATION ${organization} --action retire --beneficiary "NAME" --reason "REASON"`,
+  ];
+}
+
+/** Quotes an argument for a shell unless it has only characters that no shell interprets. */
+function quoteArgument(text: string): string {
+  return /^[\w.:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
