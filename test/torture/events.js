@@ -1,0 +1,250 @@
+// Kills workers and the subscriber while changes are written and one organization is purged. Each event must arrive at least once,
+// in order for each organization, and never with two bodies, except those that were purged while they waited.
+//   npm run torture -- events [--engine postgres] [changes] [kills] | smallest
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openEngine } from '../../dist/src/store/open-engine.js';
+import { createChangeLog } from '../../dist/src/app/events/change-log.js';
+import { createChangeEvent } from '../../dist/src/events/catalogue/change-event.js';
+import { MAIN } from '../bench/parts/children.js';
+import { freshDatabase, readArguments, withPostgres } from '../bench/parts/engine.js';
+import { credit, install, read, withWriters } from '../bench/parts/mirrored.js';
+import { keyPair } from '../bench/parts/registry.js';
+
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { Engine } from '../../dist/src/store/engine.js' */
+/** @import { Credit } from '../../dist/src/registry/object-models.js' */
+/** @typedef {{ id: string, hash: string, type: string, erased: boolean, organization: string | null, number: number | null }} Received */
+
+const { engine: engineName, rest } = readArguments();
+const [CHANGES = 10_000, KILLS = 30] = process.argv.includes('smallest') ? [400, 3] : rest.map(Number);
+const ORGANIZATIONS = 8;
+const PURGED = `organization-${ORGANIZATIONS}`;
+const WORKERS = 2;
+const ROUNDS = 20;
+const HANGS_AFTER_MS = 900_000;
+const RECEIVER = fileURLToPath(new URL('events-receiver.js', import.meta.url));
+const NO_REGISTRY = 'http://127.0.0.1:9';
+
+const folder = mkdtempSync(join(tmpdir(), 'torture-events-'));
+try {
+  if (engineName === 'sqlite') await torture({ DATA_DIR: join(folder, 'data') });
+  else
+    await withPostgres(async server => {
+      await torture({ DATA_DIR: join(folder, 'data'), MIRROR_DATABASE_URL: await freshDatabase(server) });
+    });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** @param {Record<string, string>} place */
+async function torture(place) {
+  const url = place['MIRROR_DATABASE_URL'];
+  const engine = openEngine({
+    dataDir: place['DATA_DIR'] ?? '',
+    diskReserveMb: 0,
+    database: url === undefined ? null : { url, queryUrl: null, pool: null },
+  });
+  const keyFile = join(folder, 'app.pem');
+  writeFileSync(keyFile, keyPair().privateKey);
+  const env = {
+    PATH: process.env['PATH'],
+    ...place,
+    REGISTRY_BASE_URL: NO_REGISTRY,
+    REGISTRY_APP_ID: 'app-1',
+    REGISTRY_PRIVATE_KEY_FILE: keyFile,
+    OPERATIONS_PORT: '0',
+    EVENTS_KEY_FILE: join(folder, 'events.key'),
+    OUTBOUND_ALLOW: 'loopback',
+    SYNC_SCHEDULE: '0 0 1 1 *',
+    LOG_LEVEL: 'fatal',
+  };
+  const file = join(folder, 'received');
+  const first = await startReceiver('0', file);
+  let receiver = first.child;
+  await engine.migrate(Date.now());
+  run(env, [
+    'subscriptions',
+    'add',
+    `http://127.0.0.1:${first.port}/`,
+    '--events',
+    'all',
+    '--from',
+    'beginning',
+  ]);
+  const workers = Array.from({ length: WORKERS }, () => startWorker(env));
+  let isWritten = false;
+  const writing = write(engine, env).finally(() => {
+    isWritten = true;
+  });
+  let kills = 0;
+  for (let turn = 0; kills < KILLS; turn += 1) {
+    await sleep(200 + Math.random() * 1_500);
+    const victim = turn % (WORKERS + 1);
+    if (victim === WORKERS) {
+      await kill(receiver);
+      receiver = (await startReceiver(first.port, file)).child;
+    } else {
+      const worker = workers[victim];
+      if (worker !== undefined) await kill(worker);
+      workers[victim] = startWorker(env);
+    }
+    kills += 1;
+  }
+  await writing;
+  if (!isWritten) throw new Error('expected all changes to be written');
+  const expected = await listExpected(engine);
+  const startedAt = performance.now();
+  while (countMissing(expected, readReceived(file)) > 0) {
+    if (performance.now() - startedAt > HANGS_AFTER_MS) break;
+    await sleep(500);
+  }
+  await Promise.all([...workers.map(kill), kill(receiver)]);
+  report(expected, readReceived(file), kills);
+}
+
+/**
+ * Changes the credits of all organizations until so many changes were written, and purges one organization on the way.
+ * @param {Engine} engine
+ * @param {Record<string, string | undefined>} env
+ */
+async function write(engine, env) {
+  // The purged organization does not count.
+  const rows = Math.ceil(CHANGES / (ORGANIZATIONS - 1) / ROUNDS);
+  await withWriters(engine, 1, async stage => {
+    for (let n = 1; n <= ORGANIZATIONS; n += 1) await install(stage, `organization-${n}`);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (let n = 1; n <= ORGANIZATIONS; n += 1) {
+        if (round > ROUNDS / 2 && n === ORGANIZATIONS) continue;
+        stage.clock.at += 1_000;
+        await read(stage, `organization-${n}`, 'warehouse', rows, (owner, each) =>
+          creditOf(owner, each, round),
+        );
+      }
+      if (round === ROUNDS / 2)
+        run(env, ['purge', '--organization', PURGED, '--confirm', PURGED, '--force', '--no-vacuum']);
+      await sleep(Math.random() * 1_000);
+    }
+  });
+}
+
+/**
+ * @param {string} owner
+ * @param {number} n
+ * @param {number} round
+ * @returns {Credit}
+ */
+function creditOf(owner, n, round) {
+  const item = credit(owner, n);
+  const value = round + 1;
+  const amount = { exact: String(value), value, micro: BigInt(value) * 1_000_000n, fault: null };
+  return { ...item, amount, document: JSON.stringify({ ...item, amount: value, supply: null }) };
+}
+
+/**
+ * Returns the numbers of all changes that have an event.
+ * @param {Engine} engine
+ */
+async function listExpected(engine) {
+  const reader = await engine.openReader();
+  const log = createChangeLog(reader);
+  /** @type {Set<number>} */
+  const numbers = new Set();
+  for await (const change of log.read({ after: 0, to: await log.readNewest(), organizationId: null }))
+    if (createChangeEvent(change) !== null) numbers.add(change.number);
+  await reader.close();
+  return numbers;
+}
+
+/** @param {string} file */
+function readReceived(file) {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map(parseReceived);
+}
+
+/**
+ * @param {string} line
+ * @returns {Received}
+ */
+function parseReceived(line) {
+  return JSON.parse(line);
+}
+
+/**
+ * @param {ReadonlySet<number>} expected
+ * @param {readonly Received[]} received
+ */
+function countMissing(expected, received) {
+  const numbers = new Set(received.map(({ number }) => number));
+  return [...expected].filter(number => !numbers.has(number)).length;
+}
+
+/**
+ * @param {ReadonlySet<number>} expected
+ * @param {readonly Received[]} received
+ * @param {number} kills
+ */
+function report(expected, received, kills) {
+  /** @type {Map<string, string>} */
+  const bodies = new Map();
+  /** @type {Map<string | null, number>} */
+  const newest = new Map();
+  let [twoBodies, late, repeated, erased] = [0, 0, 0, 0];
+  for (const { id, hash, organization, number, erased: isErased } of received) {
+    if (isErased) erased += 1;
+    const known = bodies.get(id);
+    if (known !== undefined) repeated += 1;
+    if (known !== undefined && known !== hash && !isErased) twoBodies += 1;
+    if (!isErased) bodies.set(id, hash);
+    if (known !== undefined || number === null) continue;
+    if (number < (newest.get(organization) ?? 0)) late += 1;
+    newest.set(organization, number);
+  }
+  const missing = countMissing(expected, received);
+  const isTold = received.some(({ type }) => type === 'organization.purged');
+  process.stdout.write(
+    `${engineName}: ${expected.size} changes with events remain, ${received.length} requests, ${kills} kills: ${missing} missing, ` +
+      `${late} out of order, ${twoBodies} with two bodies, ${repeated} repeated, ${erased} erased, purge ${isTold ? 'told' : 'NOT told'}\n`,
+  );
+  const passed = missing === 0 && late === 0 && twoBodies === 0 && isTold && expected.size >= CHANGES;
+  process.stdout.write(passed ? 'passed\n' : 'FAILED\n');
+  process.exitCode = passed ? 0 : 1;
+}
+
+/** @param {Record<string, string | undefined>} env */
+function startWorker(env) {
+  return spawn(process.execPath, [MAIN, 'work'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+/**
+ * @param {string} port
+ * @param {string} file
+ */
+async function startReceiver(port, file) {
+  const child = spawn(process.execPath, [RECEIVER, port, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  return { child, port: String(line).trim() };
+}
+
+/** @param {ChildProcess} child */
+async function kill(child) {
+  if (child.exitCode !== null || child.signalCode !== null)
+    throw new Error(`a process ended with ${child.exitCode}`);
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/**
+ * @param {Record<string, string | undefined>} env
+ * @param {readonly string[]} argv
+ */
+function run(env, argv) {
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...argv], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}: ${stderr}`);
+}
