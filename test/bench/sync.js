@@ -1,13 +1,13 @@
 // Measures the worker and the mirror. Floors and the measured side alternate in one run; calls are not rate-limited.
 // npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: runs all parts, or
 // those named. On PostgreSQL there is only one: rows.
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
-import { MAIN, runChild, start, startChild, withFolder } from './parts/children.js';
+import { runChild, startChild, withFolder } from './parts/children.js';
+import { post, startReceiver, until } from './parts/deliveries.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
 import { install, keyPair, patch, portOf, send, startRegistry } from './parts/registry.js';
@@ -29,8 +29,6 @@ const HUGE = chooseSize({ usual: 1_000_000, smallest: 1_000 });
 const CREDITS = chooseSize({ usual: 251_000, smallest: 300 });
 const CERTIFICATES = chooseSize({ usual: 1000, smallest: 20 });
 const SAMPLES = chooseSize({ usual: 120, smallest: 3 });
-/** The timeout of every step. It only ends what hangs: a busy machine must not fail the benchmark. */
-const HANGS_AFTER_MS = 600_000;
 const PERMISSIONS = {
   organization_info: 'VIEW',
   organization_members: 'VIEW',
@@ -489,67 +487,6 @@ async function stopServing(child) {
   if (child.stdout === null) throw new Error('the worker has no output to read');
   const [line] = await once(child.stdout, 'data');
   return JSON.parse(String(line));
-}
-
-/**
- * @param {{ appId: string }} app
- * @param {string} dataDir
- * @param {string} secret
- */
-async function startReceiver({ appId }, dataDir, secret) {
-  const env = {
-    ...process.env,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    OPERATIONS_PORT: '0',
-    REGISTRY_APP_ID: appId,
-    WEBHOOK_SECRETS: secret,
-    REGISTRY_BASE_URL: 'http://127.0.0.1:1',
-  };
-  const child = start([MAIN, 'receive'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const port = await new Promise((resolve, reject) => {
-    /** @param {Buffer} chunk */
-    const read = chunk => {
-      const found = /"port":(\d+)/.exec(String(chunk));
-      if (found) resolve(Number(found[1]));
-    };
-    child.stdout?.on('data', read);
-    child.stderr?.on('data', read);
-    child.once('exit', code => reject(new Error(`receive ended with ${code}`)));
-  });
-  return { child, url: `http://127.0.0.1:${port}/webhooks` };
-}
-
-/**
- * @param {string} url
- * @param {string} secret
- * @param {{ appId: string }} app
- * @param {Installed} installed
- */
-async function post(url, secret, { appId }, { installationId, organizationId }) {
-  const payload = {
-    event: 'warehouseTransaction',
-    installation: { id: installationId, appId, organization: { id: organizationId } },
-  };
-  const signedData = Buffer.from(JSON.stringify({ ...payload, nonce: Math.random() })).toString('base64');
-  const signature = `sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`;
-  const headers = { 'content-type': 'application/json', 'x-registry-signature-256': signature };
-  const response = await fetch(url, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ ...payload, signedData }),
-  });
-  await response.arrayBuffer();
-  if (response.status !== 202) throw new Error(`the receiver answered ${response.status}`);
-}
-
-/** @param {() => boolean} holds */
-async function until(holds) {
-  const deadline = performance.now() + HANGS_AFTER_MS;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
-    await new Promise(resolve => setTimeout(resolve, 1));
-  }
 }
 
 /**
