@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
+import { runCommand } from '../support/command.js';
+import { startWorkProcess } from '../support/work-process.js';
 import { findFreePort } from '../support/processes.js';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { until } from '../support/wait.js';
@@ -82,6 +84,58 @@ test('docs/examples/sell.js sells a tonne to an organization that it creates', a
 
   expect(output).toBe(`1 t of ${creditId} now belongs to Customer and Daughters\n`);
   expect(listCreditOwners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
+});
+
+test('docs/examples/shop.js delists a credit whose amount falls, and mails the certificate of a retirement', async () => {
+  const sandbox = await startTemporarySandbox(OTHER_WORDS);
+  const { app, organization } = installApp(sandbox);
+  const creditId = issueCredit(sandbox, organization.id, { amount: 2.5 });
+  const folder = await createTemporaryFolder();
+  const [dataDir, shopFile] = [join(folder, 'data'), join(folder, 'shop.json')];
+  const customers = { 'Harbour Bakery ehf.': 'ada@bakery.example' };
+  await writeFile(shopFile, JSON.stringify({ offers: { [creditId]: 2 }, customers }));
+  const port = String(await findFreePort());
+  const env = {
+    DATA_DIR: dataDir,
+    EVENTS_KEY_FILE: join(folder, 'events.key'),
+    OUTBOUND_ALLOW: 'loopback',
+    REGISTRY_HEADER_PREFIX: 'icr',
+    SYNC_SCHEDULE: '* * * * * *',
+  };
+  await runCommand(['migrate'], { env });
+  const url = `http://127.0.0.1:${port}/hooks`;
+  const events = ['--events', 'credit.changed,certificate.stored', '--from', 'beginning'];
+  const { stdout: secret } = await runCommand(['subscriptions', 'add', url, ...events], { env });
+  const shop = spawn(process.execPath, [join(EXAMPLES, 'shop.js')], {
+    env: {
+      SHOP_FILE: shopFile,
+      WEBHOOK_SECRET: secret.trim(),
+      DATA_DIR: dataDir,
+      MAIL_DIR: folder,
+      PORT: port,
+    },
+  });
+  onTestFinished(() => void shop.kill('SIGKILL'));
+  let output = '';
+  shop.stdout.on('data', part => (output += String(part)));
+  shop.stderr.on('data', part => (output += String(part)));
+  await until(() => output.includes('listens'), 'the shop');
+  startWorkProcess({ url: sandbox.url, app, dataDir, env });
+  await expect
+    .poll(async () => (await runCommand(['subscriptions', 'list', '--json'], { env })).stdout)
+    .toMatch(/"delivered":[1-9]/);
+  expect(output).not.toContain('no longer offered');
+
+  await runExample('retire.js', sandbox, app, [join(folder, 'certificate.pdf')]);
+  await expect.poll(() => output).toContain(`no longer offered: ${creditId}, 1.5 t are left`);
+  await expect.poll(() => output).toMatch(/mailed the certificate of \S+ to ada@bakery\.example/);
+  const [, retirementId = ''] = /certificate of (\S+) to/.exec(output) ?? [];
+  const mail = await readFile(join(folder, `${retirementId}.eml`), 'utf8');
+  expect(mail).toContain('To: ada@bakery.example');
+  expect(Buffer.from(mail.split('\n\n')[1] ?? '', 'base64').toString('latin1')).toMatch(/^%PDF/);
+
+  const forged = await fetch(url, { method: 'POST', body: '{"type":"credit.changed","data":{}}' });
+  expect(forged.status).toBe(400);
 });
 
 test('docs/examples/own-test.js passes', async () => {
