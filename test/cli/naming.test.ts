@@ -117,8 +117,10 @@ describe('commands that take names', () => {
         const isPlace = command.registeredArguments.some(each => each.name() === kind);
         if (!isPlace && !hasOption(command, `--${kind}`)) continue;
         const wrong = `${names[kind] ?? ''}q`;
-        const mistyped = isPlace ? [wrong] : [`--${kind}`, wrong];
-        const argv = [...name.split(' '), ...mistyped, ...createRequiredArguments(command, kind)];
+        const others = createRequiredArguments(command, kind);
+        // An option that takes several values comes last, because it takes all that follow.
+        const parameters = isPlace ? [wrong, ...others] : [...others, `--${kind}`, wrong];
+        const argv = [...name.split(' '), ...parameters];
         const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
         expect({ exitCode, stdout }, `${argv.join(' ')}\n${stderr}`).toEqual({ exitCode: 6, stdout: '' });
         expect(stderr, argv.join(' ')).toContain(`"${names[kind] ?? ''}"`);
