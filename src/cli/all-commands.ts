@@ -1,3 +1,4 @@
+import { API } from './commands/api.js';
 import { AS_OF } from './commands/as-of.js';
 import { AVAILABLE } from './commands/available.js';
 import { BALANCE } from './commands/balance.js';
@@ -81,7 +82,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
   Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickListGroups('syncs'), migrate: MIGRATE },
   Maintain: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Events: { subscriptions: SUBSCRIPTIONS },
-  'HTTP API': { tokens: TOKENS },
+  'HTTP API': { api: API, tokens: TOKENS },
   Sandbox: { sandbox: SANDBOX },
 };
 

@@ -190,3 +190,27 @@ export async function readCoverage(
     .orderBy('f.resource');
   return await all(resources === null ? lists : lists.where('f.resource', 'in', [...resources, '*']));
 }
+
+interface CertificateOwner {
+  readonly retirementId: string;
+  /** Null searches all organizations. */
+  readonly organizationId: string | null;
+  /** Null selects the current certificate. */
+  readonly at: string | null;
+}
+
+/** Finds the stored PDFs of a retirement's certificate: one for each organization that has a retirement with this id. */
+export async function findCertificateFiles(
+  { all }: Reader,
+  { retirementId, organizationId, at }: CertificateOwner,
+): Promise<Pick<StoredFile, 'file' | 'sha256'>[]> {
+  return await all(
+    queryBuilder
+      .selectFrom(at === null ? 'mirror.certificates' : 'mirror.certificates_history')
+      .select([sql.ref<string>('file').as('file'), sql.ref<string>('sha256').as('sha256')])
+      .where('retirement_id', '=', retirementId)
+      .where('state', '=', 'stored')
+      .where(belongsTo(organizationId))
+      .where(wasValidAt(at)),
+  );
+}

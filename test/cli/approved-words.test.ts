@@ -75,7 +75,7 @@ async function run(
 ) {
   await waitUntilAllRead();
   const argv = [...name.split(' '), ...commandArguments];
-  const isEndless = name === 'sandbox start' || name === 'console';
+  const isEndless = ['sandbox start', 'console', 'api'].includes(name);
   const outcome = await runCommand(argv, {
     env: { ...env, NO_COLOR: '1' },
     ...(columns === null ? {} : { terminal: true, columns }),

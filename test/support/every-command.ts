@@ -137,6 +137,7 @@ export function listCommandArguments({
     verify: () => [],
     'subscriptions list': () => [],
     'subscriptions new-epoch': () => [],
+    api: () => [],
     'tokens create': () => [`token${tag}`],
     'tokens list': () => [],
     'tokens revoke': () => [`token${tag}`],

@@ -1,8 +1,8 @@
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Programs that read settings: the three processes, the sandbox, and `live`, the commands that call the registry directly. */
-export const ROLES = ['receive', 'work', 'live', 'sandbox', 'console'] as const;
+/** Programs that read settings: the four processes, the sandbox, and `live`, the commands that call the registry directly. */
+export const ROLES = ['receive', 'work', 'live', 'sandbox', 'console', 'api'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface Setting {

@@ -54,7 +54,10 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
 const KEY_FILES = ['EVIDENCE_KEY_FILE', 'EVENTS_KEY_FILE'];
 
 /** Returns the environment for a child process of `up`, without the secrets of other roles. */
-export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
+export function createChildEnvironment(
+  env: Environment,
+  role: 'receive' | 'work' | 'console' | 'api',
+): Environment {
   const foreignSecrets = SETTINGS.filter(
     ({ name, property, roles, secret }) =>
       (secret || KEY_FILES.includes(name)) && property !== null && !roles.includes(role),
@@ -63,11 +66,12 @@ export function createChildEnvironment(env: Environment, role: 'receive' | 'work
     ([name]) => !foreignSecrets.some(secret => name === secret.name || name === `${secret.name}_FILE`),
   );
   const port = env['OPERATIONS_PORT'] ?? '';
-  // The worker gets the next operations port, so that no two children use the same port.
-  const isNextPort = role === 'work' && /^[1-9]\d*$/.test(port);
+  // Each child gets an operations port of its own.
+  const offset = { receive: 0, work: 1, api: 2, console: 0 }[role];
+  const isPortSet = /^[1-9]\d*$/.test(port);
   return {
     ...Object.fromEntries(ownEntries),
-    ...(isNextPort && { OPERATIONS_PORT: String(Number(port) + 1) }),
+    ...(isPortSet && offset > 0 && { OPERATIONS_PORT: String(Number(port) + offset) }),
   };
 }
 
@@ -127,7 +131,7 @@ function hasAllSettings<R extends Role>(role: R, settings: object): settings is 
 /** Checks the settings of all processes that `up` starts. Throws an error with all faults. */
 export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
-  for (const role of ['receive', 'work', 'console'] as const)
+  for (const role of ['receive', 'work', 'console', 'api'] as const)
     await readSettings(createChildEnvironment(env, role), role, readFile).catch((error: unknown) => {
       if (!(error instanceof SettingsError)) throw error;
       faults.push(...error.faults);

@@ -98,6 +98,16 @@ export const parseHostNames = convertParsed(
       .filter(name => name !== ''),
 );
 
+/** Parses origins of web pages separated by commas. `*` is refused, because a token is meant for one page. */
+export const parseOrigins: SettingParser<readonly string[]> = async text => {
+  const origins = (text ?? '').split(',').filter(origin => origin !== '');
+  const isOrigin = (origin: string) =>
+    URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).origin === origin;
+  return origins.every(isOrigin)
+    ? { value: origins }
+    : { expected: 'origins such as https://shop.example.org, separated by commas' };
+};
+
 /** Parses ranges of addresses, separated by commas. */
 export const parseOutboundAllow: SettingParser<readonly OutboundRange[]> = async text => {
   const value = parseOutboundRanges(text ?? '');

@@ -9,6 +9,7 @@ import {
   createPatternParser,
   convertParsed,
   parseHostNames,
+  parseOrigins,
   parseOutboundAllow,
   createNumberParser,
   createChoiceParser,
@@ -30,6 +31,7 @@ import {
 } from './define-setting.js';
 
 const OPERATED_ROLES = ['receive', 'work'] as const;
+const MONITORED_ROLES = ['receive', 'work', 'api'] as const;
 const REGISTRY_ROLES = ['work', 'live'] as const;
 const APP_ROLES = ['receive', 'work', 'live'] as const;
 
@@ -136,7 +138,7 @@ const DEFINITIONS = [
   defineSetting({
     name: 'OPERATIONS_HOST',
     property: 'operationsHost',
-    roles: OPERATED_ROLES,
+    roles: MONITORED_ROLES,
     default: '127.0.0.1',
     description: 'The address on which /livez, /readyz and /metrics listen.',
     parse: parseHost,
@@ -144,8 +146,11 @@ const DEFINITIONS = [
   defineSetting({
     name: 'OPERATIONS_PORT',
     property: 'operationsPort',
-    roles: OPERATED_ROLES,
-    default: { shown: '8081 receive, 8082 work', byRole: { receive: '8081', work: '8082' } },
+    roles: MONITORED_ROLES,
+    default: {
+      shown: '8081 receive, 8082 work, 8083 api',
+      byRole: { receive: '8081', work: '8082', api: '8083' },
+    },
     description:
       'The port of /livez, /readyz and /metrics; 0 turns them off. If it is in use, the next free port is taken.',
     parse: parsePort,
@@ -274,6 +279,38 @@ const DEFINITIONS = [
     description:
       '`on` lets people who may act reserve, retire, transfer and release credits in the console. The worker needs it, too.',
     parse: convertParsed(createChoiceParser(['on', 'off']), choice => choice === 'on'),
+  }),
+  defineSetting({
+    name: 'API_HOST',
+    property: 'apiHost',
+    roles: ['api'],
+    default: '127.0.0.1',
+    description: 'The address on which the HTTP API listens.',
+    parse: parseHost,
+  }),
+  defineSetting({
+    name: 'API_PORT',
+    property: 'apiPort',
+    roles: ['api'],
+    default: '8060',
+    description: 'The port of the HTTP API. If it is unset and 8060 is in use, the next free port is taken.',
+    parse: parsePort,
+  }),
+  defineSetting({
+    name: 'API_REQUESTS_PER_MINUTE',
+    property: 'apiRequestsPerMinute',
+    roles: ['api'],
+    default: '600',
+    description: 'The number of requests that each token may send within a minute.',
+    parse: createIntegerParser(1, 1_000_000),
+  }),
+  defineSetting({
+    name: 'API_CORS_ORIGINS',
+    property: 'apiCorsOrigins',
+    roles: ['api'],
+    description:
+      'Origins whose web pages may call the HTTP API with a token, such as https://shop.example.org, separated by commas.',
+    parse: parseOrigins,
   }),
   defineExternalSetting({
     name: 'MIRROR_DATABASE_URL',

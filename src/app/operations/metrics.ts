@@ -91,6 +91,11 @@ export function createMetrics(knownEvents: readonly string[]) {
     'status',
     'reason',
   );
+  const apiRefusals = createCounter(
+    'api_refusals_total',
+    'Requests to the HTTP API without a valid token, by reason',
+    'reason',
+  );
   const acceptDurations = createHistogram(
     'accept_duration_seconds',
     'Time from the end of a body to the answer 202',
@@ -197,6 +202,7 @@ export function createMetrics(knownEvents: readonly string[]) {
     countDuplicate: (): void => duplicates.inc(),
     countRejections: (status: number, reason: string, count = 1): void =>
       rejectedWebhooks.inc({ status: getStatusLabel(status), reason: limitLabel('reason', reason) }, count),
+    countApiRefusal: (reason: string): void => apiRefusals.inc({ reason: limitLabel('reason', reason) }),
     observeAcceptDuration: (seconds: number): void => acceptDurations.observe(seconds),
     /** Records how many deliveries one commit stored. */
     observeCommitSize: (count: number): void => commitSizes.observe(count),

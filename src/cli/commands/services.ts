@@ -9,10 +9,11 @@ import { defineFlag } from '../options.js';
 import { findExposures, findExposedEnvFiles } from '../exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
-import { runService, mayUseNextPort } from '../processes/service.js';
+import { hasToken, runService, mayUseNextPort } from '../processes/service.js';
 
 export const UP = defineCommand({
-  summary: 'Start receiver, worker and console together',
+  summary: 'Start receiver, worker, console and HTTP API together',
+  details: 'The HTTP API starts only if a token exists; see "tokens create".',
   options: {
     demo: defineFlag('start a demo with a made-up registry (the default in a terminal without settings)'),
   },
@@ -36,7 +37,9 @@ export const UP = defineCommand({
       io,
       env: io.env,
       interrupted,
-      onReady: async ({ consolePort }) => {
+      needsApi: () => hasToken(findMirror().engine, io.now),
+      onReady: async ({ consolePort, apiPort }) => {
+        if (apiPort !== null) printNotice(`The HTTP API listens on port ${apiPort}.`);
         const address = consolePort === null ? null : readConsoleAddress(findMirror());
         if (address !== null) printNotice(...describeConsoleAccess(address, io));
       },

@@ -1,9 +1,9 @@
 /**
- * Runs `receive`, `work` and `console` as child processes, the same commands as in the Procfile, so that a busy worker
+ * Runs `receive`, `work`, `console` and `api` as child processes, the same commands as in the Procfile, so that a busy worker
  * never stalls the receiver.
  *
  * The children write to our own output. They stop when we stop, even if we are killed, because their channel to us
- * closes. If the receiver or the worker cannot run, all of them are stopped; without a console the others continue.
+ * closes. If the receiver or the worker cannot run, all of them are stopped; without a console or an API the others continue.
  */
 import { CommandError } from '../command-error.js';
 import { type Io, printNotice } from '../io.js';
@@ -15,6 +15,8 @@ export interface ServicePorts {
   readonly receiverPort: number;
   /** Null if the console could not be started. */
   readonly consolePort: number | null;
+  /** Null if there is no API, because no token exists or it could not be started. */
+  readonly apiPort: number | null;
 }
 
 interface ServiceProcessesOptions {
@@ -27,45 +29,58 @@ interface ServiceProcessesOptions {
    * addresses must be made from the port passed here. `stopping` is aborted when the processes are stopped.
    */
   readonly onReady: (ports: ServicePorts, stopping: AbortSignal) => Promise<void>;
+  /** Whether the HTTP API is started. It is asked after `prepare`. */
+  readonly needsApi: () => Promise<boolean>;
   /** Runs before the receiver and the worker start. The console is already running. */
   readonly prepare?: (stopping: AbortSignal) => Promise<void>;
 }
 
-/** Runs receiver, worker and console as child processes until an interrupt or failure. */
+/** Runs receiver, worker, console and API as child processes until an interrupt or failure. */
 export async function runServiceProcesses({
   io,
   env,
   interrupted,
   onReady,
+  needsApi,
   prepare = async () => undefined,
 }: ServiceProcessesOptions): Promise<void> {
   const failure = new AbortController();
   const stopping = AbortSignal.any([interrupted, failure.signal]);
-  const consoleProcess = superviseChild(io, 'console', env, stopping);
-  /** A console that fails is reported, but does not stop the receiver and the worker. */
-  const consoleEnded = consoleProcess.ended.catch((error: unknown) => {
-    if (!(error instanceof CommandError)) throw error;
-    printNotice(io, ...error.lines);
-  });
+  const optionalProcesses: Promise<void>[] = [];
   const requiredProcesses: Promise<void>[] = [];
+
+  /** Starts a process whose failure is reported, but does not stop the receiver and the worker. Returns its port. */
+  function startOptional(role: 'console' | 'api'): Promise<number | null> {
+    const child = superviseChild(io, role, env, stopping);
+    const ended = child.ended.catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error;
+      printNotice(io, ...error.lines);
+    });
+    optionalProcesses.push(ended);
+    return Promise.race([child.ready, ended.then(() => null)]);
+  }
+
+  const consoleReady = startOptional('console');
   try {
     await prepare(stopping);
     const receiver = superviseChild(io, 'receive', env, stopping);
     const worker = superviseChild(io, 'work', env, stopping);
     requiredProcesses.push(receiver.ended, worker.ended);
+    const apiReady = (await needsApi()) ? startOptional('api') : null;
     const announceWhenReady = async () => {
-      const [receiverPort, consolePort] = await Promise.all([
+      const [receiverPort, consolePort, apiPort] = await Promise.all([
         receiver.ready,
-        Promise.race([consoleProcess.ready, consoleEnded.then(() => null)]),
+        consoleReady,
+        apiReady,
         worker.ready,
       ]);
       if (receiverPort === null) throw new Error('the receiver did not report its port');
-      await onReady({ receiverPort, consolePort }, stopping);
+      await onReady({ receiverPort, consolePort, apiPort }, stopping);
     };
     await Promise.race([announceWhenReady(), ...requiredProcesses]);
     await Promise.race([waitForAbort(interrupted), ...requiredProcesses]);
   } finally {
     failure.abort();
-    await Promise.allSettled([...requiredProcesses, consoleEnded]);
+    await Promise.allSettled([...requiredProcesses, ...optionalProcesses]);
   }
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../../app/log.js';
 import type { RunningProcess } from '../../app/process-health.js';
 import { listDatabaseSecrets } from '../../app/config/database-settings.js';
+import type { Engine } from '../../store/engine.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../text/mask.js';
 import { usesColours, type Io } from '../io.js';
@@ -39,8 +40,18 @@ export const NEXT_PORT_VARIABLE = 'OR_NEXT_PORT';
  * Returns whether a service may use the next free port if its port is in use. Returns false if the user set
  * the port.
  */
-export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
+export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT' | 'API_PORT'): boolean {
   return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
+}
+
+/** Whether a token of the HTTP API is valid. */
+export async function hasToken(engine: Pick<Engine, 'openInbox'>, now: () => number): Promise<boolean> {
+  const { tokens, close } = await engine.openInbox(now);
+  try {
+    return (await tokens.list()).some(({ revokedAt }) => revokedAt === null);
+  } finally {
+    await close();
+  }
 }
 
 /** Resolves when the signal is aborted. */

@@ -24,16 +24,17 @@ const MAX_RESTART_DELAY_MS = 60_000;
 const STABLE_RUN_MS = 60_000;
 
 /** A service command that runs as a child process. */
-export type ServiceRole = 'receive' | 'work' | 'console';
+export type ServiceRole = 'receive' | 'work' | 'console' | 'api';
 
 /** The console does not print its address, because the parent process does. */
 const ARGUMENTS: Readonly<Record<ServiceRole, readonly string[]>> = {
   receive: ['receive'],
   work: ['work'],
   console: ['console', '--no-address'],
+  api: ['api'],
 };
 /** The setting that names the port of each service. */
-const PORT_SETTINGS = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT' } as const;
+const PORT_SETTINGS = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT', api: 'API_PORT' } as const;
 
 export interface SupervisedChild {
   /** Resolves when the child is ready for the first time, with the port it listens on, if any. */
@@ -119,7 +120,9 @@ async function runChildOnce(
 function createExitError(role: ServiceRole, exit: ChildExit): CommandError {
   const exitCode = exit.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
   const consequence =
-    role === 'console' ? 'The other processes keep running.' : 'The other processes are stopped too.';
+    role === 'console' || role === 'api'
+      ? 'The other processes keep running.'
+      : 'The other processes are stopped too.';
   return new CommandError(
     exitCode,
     `"carbon-mirror ${role}" ended ${describeExit(exit)}. ${consequence}`,

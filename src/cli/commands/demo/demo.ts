@@ -15,6 +15,7 @@ import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM_KEY_PAIR } from './demo-sandbox.js';
 import { createHistoryClock, HISTORY_MONTHS, playHistory } from './demo-history.js';
+import { hasToken } from '../../processes/service.js';
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
 import { createUsageError } from '../../command-error.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
@@ -83,7 +84,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const onMonth = (month: number) => printNotice(io, `  month ${month} of ${HISTORY_MONTHS} ...`);
     const createHistory = (stopping: AbortSignal) =>
       playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
-    const onReady = async ({ receiverPort, consolePort }: ServicePorts, stopping: AbortSignal) => {
+    const onReady = async ({ receiverPort, consolePort, apiPort }: ServicePorts, stopping: AbortSignal) => {
       const appUrls = createAppUrls(receiverPort);
       sandbox.registry.apps.change(appId, appUrls);
       const { OPERATIONS_PORT } = env;
@@ -95,6 +96,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
         ...(ownConsole !== null && { console: formatConsoleUrl(ownConsole.port) }),
         registry: sandbox.url,
         webhooks: appUrls.webhookUrl,
+        ...(apiPort !== null && { api: `http://127.0.0.1:${apiPort}/v1` }),
         ...location.engine.files,
         settings: getDemoSettingsFile(folder),
       });
@@ -108,6 +110,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       env,
       interrupted,
       onReady,
+      needsApi: () => hasToken(engine, io.now),
       ...(known === null && { prepare: createHistory }),
     });
   } finally {

@@ -1,0 +1,126 @@
+/** Finds the token of a request. Tokens are accepted in the Authorization header only. */
+import type { IncomingMessage } from 'node:http';
+import {
+  hashToken,
+  type StoredToken,
+  TOKEN_IN_TEXT,
+  TOKEN_PATTERN,
+  type TokenStore,
+} from '../inbox/token.js';
+import { ApiProblem } from './problem.js';
+import { createRateLimiter } from './rate-limiter.js';
+
+export interface AuthenticatorOptions {
+  readonly tokens: Pick<TokenStore, 'find' | 'recordUse'>;
+  readonly now: () => number;
+  /** Counts refused requests by a reason, which never contains anything of the request. */
+  readonly onRefused?: (reason: RefusalReason) => void;
+  /** Reports that the time of the last use could not be stored. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export type RefusalReason =
+  | 'no_token'
+  | 'token_in_url'
+  | 'token_in_cookie'
+  | 'not_bearer'
+  | 'unknown_token'
+  | 'guessing';
+
+/** How long a token is trusted without another look at the database. A revoked token works this long. */
+const TRUST_MS = 10_000;
+const MAX_TRUSTED = 1_000;
+const RECORD_INTERVAL_MS = 60_000;
+/** Unknown tokens that are looked up within a minute, from one address and from all of them. */
+const GUESSES_PER_ADDRESS = 20;
+const GUESSES_IN_TOTAL = 600;
+
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="carbon-mirror"' };
+const EXPECTED =
+  'Send a token as "Authorization: Bearer cm_…". "carbon-mirror tokens create NAME" creates one.';
+
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
+/** Creates a function that returns the token of a request, or throws a problem with status 401 or 429. */
+export function createAuthenticator({ tokens, now, onRefused, onFailure }: AuthenticatorOptions) {
+  const trusted = new Map<string, { readonly token: StoredToken; readonly until: number }>();
+  const used = new Set<number>();
+  let recordedAt = now();
+  const guessesByAddress = createRateLimiter({ perMinute: GUESSES_PER_ADDRESS, now });
+  const guesses = createRateLimiter({ perMinute: GUESSES_IN_TOTAL, now });
+
+  function refuse(reason: RefusalReason, detail: string): never {
+    onRefused?.(reason);
+    throw new ApiProblem(401, detail, { headers: CHALLENGE });
+  }
+
+  /** Throws if an address sends too many unknown tokens. Valid tokens from the same address are not limited. */
+  function limitGuesses(address: string): void {
+    const own = guessesByAddress.take(address);
+    const total = guesses.take('all');
+    if (own.isAllowed && total.isAllowed) return;
+    onRefused?.('guessing');
+    const seconds = Math.max(1, own.retryAfterSeconds, total.retryAfterSeconds);
+    throw new ApiProblem(429, 'Too many requests with unknown tokens.', {
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+
+  async function find(token: string, address: string): Promise<StoredToken> {
+    // The hash is looked up, so no comparison takes longer for a better guess.
+    const sha256 = hashToken(token);
+    const known = trusted.get(sha256);
+    if (known !== undefined && known.until > now()) return known.token;
+    if (known === undefined) limitGuesses(address);
+    trusted.delete(sha256);
+    const found = await tokens.find(sha256);
+    if (found === null) return refuse('unknown_token', 'The token is unknown or was revoked.');
+    trusted.set(sha256, { token: found, until: now() + TRUST_MS });
+    for (const oldest of trusted.keys()) {
+      if (trusted.size <= MAX_TRUSTED) break;
+      trusted.delete(oldest);
+    }
+    return found;
+  }
+
+  /** Stores the time of the last use of all tokens that were used since the last call. */
+  async function recordUse(): Promise<void> {
+    const ids = [...used];
+    used.clear();
+    recordedAt = now();
+    await tokens.recordUse(ids).catch(onFailure);
+  }
+
+  return {
+    authenticate: async ({ headers, url = '', socket }: IncomingMessage): Promise<StoredToken> => {
+      if (hasTokenInUrl(url))
+        refuse('token_in_url', `A token in a URL ends up in logs: revoke it and create another. ${EXPECTED}`);
+      if (TOKEN_IN_TEXT.test(headers.cookie ?? ''))
+        refuse('token_in_cookie', `A token in a cookie is not accepted. ${EXPECTED}`);
+      const { authorization } = headers;
+      if (authorization === undefined) return refuse('no_token', EXPECTED);
+      const [scheme = '', token = '', ...rest] = authorization.split(' ');
+      if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !TOKEN_PATTERN.test(token))
+        return refuse('not_bearer', `The Authorization header has no token. ${EXPECTED}`);
+      const found = await find(token, toAddressKey(socket.remoteAddress ?? ''));
+      used.add(found.id);
+      if (now() - recordedAt >= RECORD_INTERVAL_MS) await recordUse();
+      return found;
+    },
+    close: recordUse,
+  };
+}
+
+/** Names of parameters in which programs of other APIs send tokens. */
+const TOKEN_PARAMETERS = /^(?:access_?token|api_?key|auth(?:orization)?|bearer|key|token)$/i;
+
+function hasTokenInUrl(url: string): boolean {
+  const { searchParams } = new URL(url, 'http://localhost');
+  return TOKEN_IN_TEXT.test(url) || [...searchParams.keys()].some(name => TOKEN_PARAMETERS.test(name));
+}
+
+/** Returns the address, or the network of an IPv6 address, because one machine has many of these. */
+function toAddressKey(address: string): string {
+  const isIpv6 = address.includes(':') && !address.startsWith('::ffff:');
+  return isIpv6 ? address.split(':').slice(0, 4).join(':') : address;
+}

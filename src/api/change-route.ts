@@ -1,0 +1,137 @@
+import type { Express, Response } from 'express';
+import type { StoredToken } from '../inbox/token.js';
+import type { AnswerNotes } from '../query/answer/answer.js';
+import { streamOf } from '../query/answer/rows.js';
+import { findOrganization } from '../query/find-named.js';
+import { answerChanges } from '../query/history/answer-changes.js';
+import { readBetween, readLastNumber } from '../query/history/changes.js';
+import { MIRRORED } from '../query/lists/lists.js';
+import { findResourceOfTable } from '../resources/resources.js';
+import type { Reader } from '../store/contract/reader.js';
+import { type Change, parseChange } from '../text/describe-change.js';
+import { assertScope, chooseOrganization } from './access.js';
+import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
+import type { ChangePoller } from './change-poller.js';
+import { parseLimit, parseParameters, parseWholeNumber } from './parameters.js';
+import { ApiProblem, createBadRequest } from './problem.js';
+import { sendJson, serializePage } from './respond.js';
+
+export const CHANGE_PARAMETERS = ['after', 'wait', 'limit', 'organization_id'];
+export const MAX_WAIT_SECONDS = 60;
+/** Requests that may wait at once: of one token, and of all tokens. */
+const MAX_WAITS_PER_TOKEN = 100;
+const MAX_WAITS = 2_000;
+/** How many numbers one request looks at, so that its cost is bounded. */
+const MAX_NUMBERS = 20_000;
+
+/** Adds the route of numbered changes. A request may wait for the next change. */
+export function addChangeRoute(app: Express, context: ApiContext, poller: ChangePoller): void {
+  const waitsByToken = new Map<number, number>();
+
+  /** Calls `wait` unless too many requests wait already. */
+  async function limitWaits(token: StoredToken, wait: () => Promise<void>): Promise<void> {
+    const waits = waitsByToken.get(token.id) ?? 0;
+    if (waits >= MAX_WAITS_PER_TOKEN || poller.size() >= MAX_WAITS)
+      throw new ApiProblem(429, `At most ${MAX_WAITS_PER_TOKEN} requests of a token may wait at once.`, {
+        headers: { 'retry-after': '1' },
+      });
+    waitsByToken.set(token.id, waits + 1);
+    try {
+      await wait();
+    } finally {
+      const left = (waitsByToken.get(token.id) ?? 1) - 1;
+      if (left > 0) waitsByToken.set(token.id, left);
+      else waitsByToken.delete(token.id);
+    }
+  }
+
+  async function send({ request, response, token }: ApiCall): Promise<void> {
+    assertScope(token, 'changes');
+    const parameters = parseParameters(request, CHANGE_PARAMETERS);
+    const organization = chooseOrganization(token, parameters);
+    const limit = parseLimit(parameters);
+    const first = parseWholeNumber(parameters, 'after') ?? 0;
+    const waitSeconds = parseWholeNumber(parameters, 'wait', { most: MAX_WAIT_SECONDS }) ?? 0;
+    const deadline = context.now() + waitSeconds * 1000;
+    const signal = createCloseSignal(response);
+    for (let after = first; ; ) {
+      const page = await context.readers.withReader(reader =>
+        readPage(reader, { after, limit, organization, token }),
+      );
+      const leftMs = deadline - context.now();
+      if (page.changes.length > 0 || page.next < page.last || leftMs <= 0 || signal.aborted)
+        return await sendJson(request, response, await serializeChanges(page));
+      after = page.next;
+      await limitWaits(token, () => poller.waitForChange(page.last, leftMs, signal));
+    }
+  }
+
+  app.get('/v1/changes', createEndpoint(context, send));
+}
+
+interface ChangePage {
+  readonly notes: AnswerNotes;
+  readonly changes: readonly Change[];
+  /** The value of `after` with which the next page starts. */
+  readonly next: number;
+  /** The number of the newest change. */
+  readonly last: number;
+}
+
+interface PageRequest {
+  readonly after: number;
+  readonly limit: number;
+  readonly organization: string | null;
+  readonly token: StoredToken;
+}
+
+async function readPage(
+  reader: Reader,
+  { after, limit, organization, token }: PageRequest,
+): Promise<ChangePage> {
+  const last = await readLastNumber(reader);
+  if (after > last)
+    throw createBadRequest(
+      `after: expected at most ${last}, the number of the newest change. A higher number is from another mirror, or from one that was rebuilt: start over with after=0.`,
+    );
+  const organizationId = organization === null ? null : await findOrganizationId(reader, organization);
+  const resources = listResources(token);
+  const to = Math.min(last, after + MAX_NUMBERS);
+  const changes: Change[] = [];
+  const range = { organizationId, resource: null, since: null, until: null };
+  // Its rows are not read, because they have no end.
+  const notes = await answerChanges(reader, range, after);
+  for await (const row of readBetween(reader, range, after, to)) {
+    if (resources.includes(row.resource)) changes.push(parseChange(row));
+    if (changes.length >= limit) return { notes, changes, next: row.number, last };
+  }
+  return { notes, changes, next: to, last };
+}
+
+async function findOrganizationId(reader: Reader, text: string): Promise<string> {
+  const found = await findOrganization(reader, text);
+  if ('id' in found) return found.id;
+  throw createBadRequest(`organization_id: ${found.fault}`);
+}
+
+/** Lists the resources whose changes a token may read: those of its lists. */
+function listResources({ lists }: StoredToken): string[] {
+  return MIRRORED.filter(({ name }) => lists.includes(name)).flatMap(({ entry }) =>
+    entry === null ? [] : findResourceOfTable(entry),
+  );
+}
+
+async function serializeChanges({ notes, changes, next, last }: ChangePage): Promise<string> {
+  return await serializePage({ ...notes, rows: streamOf(changes) }, { next, last });
+}
+
+/** Returns a signal that is aborted when the client disconnects. */
+function createCloseSignal(response: Response): AbortSignal {
+  const controller = new AbortController();
+  // A response behind another one on a connection emits no `close`, so the socket is watched.
+  const { socket } = response.req;
+  const abort = (): void => controller.abort();
+  socket.once('close', abort);
+  response.once('finish', () => socket.off('close', abort));
+  return controller.signal;
+}

@@ -1,0 +1,129 @@
+import type { Express } from 'express';
+import type { StoredToken } from '../inbox/token.js';
+import type { Answer } from '../query/answer/answer.js';
+import { text } from '../query/lists/column.js';
+import type { List, ListRequest } from '../query/lists/list.js';
+import { ALL_LISTS } from '../query/lists/lists.js';
+import { type ListAnswer, readList } from '../query/lists/read-list.js';
+import type { Reader } from '../store/contract/reader.js';
+import { hasColumn, type Row, TABLES } from '../store/contract/tables.js';
+import { assertList } from './access.js';
+import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
+import { formatCursor, parseCursor } from './cursor.js';
+import { listSelectors, parseSelection } from './list-request.js';
+import { parseLimit, parseParameters } from './parameters.js';
+import { ApiProblem, createBadRequest } from './problem.js';
+import { sendJson, serializePage } from './respond.js';
+
+/** Adds the routes of every list: its rows in pages, and the rows with an id. */
+export function addListRoutes(app: Express, context: ApiContext): void {
+  for (const list of ALL_LISTS) {
+    app.get(
+      `/v1/${list.name}`,
+      createEndpoint(context, call => sendPage(context, list, call)),
+    );
+    if (hasRowsById(list))
+      app.get(
+        `/v1/${list.name}/:id`,
+        createEndpoint(context, call => sendRows(context, list, call)),
+      );
+  }
+}
+
+/** Whether one column identifies the rows of a list. */
+export function hasRowsById({ from, idColumn }: List): boolean {
+  return hasColumn(from, idColumn);
+}
+
+async function sendPage(
+  context: ApiContext,
+  list: List,
+  { request, response, token }: ApiCall,
+): Promise<void> {
+  assertList(token, list);
+  const parameters = parseParameters(request, [...listSelectors(list), 'limit', 'after']);
+  const limit = parseLimit(parameters);
+  const body = await context.readers.withReader(async reader => {
+    const selection = await parseSelection(reader, list, { parameters, token, now: context.now() });
+    const cursor = parameters.get('after');
+    const after = cursor === null ? null : parseCursor(selection, cursor);
+    const answer = await readList(reader, selection, { kind: 'page', limit, after });
+    return await serializeList(answer, selection, token);
+  });
+  await sendJson(request, response, body);
+}
+
+async function serializeList(answer: ListAnswer, request: ListRequest, token: StoredToken): Promise<string> {
+  const { next } = answer;
+  return await serializePage(hideOthers({ ...answer, rows: selectColumns(answer) }, token), {
+    next: next === null ? null : formatCursor(request, next),
+  });
+}
+
+/** Several organizations can hold the same credit, so an id can have several rows. */
+const MAX_ROWS_OF_ID = 1_000;
+const MAX_ID_LENGTH = 1_000;
+
+async function sendRows(
+  context: ApiContext,
+  list: List,
+  { request, response, token }: ApiCall,
+): Promise<void> {
+  assertList(token, list);
+  const selectors = listSelectors(list).filter(name => name === 'organization_id' || name === 'as_of');
+  const parameters = parseParameters(request, selectors);
+  const id = parseId(list, getPathParameter(request, 'id'));
+  const body = await context.readers.withReader(async reader => {
+    const selection = await parseSelection(reader, list, { parameters, token, now: context.now() });
+    return await serializeRowsOfId(reader, selection, id, token);
+  });
+  await sendJson(request, response, body);
+}
+
+async function serializeRowsOfId(
+  reader: Reader,
+  selection: ListRequest,
+  id: string | number,
+  token: StoredToken,
+): Promise<string> {
+  const list = withAllColumns(selection.list);
+  const where = [...selection.where, { column: list.idColumn, is: id }];
+  const range = { kind: 'page', limit: MAX_ROWS_OF_ID, after: null } as const;
+  const answer = await readList(reader, { ...selection, list, where }, range);
+  if (answer.totals.rows > 0) return await serializeList(answer, selection, token);
+  throw new ApiProblem(404, `The mirror has no ${list.singular} with this id.`, {
+    // A row that is missing may belong to a list that was not read yet.
+    members: { coverage: answer.coverage },
+  });
+}
+
+function parseId(list: List, id: string): string | number {
+  const [kind = 'text'] = TABLES[list.from]?.[list.idColumn] ?? [];
+  if (id.includes('\0') || id.length > MAX_ID_LENGTH)
+    throw createBadRequest(`id: expected at most ${MAX_ID_LENGTH} characters without NUL.`);
+  if (kind === 'text') return id;
+  if (/^\d{1,15}$/.test(id)) return Number(id);
+  throw createBadRequest('id: expected a whole number.');
+}
+
+/** Returns a list with every column of its table, such as the JSON document that the registry sent. */
+function withAllColumns(list: List): List {
+  const added = Object.keys(TABLES[list.from] ?? {}).filter(
+    name => !list.columns.some(column => column.name === name),
+  );
+  return {
+    ...list,
+    columns: [...list.columns, ...added.map(name => text(name))],
+    reads: [...new Set([...list.reads, ...added])],
+  };
+}
+
+async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row> {
+  for await (const row of rows) yield Object.fromEntries(columns.map(name => [name, row[name] ?? null]));
+}
+
+/** Removes what a token of some organizations must not learn: whether rows of others have a value. */
+function hideOthers(answer: Answer<Row>, { organizationIds }: StoredToken): Answer<Row> {
+  if (organizationIds === null) return answer;
+  return { ...answer, caveats: answer.caveats.filter(({ code }) => code !== 'no_match') };
+}

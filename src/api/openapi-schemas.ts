@@ -1,0 +1,174 @@
+/** Schemas of the OpenAPI document: of rows from the columns of their tables, and of the notes of answers. */
+import { FRESHNESS_COLUMNS } from '../query/freshness/read.js';
+import type { ListColumn } from '../query/lists/column.js';
+import type { Filter } from '../query/lists/filter.js';
+import type { List } from '../query/lists/list.js';
+import { mayBeNull, TABLES } from '../store/contract/tables.js';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT_OR_NULL = { type: ['string', 'null'] };
+const COUNT = { type: 'integer', minimum: 0 };
+/** Integers beyond 2^53 are sent as text, because many parsers would round them. */
+const INTEGER = ['integer', 'string'];
+
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  id: INTEGER,
+  counted: INTEGER,
+  int: INTEGER,
+  large: INTEGER,
+  real: ['number'],
+};
+
+/** Creates the schema of a row: the columns of the list, and those that only the answer to an id has. */
+export function createRowSchema(list: List): Schema {
+  const listed = list.columns.map(({ name }) => name);
+  const others = Object.keys(TABLES[list.from] ?? {}).filter(name => !listed.includes(name));
+  const freshness = list.resource === null ? [] : FRESHNESS_COLUMNS;
+  return {
+    type: 'object',
+    properties: Object.fromEntries([
+      ...list.columns.map(column => [column.name, createColumnSchema(list.from, column)]),
+      ...others.map(name => [name, createStoredSchema(list.from, name)]),
+      ...freshness.map(name => [name, TEXT_OR_NULL]),
+    ]),
+    // As of an instant, some lists have other columns.
+    ...(list.past?.columns === list.columns && { required: listed }),
+  };
+}
+
+function createColumnSchema(table: string, { name, label }: ListColumn): Schema {
+  const schema = createStoredSchema(table, name);
+  return 'description' in schema ? schema : { type: ['string', 'number', 'null'], description: label };
+}
+
+function createStoredSchema(table: string, name: string): Schema {
+  const [kind = null, description] = TABLES[table]?.[name] ?? [];
+  if (kind === null) return {};
+  const types = TYPES[kind] ?? ['string'];
+  return {
+    type: mayBeNull(table, name) ? [...types, 'null'] : types,
+    description,
+    ...(kind === 'instant' && { format: 'date-time' }),
+  };
+}
+
+/** Creates the schema of an answer with rows of a schema. */
+export function createAnswerSchema(row: Schema): Schema {
+  return {
+    allOf: [
+      { $ref: '#/components/schemas/Notes' },
+      {
+        type: 'object',
+        required: ['rows', 'next'],
+        properties: {
+          rows: { type: 'array', items: row },
+          next: {
+            type: ['string', 'integer', 'null'],
+            description: 'The value of `after` for the next page. Null on the last page.',
+          },
+        },
+      },
+    ],
+  };
+}
+
+const FORMS: Readonly<Record<Filter['kind'], Schema & { readonly form?: string }>> = {
+  id: { type: 'string', form: 'A whole id, or the start of ids.' },
+  part: { type: 'string', form: 'A part of the text, in any case.' },
+  project: { type: 'string', form: 'The id of a project, or a part of its name.' },
+  number: { type: 'integer', minimum: 0 },
+  year: { type: 'string', pattern: '^\\d{4}$', form: 'A year in UTC.' },
+  from: { type: 'string', form: 'The first day, or an earlier form of date such as 2025-Q4.' },
+  until: { type: 'string', form: 'The last day, or another form of date such as 2025-Q4.' },
+  organization: { type: 'string', form: 'The id of an organization, its name, or a part of either.' },
+  installation: { type: 'string', form: 'The id of an installation or of its organization.' },
+  choice: { type: 'string' },
+  word: { type: 'string', form: 'A word that occurs, in any spelling.' },
+  flag: { type: 'string', enum: ['yes'] },
+};
+
+/** Creates the parameter of a filter. */
+export function createFilterParameter(name: string, filter: Filter) {
+  const { form = '', ...schema } = FORMS[filter.kind];
+  const choices = filter.kind === 'choice' ? { enum: filter.choices } : {};
+  const selects = filter.description === '' ? '' : `Selects ${filter.description}. `;
+  const description = `${selects}${form}`.trim();
+  return {
+    name,
+    in: 'query',
+    ...(description !== '' && { description }),
+    schema: { ...schema, ...choices },
+  };
+}
+
+export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Problem: {
+    type: 'object',
+    description: 'Why a request was refused (RFC 9457).',
+    required: ['type', 'title', 'status', 'detail'],
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+    },
+  },
+  Notes: {
+    type: 'object',
+    description: 'How complete and how fresh the rows are.',
+    required: ['as_of', 'totals', 'coverage', 'freshness', 'gaps', 'caveats'],
+    properties: {
+      as_of: { ...TEXT_OR_NULL, description: 'The instant of the rows; null for the present.' },
+      totals: { anyOf: [{ $ref: '#/components/schemas/Totals' }, { type: 'null' }] },
+      coverage: { anyOf: [{ $ref: '#/components/schemas/Coverage' }, { type: 'null' }] },
+      freshness: { type: 'array', items: { $ref: '#/components/schemas/Freshness' } },
+      gaps: { type: 'array', items: { $ref: '#/components/schemas/Coded' } },
+      caveats: { type: 'array', items: { $ref: '#/components/schemas/Coded' } },
+    },
+  },
+  Totals: {
+    type: 'object',
+    required: ['rows', 'has_more', 'amounts', 'rows_without_amount'],
+    properties: {
+      rows: COUNT,
+      has_more: { type: 'boolean', description: 'Whether counting stopped at `rows`.' },
+      amounts: {
+        type: ['array', 'null'],
+        description: 'Tonnes by credit type. Amounts of different types must not be added.',
+        items: {
+          type: 'object',
+          required: ['type', 'amount_exact'],
+          properties: { type: TEXT_OR_NULL, amount_exact: { type: 'string' } },
+        },
+      },
+      rows_without_amount: COUNT,
+    },
+  },
+  Coverage: {
+    type: 'object',
+    description: 'How many of the known organizations the answer includes.',
+    required: ['counted', 'known', 'missing'],
+    properties: { counted: COUNT, known: COUNT, missing: COUNT },
+  },
+  Freshness: {
+    type: 'object',
+    description: 'Lists in the same state, counted over organizations.',
+    required: ['state', 'reason', 'resources', 'rows', 'as_of'],
+    properties: {
+      state: { type: 'string', enum: ['fresh', 'stale', 'never_read', 'no_access', 'not_offered'] },
+      reason: TEXT_OR_NULL,
+      failing_since: TEXT_OR_NULL,
+      resources: COUNT,
+      rows: { type: ['integer', 'null'] },
+      oldest_at: TEXT_OR_NULL,
+      as_of: TEXT_OR_NULL,
+    },
+  },
+  Coded: {
+    type: 'object',
+    description: 'Something that a reader must know to use the rows, with a code.',
+    required: ['code'],
+    properties: { code: { type: 'string' } },
+  },
+};

@@ -1,0 +1,65 @@
+/** Parses the parameters of a URL. A parameter that is unknown, repeated or malformed is refused. */
+import type { IncomingMessage } from 'node:http';
+import { describeWrongWord } from '../text/spelling.js';
+import { parseTimeRange } from '../text/time-range.js';
+import { createBadRequest } from './problem.js';
+
+export type Parameters = Pick<URLSearchParams, 'get'>;
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+/** An instant that is later than this cannot be compared in PostgreSQL. */
+const LAST_YEAR = /^\d{4}-/;
+
+/** Returns the parameters of a request. Throws a problem if one is unknown, is repeated or has a NUL character. */
+export function parseParameters({ url = '' }: IncomingMessage, allowed: readonly string[]): Parameters {
+  const { searchParams } = new URL(url, 'http://localhost');
+  const names = [...searchParams.keys()];
+  for (const name of names) {
+    if (!allowed.includes(name))
+      throw createBadRequest(
+        allowed.length === 0 ? 'This resource has no parameters.' : describeWrongWord(name, allowed),
+      );
+    if (searchParams.getAll(name).length > 1) throw createBadRequest(`${name}: expected it once.`);
+    if (searchParams.get(name)?.includes('\0'))
+      throw createBadRequest(`${name}: expected a text without NUL characters.`);
+  }
+  return searchParams;
+}
+
+export function parseLimit(parameters: Parameters): number {
+  return parseWholeNumber(parameters, 'limit', { least: 1, most: MAX_LIMIT }) ?? DEFAULT_LIMIT;
+}
+
+/** Parses a whole number. Returns null if the parameter is missing. */
+export function parseWholeNumber(
+  parameters: Parameters,
+  name: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER }: { readonly least?: number; readonly most?: number } = {},
+): number | null {
+  const text = parameters.get(name);
+  if (text === null) return null;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+  if (value >= least && value <= most) return value;
+  const expected =
+    most === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${least}`
+      : `a whole number from ${least} to ${most}`;
+  throw createBadRequest(`${name}: expected ${expected}, got "${shorten(text)}".`);
+}
+
+/** Parses the instant of `as_of`: the end of a period. Returns null for the present. */
+export function parseAsOf(parameters: Parameters, now: number): string | null {
+  const text = parameters.get('as_of');
+  if (text === null) return null;
+  const range = parseTimeRange(text, now);
+  if ('fault' in range) throw createBadRequest(`as_of: ${range.fault}`);
+  if (!LAST_YEAR.test(range.until)) throw createBadRequest('as_of: expected a year from 0000 to 9999.');
+  return range.until;
+}
+
+const MAX_SHOWN = 40;
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,52 @@
+/** Sends answers: with a validator, compressed if the client accepts it, and with the rate limit of the token. */
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Answer } from '../query/answer/answer.js';
+import { serializeAnswer } from '../query/answer/serialize.js';
+
+const compress = promisify(gzip);
+/** Shorter bodies fit into one packet, so compressing them gains nothing. */
+const MIN_COMPRESSED_LENGTH = 1_024;
+
+/** Serializes an answer with its rows and notes, and further members: at least where the next page starts. */
+export async function serializePage(
+  answer: Answer<unknown>,
+  members: { readonly next: string | number | null } & Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const chunks: string[] = [];
+  for await (const chunk of serializeAnswer(answer.rows, answer, toJson, members)) chunks.push(chunk);
+  return chunks.join('');
+}
+
+/** Returns a value as JSON. Integers beyond 2^53 become texts, because many parsers would round them. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, cell: unknown) => (typeof cell === 'bigint' ? String(cell) : cell));
+}
+
+/**
+ * Sends a JSON text, or 304 if the client has it already. Compressing reveals no secret: bodies contain none, and no browser
+ * sends a token by itself.
+ */
+export async function sendJson(request: Request, response: Response, body: string): Promise<void> {
+  // Weak, because the compressed body is another sequence of bytes.
+  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  response.set({ etag, 'content-type': 'application/json; charset=utf-8' });
+  response.vary('accept-encoding');
+  if (matchesEtag(request.headers['if-none-match'], etag)) {
+    response.removeHeader('content-type');
+    response.status(304).end();
+    return;
+  }
+  const isCompressed = body.length >= MIN_COMPRESSED_LENGTH && request.acceptsEncodings('gzip') !== false;
+  if (isCompressed) response.set('content-encoding', 'gzip');
+  response.end(isCompressed ? await compress(body) : body);
+}
+
+/** Whether If-None-Match names this validator. `*` matches every answer. */
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const opaque = etag.replace(/^W\//, '');
+  return header.split(',').some(each => ['*', opaque].includes(each.trim().replace(/^W\//, '')));
+}

@@ -1,0 +1,85 @@
+import type { Express } from 'express';
+import { streamOf } from '../query/answer/rows.js';
+import { answerAvailable } from '../query/answer-available.js';
+import { ALL_LISTS, WAREHOUSE } from '../query/lists/lists.js';
+import { getFilterText } from '../query/lists/parse-request.js';
+import { readList } from '../query/lists/read-list.js';
+import { readStatus } from '../query/status.js';
+import type { Row } from '../store/contract/tables.js';
+import { describeWrongWord } from '../text/spelling.js';
+import { assertList, assertScope } from './access.js';
+import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
+import { toSnakeKeys } from './snake-keys.js';
+import { listSelectors, parseSelection } from './list-request.js';
+import { parseParameters } from './parameters.js';
+import { createBadRequest } from './problem.js';
+import { sendJson, serializePage, toJson } from './respond.js';
+
+/** The filters of the credits that are available now. */
+export const AVAILABLE_PARAMETERS = Object.keys(WAREHOUSE.filters);
+
+/** Adds the routes of answers that are no list: available credits, totals and the status. */
+export function addSummaryRoutes(app: Express, context: ApiContext): void {
+  app.get(
+    '/v1/available',
+    createEndpoint(context, call => sendAvailable(context, call)),
+  );
+  app.get(
+    '/v1/totals',
+    createEndpoint(context, call => sendTotals(context, call)),
+  );
+  app.get(
+    '/v1/status',
+    createEndpoint(context, call => sendStatus(context, call)),
+  );
+}
+
+async function sendAvailable(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
+  assertList(token, WAREHOUSE);
+  const parameters = parseParameters(request, AVAILABLE_PARAMETERS);
+  const body = await context.readers.withReader(async reader => {
+    const selection = await parseSelection(reader, WAREHOUSE, { parameters, token, now: context.now() });
+    const organizationId = getFilterText(selection, 'organization_id');
+    const where = selection.filters
+      .filter(({ name }) => name !== 'organization_id')
+      .map(({ condition }) => condition);
+    const answer = await answerAvailable(reader, { organizationId, where });
+    const { leftOut, uninstalled } = answer;
+    return await serializePage(answer, { next: null, left_out: toSnakeKeys(leftOut), uninstalled });
+  });
+  await sendJson(request, response, body);
+}
+
+/** Sends the totals of a list without its rows. All rows are counted, however many there are. */
+async function sendTotals(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
+  const name = new URL(request.url, 'http://localhost').searchParams.get('list');
+  const list = ALL_LISTS.find(each => each.name === name);
+  if (list === undefined)
+    throw createBadRequest(
+      `list: ${describeWrongWord(
+        name ?? '',
+        ALL_LISTS.map(each => each.name),
+      )}`,
+    );
+  assertList(token, list);
+  const parameters = parseParameters(request, ['list', ...listSelectors(list)]);
+  const body = await context.readers.withReader(async reader => {
+    const selection = await parseSelection(reader, list, { parameters, token, now: context.now() });
+    return await reader.inSnapshot(async snapshot => {
+      // Rows that are not read cost nothing.
+      const answer = await readList(snapshot, selection, { kind: 'all' });
+      const caveats = answer.caveats.filter(
+        ({ code }) => code !== 'no_match' || token.organizationIds === null,
+      );
+      return await serializePage({ ...answer, caveats, rows: streamOf<Row>([]) }, { next: null });
+    });
+  });
+  await sendJson(request, response, body);
+}
+
+async function sendStatus(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
+  assertScope(token, 'status');
+  parseParameters(request, []);
+  const status = await context.readers.withReader(reader => readStatus(reader, context.now()));
+  await sendJson(request, response, toJson(toSnakeKeys(status)));
+}
