@@ -93,7 +93,7 @@ export async function readNewest(
 /** How many of the newest numbers are searched for changes of one organization before its own numbers are listed. */
 const SEARCHED_NUMBERS = 2_000;
 /** How many numbers of an organization are listed at once. */
-const LISTED_NUMBERS = 100;
+const LISTED_NUMBERS = 200;
 
 /**
  * Reads changes from the last number back. Changes of one organization may be far apart: beyond the newest numbers, its own
@@ -137,15 +137,16 @@ async function listNumbers(
         ? sql<SqlBool>`organization_id IS NULL AND key IN ${projects}`
         : belongsTo(organizationId);
     const versions = past.where('resource', '=', name).where(isPast);
+    // Without a condition on `is_removed`, which no index has: a version that was replaced ended with the number of the next one.
     return [
       sql`SELECT version AS number FROM ${relation(entry.table)} WHERE ${isCurrent}`,
       versions.select('version as number'),
-      versions.select('closed_version as number').where('is_removed', '=', 1),
+      versions.select('closed_version as number'),
     ].map(part => sql`SELECT number FROM (${part}) AS part`);
   });
   const number = sql.ref<number>('number');
   const rows =
-    await all(sqlStatement`SELECT ${select({ number })} FROM (${sql.join(parts, sql` UNION ALL `)}) AS listed
+    await all(sqlStatement`SELECT DISTINCT ${select({ number })} FROM (${sql.join(parts, sql` UNION ALL `)}) AS listed
     WHERE number > ${after} AND number <= ${to} ORDER BY number DESC LIMIT ${LISTED_NUMBERS}`);
   return rows.map(row => row.number);
 }
