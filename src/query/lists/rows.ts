@@ -172,9 +172,10 @@ const NUMBERS = ['version', 'id', 'minute'];
  * Whether an index has the matching rows in the order of the list. With further conditions, sorting the matching rows is faster
  * than searching for them along an index.
  */
-function isReadByIndex({ list, where }: ListSelection): boolean {
+function isReadByIndex({ list, where, at }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
-  return list.isIndexed && where.every(({ column }) => column === OWNER);
+  // Older versions are in the order of no list.
+  return list.isIndexed && at === null && where.every(({ column }) => column === OWNER);
 }
 
 /** Selects all matching rows in the order of the list. */
