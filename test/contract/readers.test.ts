@@ -341,7 +341,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       MIRRORED.filter(({ filters }) => 'vintage' in filters),
       [null, ...MOMENTS],
     ),
-    async (reader, [list, at]) => (await readColumnValues(reader, list, ['vintage'], at)).get('vintage'),
+    async (reader, [list, at]) => [
+      (await readColumnValues(reader, list, ['vintage'], { at })).get('vintage'),
+      (await readColumnValues(reader, list, ['vintage'], { at, organizationId: ONE })).get('vintage'),
+    ],
   ),
   readCertificateCounts: runOnce(status.readCertificateCounts),
   readAges: runOnce(readAges),

@@ -80,16 +80,20 @@ test('an empty list is explained by the filter that matches no row, with the nea
   expect(await explained({ beneficiary: 'ferries' })).toEqual([]);
 });
 
-test('the values of a column are offered, now or as of an instant', async () => {
-  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
+test('the values of a column are offered, now or as of an instant, of all organizations or of one', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0', { vintage: '2019' }), credit('c-2', { vintage: '2020' })]);
-  const values = async (at: string | null) =>
-    (await readColumnValues(reader, WAREHOUSE, ['vintage'], at)).get('vintage')?.map(({ value }) => value);
-  expect(await values(null)).toEqual(['2019', '2020']);
+  const values = async (at: string | null, organizationId: string | null = null) =>
+    (await readColumnValues(reader, WAREHOUSE, ['vintage'], { at, organizationId }))
+      .get('vintage')
+      ?.map(({ value }) => value);
+  expect(await values(null)).toEqual(['2019', '2020', '2021']);
   expect(await values(before)).toEqual(['2021']);
-  expect((await readColumnValues(reader, WAREHOUSE, ['type'], null)).get('type')).toEqual([
+  expect(await values(null, 'organization-1')).toEqual(['2019', '2020']);
+  expect(await values(before, 'organization-1')).toEqual(['2021']);
+  expect((await readColumnValues(reader, WAREHOUSE, ['type'], { at: null })).get('type')).toEqual([
     { value: 'exPost', says: 'ex-post' },
   ]);
 });

@@ -11,15 +11,22 @@ import type { ConsoleRequest } from '../page.js';
 /** Values to choose from, by filter; null if there are too many. */
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
-/** Reads the values that a visitor can choose in each drop-down filter of a list. */
-export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
+/** Reads the values that a visitor can choose in each drop-down filter of a list: those of an organization if one is chosen. */
+export async function readFilterChoices(
+  listRequest: ListRequest,
+  { reader }: Pick<ConsoleRequest, 'reader'>,
+): Promise<FilterChoices> {
+  const { list, at } = listRequest;
   const choices = new Map<string, readonly NamedChoice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   const filters = Object.entries(list.filters);
   const columns = filters.flatMap(([, { choicesFrom, column }]) =>
     choicesFrom?.from === 'values' ? column : [],
   );
-  const values = await readColumnValues(reader, list, columns, at);
+  const values = await readColumnValues(reader, list, columns, {
+    at,
+    organizationId: getFilterText(listRequest, 'organization_id'),
+  });
   for (const [name, filter] of filters) {
     const { choicesFrom, column } = filter;
     if (filter.kind === 'choice') choices.set(name, filter.choices.map(toChoice));

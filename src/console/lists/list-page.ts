@@ -28,7 +28,7 @@ export function createListPages(list: List): readonly ConsolePage[] {
     render: async request => {
       const listRequest = await parseListRequest(list, request);
       if ('fault' in listRequest) return listRequest;
-      const choices = await readFilterChoices(list, request);
+      const choices = await readFilterChoices(listRequest, request);
       return {
         title,
         body: html`<h1>${title}</h1>

@@ -37,7 +37,7 @@ export const RETIREMENT_TOTALS: readonly ConsolePage[] = [
       const totalsRequest = await parseTotalsRequest(request);
       if ('fault' in totalsRequest) return totalsRequest;
       const { listRequest, groupings } = totalsRequest;
-      const choices = await readFilterChoices(RETIREMENTS, request);
+      const choices = await readFilterChoices(listRequest, request);
       const filters = renderFilters(RETIREMENTS, listRequest, request, choices, {
         path: PATH,
         fields: [{ label: 'group by', input: renderGroupings(groupings) }],

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { wasValidAt } from '../read.js';
+import { belongsTo, wasValidAt } from '../read.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -11,17 +11,24 @@ import { relation, selectColumns } from './relation.js';
 /** With more different combinations of values, a column has too many values for a list of choices. */
 const MAX_COMBINATIONS = 2_000;
 
+interface ValuesRequest {
+  /** Null for the present. */
+  readonly at: string | null;
+  /** Null for all organizations. */
+  readonly organizationId?: string | null;
+}
+
 /** Reads the distinct values of some columns in one pass over a list. Null for a column with too many values. */
 export async function readColumnValues(
   reader: Reader,
   { from, past }: List,
   columns: readonly string[],
-  instant: string | null,
+  { at, organizationId = null }: ValuesRequest,
 ): Promise<Map<string, NamedChoice[] | null>> {
   if (columns.length === 0) return new Map();
-  const isPast = instant !== null && past !== null;
+  const isPast = at !== null && past !== null;
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${selectColumns(columns)}
-    FROM ${relation(isPast ? past.from : from)} WHERE ${wasValidAt(isPast ? instant : null)}
+    FROM ${relation(isPast ? past.from : from)} WHERE ${wasValidAt(isPast ? at : null)} AND ${belongsTo(organizationId)}
     LIMIT ${MAX_COMBINATIONS + 1}`);
   return new Map(columns.map(column => [column, toChoices(column, rows)]));
 }
