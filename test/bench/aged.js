@@ -162,7 +162,8 @@ async function measure(settings, folder) {
   await measurePages(settings);
   const confirmed = ['--confirm', 'Organization 3', '--force'];
   const purge = ['purge', '--organization', 'organization-3', ...confirmed];
-  await measureCommand('purge of one organization', purge, atMost(1_000 + 2_000 * MILLION), env);
+  // On SQLite a purge writes the whole file again, so that nothing of the organization remains in it.
+  await measureCommand('purge of one organization', purge, atMost(1_000 + 4_000 * MILLION), env);
 }
 
 /**
