@@ -15,7 +15,7 @@ export function describeFindingCounts(counts: readonly FindingCount[]): string |
 
 /** Where to look after findings were reported. */
 export const FINDINGS_ADVICE =
-  'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
+  'See "carbon-mirror balance", "carbon-mirror restatements list" and the view "credit_findings".';
 
 /** Returns a sentence with the numbers of suspicious rows, and how long ago they were counted. */
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {

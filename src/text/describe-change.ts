@@ -129,6 +129,26 @@ function formatRetirementDay({ resource, after, observed_at: observedAt }: Chang
   return ` on ${day}`;
 }
 
+/** A changed column with its values. */
+export interface ChangedColumn {
+  readonly name: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Lists the changed columns of a change with their values, without columns that follow from others. */
+export function listChangedColumns({
+  changed_columns: changed,
+  before,
+  after,
+}: Change): readonly ChangedColumn[] {
+  return omitRedundantColumns(changed ?? []).map(name => ({
+    name,
+    before: before?.[name] ?? null,
+    after: after?.[name] ?? null,
+  }));
+}
+
 /** Lists the changed columns with old and new values: `state open → done and 2 more`. */
 function describeChangedColumns({ changed_columns: changed, before, after }: Change): string {
   const columns = omitRedundantColumns(changed ?? []);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readLastRestatement } from '../../src/query/history/restated-fields.js';
 import { findList } from '../../src/query/lists/lists.js';
 import { askList } from '../support/ask-list.js';
 import { openFilledMirror } from '../support/mirror/open.js';
@@ -24,13 +25,35 @@ async function openRestatedMirror() {
 test('the list of restatements has each change after the year, the newest first', async () => {
   const filled = await openRestatedMirror();
   const { rows, totals, columns } = await askList(filled, RESTATEMENTS);
-  expect(rows.map(row => [row['id'], row['year'], row['change'], row['before'], row['after']])).toEqual([
-    ['r-removed', '2024', 'removed', '12.5', null],
-    ['r-changed', '2025', 'changed', '5', '4.5'],
+  const columnsShown = ['id', 'year', 'change', 'fields', 'old_values', 'new_values'];
+  expect(rows.map(row => columnsShown.map(name => row[name]))).toEqual([
+    ['r-removed', '2024', 'removed', null, null, null],
+    ['r-changed', '2025', 'changed', 'amount_exact', '5', '4.5'],
   ]);
   expect(rows[0]).toMatchObject({ organization_name: 'Organization 1', freshness: 'fresh' });
   expect(totals).toMatchObject({ rows: 2, amounts: null });
   expect(columns.slice(0, 2)).toEqual(['number', 'observed_at']);
+});
+
+test('a restatement names every field that changed, and a retirement knows when it was restated last', async () => {
+  const filled = await openRestatedMirror();
+  filled.clock.at += 1;
+  const beneficiary = { beneficiary: null, reason: 'Another' };
+  const renamed = retirement('r-changed', {
+    amount: amount('4.5'),
+    createdAt: '2025-06-01T00:00:00.000Z',
+    ...beneficiary,
+  });
+  const others = ['s-1', 's-2', 's-3', 's-4'].map(id => retirement(id));
+  await filled.read('retirements', [renamed, ...others]);
+  const [newest = {}] = (await askList(filled, RESTATEMENTS)).rows;
+  expect(newest).toMatchObject({ id: 'r-changed', new_values: expect.stringContaining('nothing') });
+  expect(String(newest['fields']).split('; ').toSorted()).toEqual(['beneficiary', 'reason']);
+  const readLast = async (id: string, at: string | null = null) =>
+    await readLastRestatement(filled.reader, String(newest['organization_id']), id, at);
+  expect(await readLast('r-changed')).toBe(newest['observed_at']);
+  expect(await readLast('r-changed', '2020-01-01T00:00:00.000Z')).toBeNull();
+  expect(await readLast('s-1')).toBeNull();
 });
 
 test('restatements are filtered by number, retirement, year, kind and day', async () => {

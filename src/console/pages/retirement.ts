@@ -7,6 +7,7 @@ import { colourOf, wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
 import { RETIREMENTS } from '../../query/lists/lists.js';
+import { readLastRestatement } from '../../query/history/restated-fields.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
@@ -26,7 +27,7 @@ import { html, type Html } from '../components/html.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import { toDisplayValue } from '../components/display-value.js';
 import { renderBadge } from '../components/state-badge.js';
-import { renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
+import { formatDay, renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 
 /** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */
@@ -80,7 +81,8 @@ async function renderRetirement(
   const permanentPath = withAsOf(`/retirements/${encodeURIComponent(explanation.id)}`, explanation.at);
   const registry = (await readOrigin(reader))?.base_url ?? null;
   const listLink = { href: withAsOf('/retirements', at), title: 'Retirements' };
-  const lead = html`${standing !== null && renderBadge(wordsOf(standing), colourOf(standing))} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explanation)}`;
+  const restatedAt = await readLastRestatement(reader, organizationId, explanation.id, at);
+  const lead = html`${restatedAt !== null && renderRestatedBadge(explanation.id, restatedAt)} ${standing !== null && renderBadge(wordsOf(standing), colourOf(standing))} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explanation)}`;
   const timeline = renderTimeline(listTimelineEntries(version, history, explanation, now));
   return html`${renderPageHead(listLink, describeRetirement(version), lead)}
 ${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
@@ -91,6 +93,12 @@ ${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
 <section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...version, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof version['document'] === 'string' && renderRawText('Original JSON from the registry', version['document'])}</section></div>
 <section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explanation)}${await renderCertificateHistory(request, organizationId, explanation.id)}</section></div>`;
+}
+
+/** Renders an amber badge that leads to the restatements of a retirement. */
+function renderRestatedBadge(id: string, restatedAt: string): Html {
+  const text = html`restated by the registry on ${formatDay(restatedAt)}`;
+  return html`<a class="state doubt" href="/restatements?id=${encodeURIComponent(id)}">${text}</a>`;
 }
 
 interface PrintedValues {

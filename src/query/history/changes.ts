@@ -74,6 +74,13 @@ export async function* readBetween(
   }
 }
 
+/** Reads the changes with these numbers. */
+export async function readNumberedChanges({ all }: Reader, numbers: readonly number[]): Promise<Change[]> {
+  if (numbers.length === 0) return [];
+  const rows = await all(selectChanges(ALL_CHANGES, sql<SqlBool>`number IN ${numbers}`, 'desc'));
+  return rows.map(parseChange);
+}
+
 /** Reads the newest changes, or the newest of those with a number below `before`. The newest comes first. */
 export async function readNewest(
   reader: Reader,

@@ -7,6 +7,7 @@ import { ORDER_ACTIONS, ORDER_STATES } from '../../inbox/order.js';
 import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
+import { addRestatedFields, RESTATED_FIELD_COLUMNS } from '../history/restated-fields.js';
 import { addEnds, addJobs } from '../inbox/outcomes.js';
 import { getRejectionAdvice } from '../inbox/rejected-webhooks.js';
 import {
@@ -339,12 +340,14 @@ const RESTATEMENTS = defineOwnList({
     resourceName('resource'),
     text('year', { isImportant: true }),
     state('change'),
-    text('before', { isImportant: true }),
-    text('after', { isImportant: true }),
+    text('fields', { isImportant: true }),
+    text('old_values', { label: 'before', isImportant: true }),
+    text('new_values', { label: 'after', isImportant: true }),
     { ...idOf('id', 'retirements'), label: 'retirement' },
     idOf('sync_id', 'syncs'),
     ORGANIZATION_ID,
   ],
+  computed: { columns: RESTATED_FIELD_COLUMNS, compute: addRestatedFields },
   filters: {
     number: byId('number', 'number'),
     id: byId('id'),
