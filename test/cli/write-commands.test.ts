@@ -86,7 +86,18 @@ describe('reservations', () => {
     const { credit_id: heldCreditId } = await json(...hold, `${creditId.slice(0, length)}…`);
     expect(heldCreditId).toBe(creditId);
     await expectFault(6, 'Several rows of', ...hold, 'exPost-');
-    await expectFault(6, 'answered 404', ...hold, 'exPost-none');
+    await expectFault(6, 'The registry knows no credit "exPost-none".', ...hold, 'exPost-none');
+    await expectFault(6, `carbon-mirror warehouse list --organization ${owner}`, ...hold, 'exPost-none');
+  });
+
+  test('the commands stand at each credit, ready to copy', async () => {
+    const { stdout } = await run('warehouse', 'show', offered, '--organization', owner);
+    expect(stdout).toContain(
+      `carbon-mirror reservations create --organization ${owner} --credit-id ${offered} --amount `,
+    );
+    expect(stdout).toContain(
+      `carbon-mirror reservations finish RESERVATION --organization ${owner} --action retire`,
+    );
   });
 
   test('a reservation appears in the mirror soon, although no webhook announces it', async () => {
@@ -180,8 +191,9 @@ describe('reservations', () => {
 
   test('commands refuse amounts, ids and options that cannot work', async () => {
     const create = ['reservations', 'create', ...ofOwner(offered), '--amount'];
-    await expectFault(3, 'The warehouse holds less of this credit', ...create, '1e8');
-    await expectFault(2, 'amount: expected a positive decimal number', ...create, 'much');
+    await expectFault(3, 't are available, and 100000000 t were asked for.', ...create, '100000000');
+    await expectFault(2, '--amount: Expected tonnes with a decimal point', ...create, 'much');
+    await expectFault(2, '“2,5” is not an amount: write 2.5.', ...create, '2,5');
     await expectFault(
       2,
       '--credit-id: expected printable text',

@@ -64,6 +64,8 @@ const COMMAND_ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>
   'deliveries show': [['1'], ['4'], ['99']],
   'jobs list': [[], ['--state', 'failed'], [...OF, '--limit', '2']],
   'jobs show': [['1'], ['5'], ['99']],
+  'orders list': [[], ['--state', 'refused'], ['--actor', 'DANA', ...OF]],
+  'orders show': [['1'], ['5'], ['99']],
   migrate: [[]],
   verify: [[]],
   query: [

@@ -407,4 +407,34 @@ export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
       instant(NOON + (index - 2) * MINUTE),
     );
   }
+  await fillOrders(tables);
+}
+
+const ORDERS =
+  'key, actor, action, organization_id, credit_id, amount_exact, reservation_id, receiver_id, beneficiary, state, sent_at, result, created_at, finished_at';
+
+/** Stores orders in every state. */
+async function fillOrders({ change }: Tables): Promise<void> {
+  for (let index = 0; index < 10; index += 1) {
+    const state = pickCyclic(['waiting', 'sending', 'done', 'refused', 'unknown'], index);
+    const action = pickCyclic(['reserve', 'retire', 'transfer', 'release'], index);
+    const hasEnded = state !== 'waiting' && state !== 'sending';
+    await change(
+      `INSERT INTO inbox.orders (${ORDERS}) VALUES (${'?, '.repeat(13)}?)`,
+      `key-${index}`,
+      index % 3 === 0 ? null : `dana-${toPrintableText(index)}`,
+      action,
+      pickCyclic(OWNERS, index) ?? 'organization-1',
+      `Zebra ${index}`,
+      pickCyclic(['2.5', '9007199254740993', '0.000001'], index),
+      action === 'reserve' ? null : `h-${index}`,
+      action === 'transfer' ? 'organization-2' : null,
+      action === 'retire' ? toPrintableText(index) : null,
+      state,
+      state === 'waiting' ? null : instant(NOON),
+      hasEnded ? toPrintableText(index) : null,
+      instant(NOON + index * MINUTE),
+      hasEnded ? instant(NOON + index * MINUTE + 1) : null,
+    );
+  }
 }

@@ -20,6 +20,7 @@ import {
   defineText,
 } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
+import { formatReservationCommands } from '../../text/reservation-commands.js';
 import { formatRowSheet } from '../output/row-sheet.js';
 
 /** The parts of the output of `show` besides the columns of the row. */
@@ -152,6 +153,7 @@ async function printRowWithProvenance(
 ): Promise<void> {
   const { table, id, at, row, document, versions, certificate, gaps } = explained;
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
+  if (row !== null && list.name === 'warehouse') await printLines(...describeReserving(row), '');
   await printLines(...explained.reasons.map(describeExplanationReason));
   if (certificate !== null)
     await printLines(
@@ -164,6 +166,15 @@ async function printRowWithProvenance(
   }
   if (document !== null) await printLines('', "The registry's JSON:", ...document.split('\n'));
   await printLines('');
+}
+
+/** Returns the commands that reserve a credit and retire the reservation. */
+function describeReserving(row: Row): string[] {
+  const [organizationId, creditId, amount] = ['organization_id', 'credit_id', 'amount_exact'].map(name =>
+    String(row[name] ?? ''),
+  );
+  if (!organizationId || !creditId || !amount) return [];
+  return ['To reserve and retire it:', ...formatReservationCommands({ organizationId, creditId, amount })];
 }
 
 /** How `show` describes the state of a certificate file. */

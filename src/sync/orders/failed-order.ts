@@ -1,6 +1,7 @@
 import type { Order, OrderEnd } from '../../inbox/order.js';
 import type { OrganizationClient } from '../../registry/client-types.js';
 import { RegistryError, type RegistryErrorCode } from '../../registry/errors.js';
+import { findAvailableAmount } from '../../registry/writes/available-amount.js';
 import { toReadableText } from '../../resources/sql-values.js';
 import { isObject } from '../../text/checks.js';
 
@@ -32,19 +33,6 @@ export async function describeTooSmallCredit(
 ): Promise<string | null> {
   const available = await findAvailableAmount(organization, creditId);
   if (available === null) return null;
+  if (available === '0') return 'The organization no longer offers this credit. Nothing was done.';
   return `Only ${available} t are available, and ${amount} t were ordered. Nothing was done.`;
-}
-
-/** Reads how many tonnes of a credit can be reserved: 0 if the warehouse does not list it. Null if it cannot be read. */
-async function findAvailableAmount(
-  { listWarehouse }: Pick<OrganizationClient, 'listWarehouse'>,
-  creditId: string,
-): Promise<string | null> {
-  try {
-    for await (const credit of listWarehouse()) if (credit.creditId === creditId) return credit.amount.exact;
-    return '0';
-  } catch (error) {
-    if (error instanceof RegistryError) return null;
-    throw error;
-  }
 }

@@ -81,6 +81,7 @@ test('settings that are not set have the defaults of the table', async () => {
     syncSchedule: '*/15 * * * *',
     workerConcurrency: 4,
     mirrorMembers: true,
+    consoleActions: false,
   });
   expect(await readSettings({}, 'sandbox', NO_FILES)).toEqual({
     dataDir: 'data',
@@ -496,6 +497,27 @@ test('the children of up get different operations ports and only their own secre
     'REGISTRY_APP_ID',
     'REGISTRY_BASE_URL',
   ]);
+});
+
+test('T111 the console gets neither the private key nor a webhook secret nor the signing key', () => {
+  const secrets = {
+    REGISTRY_PRIVATE_KEY: PEM,
+    REGISTRY_PRIVATE_KEY_FILE: '/etc/key',
+    WEBHOOK_SECRETS: SECRET,
+    WEBHOOK_SECRETS_FILE: '/etc/secrets',
+    EVIDENCE_KEY_FILE: '/etc/evidence',
+  };
+  const env = createChildEnvironment({ ...secrets, CONSOLE_ACTIONS: 'on', HOME: '/home' }, 'console');
+  expect(env).toEqual({ CONSOLE_ACTIONS: 'on', HOME: '/home' });
+});
+
+test('T111 orders are off unless CONSOLE_ACTIONS is on, for the console and for the worker', async () => {
+  expect((await readSettings(GOOD, 'work', NO_FILES)).consoleActions).toBe(false);
+  expect((await readSettings({}, 'console', NO_FILES)).consoleActions).toBe(false);
+  const on = { ...GOOD, CONSOLE_ACTIONS: 'on' };
+  expect((await readSettings(on, 'work', NO_FILES)).consoleActions).toBe(true);
+  expect((await readSettings({ CONSOLE_ACTIONS: 'on' }, 'console', NO_FILES)).consoleActions).toBe(true);
+  await expect(readSettings({ CONSOLE_ACTIONS: 'yes' }, 'console', NO_FILES)).rejects.toThrow(SettingsError);
 });
 
 test('up reports the faults of all children, each once', async () => {

@@ -28,6 +28,7 @@ import {
   findReservation,
   type OrganizationAccess,
 } from './find-targets.js';
+import { parseAmount, reserveCredits } from './reserve.js';
 import { describeFinishAction, FINISH_OPTIONS, parseFinishOptions } from './finish-options.js';
 
 const CREDIT_ID_OPTION = defineParsedText('id', 'credit id, or its first characters', value =>
@@ -57,11 +58,12 @@ const create = defineCommand({
   },
   formats: JSON_FORMAT,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
-  run: async (context, { amount, ...given }) => {
+  run: async (context, given) => {
+    const amount = parseAmount(given.amount);
     const access = await connectToOrganization(context, given.organization);
-    const { organization, organizationId } = access;
+    const { organizationId } = access;
     const creditId = await findCreditId(context, given.creditId, organizationId);
-    const reservation = await organization.reserve({ creditId, amount });
+    const reservation = await reserveCredits(access, { creditId, amount });
     const { id } = reservation;
     await reportReservation(context, access, reservation, [
       `To finish it: carbon-mirror reservations finish ${id} --organization ${organizationId} --action ...`,
