@@ -5,7 +5,7 @@ import { FINDINGS } from '../query/history/findings.js';
 import { describeFailure } from '../sync/outcome.js';
 
 interface FindingCounterOptions {
-  readonly engine: Pick<Engine, 'ask'>;
+  readonly engine: Pick<Engine, 'runSqlQuery'>;
   readonly mirror: Pick<MirrorPort, 'report'>;
   readonly now: () => number;
   readonly log: Log;
@@ -28,7 +28,7 @@ export async function countFindings(
 ): Promise<void> {
   const names = kinds.map(kind => `'${kind}'`).join(', ');
   const sql = `SELECT finding, rows FROM findings WHERE finding IN (${names})`;
-  const { rows } = await engine.ask({ sql, timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) });
+  const { rows } = await engine.runSqlQuery({ sql, timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) });
   const findings = [];
   for await (const { finding, rows: count } of rows) {
     findings.push({ finding: String(finding), rows: Number(count) });

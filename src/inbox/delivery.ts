@@ -3,8 +3,8 @@ export const VERDICTS = ['accepted', 'ignored'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 /**
- * A row counts the duplicates of at most this long. Queries by arrival time see only the first of them, so they are exact
- * to this duration.
+ * How long duplicates are counted in the row of the first delivery. Queries by arrival time see only the arrival of the first
+ * delivery, so they may be wrong by this duration.
  */
 export const FOLD_WINDOW_MS = 60_000;
 /** A delivery is a duplicate if the same signed text arrived within the previous hour. */

@@ -27,8 +27,8 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
 /**
- * Which jobs are claimed first. While several kinds wait, announced jobs get three of four claims; of the others, first
- * reads get three of four. So nothing starves, and a webhook of an organization that was read before does not wait for the
+ * The priorities of jobs; lower ones are claimed first. While all of them wait, `announced` gets three of four claims, and the
+ * next priority gets three of four of the rest. So no job starves, and a webhook of an organization that was read before does not wait for the
  * first reads of hundreds of new ones.
  */
 export const PRIORITIES = {

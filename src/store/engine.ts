@@ -124,7 +124,7 @@ export interface Engine {
   readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
-  readonly ask: (question: SqlQuery) => Promise<StatementRows>;
+  readonly runSqlQuery: (question: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
   /** Backups of files; null for PostgreSQL, which has its own tools. */

@@ -67,18 +67,18 @@ export function computeDigest({ sql }: Migration): string {
 
 /** The applied migrations of a database. */
 export interface SchemaState {
-  /** The name of the database for messages. */
-  readonly where: string;
+  /** The database as messages name it, such as `the schema mirror`. */
+  readonly label: string;
   /** 0 if it was never migrated. */
   readonly version: number;
   readonly records: readonly AppliedMigration[];
-  /** Advice for a database of an unreleased program. */
-  readonly aside: string;
+  /** What to do with a database that an unreleased program created. */
+  readonly advice: string;
 }
 
 /** Returns the version of the schema. Throws if another program made it, or a newer version of this one. */
 export function assertOwnSchema(
-  { where, version, records, aside }: SchemaState,
+  { label: where, version, records, advice: aside }: SchemaState,
   migrations: readonly Migration[],
 ): number {
   const isOther = (migration: Migration) =>
@@ -104,6 +104,6 @@ export function assertCurrentSchema(standing: SchemaState, migrations: readonly 
   if (version < migrations.length)
     throw new StoreError(
       'older',
-      `${standing.where} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
+      `${standing.label} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
     );
 }

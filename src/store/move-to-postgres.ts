@@ -15,12 +15,12 @@ import { StoreError } from './store-error.js';
 import { createBatch, createSend } from './postgres/database.js';
 import { migrate } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open-postgres.js';
-import { during } from './postgres/await-schema.js';
-import { readerIn as readerInSchemas } from './postgres/snapshot.js';
+import { withConnections } from './postgres/await-schema.js';
+import { createRowReader as readerInSchemas } from './postgres/snapshot.js';
 import { select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
-import { readerIn } from './sqlite/snapshot.js';
-import { demandSchema } from './sqlite/migrate.js';
+import { createRowReader } from './sqlite/snapshot.js';
+import { assertMigrated } from './sqlite/migrate.js';
 import { openDatabase, type Sqlite } from './sqlite/open-database.js';
 
 export interface MoveSource {
@@ -40,7 +40,7 @@ export function moveToPostgres(
   pool: PoolOptions,
   at: string,
 ): Promise<MoveResult> {
-  return during(pool, async postgres => {
+  return withConnections(pool, async postgres => {
     await migrate(postgres, at);
     await postgres.transact(query => mark(query, at));
     let rows = 0;
@@ -88,12 +88,15 @@ async function mark(query: Query, at: string): Promise<void> {
     throw new StoreError('used', 'The database is in use already: files are moved into an empty one.');
 }
 
-/** Copies one file. Earlier versions are compared by the views of histories, which have one column for each cell. */
+/**
+ * Copies one SQLite file into PostgreSQL and compares the rows. Returns how many rows it copied. Older versions are compared
+ * through the history views, because these have a column for each cell of a version.
+ */
 async function moveFile(postgres: Postgres, family: Family, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   try {
-    demandSchema(db, family);
-    const read = readerIn(db);
+    assertMigrated(db, family);
+    const read = createRowReader(db);
     let rows = 0;
     for (const table of listTables(family)) {
       rows += await copy(postgres, table, read);

@@ -7,5 +7,5 @@ import type { StoreSettings } from './settings.js';
 export function openEngine(settings: StoreSettings, lost: OnConnectionLost = () => undefined): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
   const files = createSqliteEngine({ ...settings, database: null });
-  return createPostgresEngine(settings.database, { lost, files });
+  return createPostgresEngine(settings.database, { onConnectionLost: lost, files });
 }

@@ -35,7 +35,7 @@ export async function batchByName(batch: Batch, statements: NamedStatements): Pr
 export interface Database {
   readonly dialect: Dialect;
   /** Runs statements that only read. They wait for no writer. */
-  readonly look: Batch;
+  readonly read: Batch;
   /** Runs a transaction after all earlier ones. `work` must not wait for anything slow. */
   readonly transact: <T>(work: (batch: Batch) => Promise<T>) => Promise<T>;
 }

@@ -14,7 +14,7 @@ test('stopping ends a running count of findings without logging a failure', asyn
   const queries: SqlQuery[] = [];
   const stop = startFindingCounter({
     engine: {
-      ask: async question => {
+      runSqlQuery: async question => {
         queries.push(question);
         return await new Promise((_resolve, reject) => {
           question.signal?.addEventListener('abort', () => reject(new Error('left')));
@@ -36,7 +36,7 @@ test('findings of current rows are counted every five minutes, and those whose c
   const counted: string[] = [];
   const stop = startFindingCounter({
     engine: {
-      ask: async ({ sql }) => {
+      runSqlQuery: async ({ sql }) => {
         const kinds = [...sql.matchAll(/'(\w+)'/g)].map(([, kind = '']) => kind);
         if (kinds.includes('balance_credits')) await new Promise(resolve => setTimeout(resolve, 30_000));
         return { columns: ['finding', 'rows'], rows: toStream(kinds.map(finding => ({ finding, rows: 0 }))) };

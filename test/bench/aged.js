@@ -257,7 +257,10 @@ async function measureFindings(engine, { database }) {
         const sql = `SELECT rows FROM mirror.findings WHERE finding = '${kind}'`;
         if (database !== null) await during(database.url, client => client.query(sql));
         else {
-          const { rows } = await engine.ask({ sql: sql.replace('mirror.', ''), timeLimitMs: LONGEST_MS });
+          const { rows } = await engine.runSqlQuery({
+            sql: sql.replace('mirror.', ''),
+            timeLimitMs: LONGEST_MS,
+          });
           for await (const { rows: count } of rows) counted = Number(count);
           // The processor time of the process that counted is known when it has ended.
           await new Promise(resolve => setTimeout(resolve, ENDING_MS));

@@ -15,7 +15,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select r.vintge from retirements as r', 'Did you mean vintage?'],
   ])('an unknown name in a query is reported with similar names: %s', async (sql, perhaps) => {
     const { env } = await library();
-    const { ask: runQuery, describeSchema } = openEngine(readStoreSettings(env));
+    const { runSqlQuery: runQuery, describeSchema } = openEngine(readStoreSettings(env));
     const queryRunner = createSqlRunner({ runQuery, describeSchema }, Date.now);
     const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
     const reply = await queryRunner.readFirstRows(sql, visitor);

@@ -171,7 +171,7 @@ export async function openConsoleStage(stage: ConsoleStageOptions = {}): Promise
   };
 }
 
-function createSqlOptions({ ask, describeSchema }: Engine): ConsoleOptions['sql'] {
+function createSqlOptions({ runSqlQuery: ask, describeSchema }: Engine): ConsoleOptions['sql'] {
   return { runQuery: ask, describeSchema, savedQueries: readSavedQueries() };
 }
 

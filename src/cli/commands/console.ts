@@ -78,7 +78,7 @@ export const CONSOLE = defineCommand({
         createDemoActions: readOnly || demo === null ? null : prepareDemoActions(io, demo),
         compare: findRegistryComparer(location, demo),
         sqlAccess: {
-          runQuery: location.engine.ask,
+          runQuery: location.engine.runSqlQuery,
           describeSchema: location.engine.describeSchema,
           savedQueries: readSavedQueries(),
         },

@@ -34,7 +34,7 @@ export const QUERY = defineCommand({
     const sql = await readStatement(io, argument);
     const signal = io.createInterruptSignal();
     try {
-      const answer = await requireMirror().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
+      const answer = await requireMirror().engine.runSqlQuery({ sql, timeLimitMs: timeLimit * 1000, signal });
       await printRows(answer.columns, answer.rows);
     } catch (error) {
       throwIfInterrupted(signal);

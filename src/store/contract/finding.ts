@@ -2,8 +2,9 @@
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
+  /** What the check found, in words. */
   readonly found: string;
-  /** Advice; null if nothing is needed. */
+  /** What to do about it; null if nothing is needed. */
   readonly todo: string | null;
   /** The numbers behind `found`, for programs; absent if there are none. */
   readonly values?: Readonly<Record<string, number | null>>;

@@ -50,13 +50,13 @@ export async function beginEpoch(batch: Batch, next: NewEpoch): Promise<void> {
 }
 
 export function createEpochs({
-  look,
+  read,
   transact,
 }: EventsDatabase): Pick<EventsPort, 'readEpoch' | 'ensureEpoch' | 'beginEpoch'> {
   return {
-    readEpoch: async () => (await look(READ()))[0][0] ?? null,
+    readEpoch: async () => (await read(READ()))[0][0] ?? null,
     ensureEpoch: async first => {
-      const [[known]] = await look(READ());
+      const [[known]] = await read(READ());
       if (known !== undefined) return known;
       const [, [current]] = await transact(batch => batch(INSERT({ ...first }), READ()));
       if (current === undefined) throw new Error('expected an epoch, got none');

@@ -112,10 +112,10 @@ function compareLists(evaluation: Evaluation, known: readonly ListKey[]) {
   };
 }
 
-export function createOccurrences({ look, transact }: EventsDatabase): Occurrences {
+export function createOccurrences({ read, transact }: EventsDatabase): Occurrences {
   return {
-    listOccurrences: async range => (await look(LIST_RANGE({ ...range })))[0],
-    findOccurrenceBefore: async instant => (await look(FIND_BEFORE({ instant })))[0][0]?.number ?? 0,
+    listOccurrences: async range => (await read(LIST_RANGE({ ...range })))[0],
+    findOccurrenceBefore: async instant => (await read(FIND_BEFORE({ instant })))[0][0]?.number ?? 0,
     record: occurrences =>
       transact(async batch => {
         const [[numbers]] = await batch(LOCK_NUMBERS());

@@ -102,12 +102,12 @@ const END_REPLAYED_HOLDS = prepared(({ db }, { id, change, occurrence }: Params<
     .where('occurrence_position', '>=', occurrence),
 );
 
-export function createSubscriptions({ look, transact }: EventsDatabase): Subscriptions {
+export function createSubscriptions({ read, transact }: EventsDatabase): Subscriptions {
   return {
     add: subscription => transact(async batch => void (await batch(INSERT({ ...subscription })))),
-    list: async () => (await look(LIST()))[0],
-    listHolds: async () => (await look(LIST_HOLDS()))[0],
-    listAttempts: async (id, limit) => (await look(LIST_ATTEMPTS({ id, limit })))[0],
+    list: async () => (await read(LIST()))[0],
+    listHolds: async () => (await read(LIST_HOLDS()))[0],
+    listAttempts: async (id, limit) => (await read(LIST_ATTEMPTS({ id, limit })))[0],
     remove: id => transact(async batch => void (await batch(...DELETIONS.map(remove => remove({ id }))))),
     pause: (id, reason) =>
       transact(async batch => void (await batch(UNCLAIM({ id }), PAUSE({ id, reason })))),

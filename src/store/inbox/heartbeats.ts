@@ -80,7 +80,7 @@ const READ_PULSE = prepared(({ fn }, params: Params<AtTime>) => {
 
 /** Each process has one row: inserted with its first heartbeat, then updated; inserted again if an older inbox was restored. */
 export function createHeartbeats({
-  look,
+  read,
   commit,
   now,
 }: InboxDatabase): Pick<InboxPort, 'heartbeat' | 'readPulse'> {
@@ -98,7 +98,7 @@ export function createHeartbeats({
       id = [...updated, ...inserted][0]?.id ?? 0;
       return toPulse(pulse);
     },
-    readPulse: async () => toPulse((await look(READ_PULSE({ now: now() })))[0][0]),
+    readPulse: async () => toPulse((await read(READ_PULSE({ now: now() })))[0][0]),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Batch } from '../statement.js';
 
 /** The database of an inbox. */
 export interface InboxDatabase {
-  readonly look: Batch;
+  readonly read: Batch;
   /** A whole transaction in one message: no statement can use the rows of another. */
   readonly commit: Batch;
   /** The time of the clock; null if the clock of the database is used. */

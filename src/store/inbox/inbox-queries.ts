@@ -126,19 +126,19 @@ const HAVE_ARRIVED = prepared(({ fn }, { now, installationId, queries }: Params<
   return sqlStatement`SELECT ${select({ hasArrived })} FROM ${arrivalQuery.from(fn, queries)} ORDER BY ${position}`;
 });
 
-export function createQueries({ look, now }: InboxDatabase): Queries {
+export function createQueries({ read, now }: InboxDatabase): Queries {
   return {
     countJobs: async () => {
-      const [[counts]] = await look(COUNT_JOBS());
+      const [[counts]] = await read(COUNT_JOBS());
       if (counts === undefined) throw new Error('expected counts of jobs, got none');
       return counts;
     },
-    listPendingInstallations: async () => (await look(LIST_PENDING_INSTALLATIONS()))[0],
-    listSignedTexts: async (afterId, limit) => (await look(LIST_TEXTS({ afterId, limit })))[0],
+    listPendingInstallations: async () => (await read(LIST_PENDING_INSTALLATIONS()))[0],
+    listSignedTexts: async (afterId, limit) => (await read(LIST_TEXTS({ afterId, limit })))[0],
     findNewestDelivery: async ({ id, installationId, trigger }) => {
       const firstJobId = findFirstAnsweredJobId({ id, trigger });
       if (installationId === null || firstJobId === null) return null;
-      const [[newest]] = await look(FIND_NEWEST({ installationId, firstJobId, jobId: id }));
+      const [[newest]] = await read(FIND_NEWEST({ installationId, firstJobId, jobId: id }));
       return newest?.id ?? null;
     },
     haveDeliveriesArrived: async (installationId, queries) => {
@@ -149,10 +149,10 @@ export function createQueries({ look, now }: InboxDatabase): Queries {
         event,
       }));
       const values = { installationId, queries: arrivalQuery.toTable(rows), now: now() };
-      const [results] = await look(HAVE_ARRIVED(values));
+      const [results] = await read(HAVE_ARRIVED(values));
       return results.map(({ hasArrived }) => hasArrived === 1);
     },
     listAcceptedDeliveries: async ({ since, until, afterId }) =>
-      toDeliveryPage((await look(LIST_DELIVERIES({ since, until, afterId })))[0], until),
+      toDeliveryPage((await read(LIST_DELIVERIES({ since, until, afterId })))[0], until),
   };
 }

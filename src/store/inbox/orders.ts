@@ -144,16 +144,17 @@ const FINISH = prepared(({ fn }, params: Params<End>) => {
     RETURNING ${select({ id: own.id })}`;
 });
 
-type SameCredit = OrderKey & { readonly organizationId: string; readonly creditId: string };
+/** An order, and the credit whose reservations other orders may hold. */
+type OrderCredit = OrderKey & { readonly organizationId: string; readonly creditId: string };
 const LIST_RESERVATIONS = prepared(
-  (_, { key, organizationId, creditId }: Params<SameCredit>) =>
+  (_, { key, organizationId, creditId }: Params<OrderCredit>) =>
     sqlStatement`SELECT ${select({ id: sql<string>`${own.reservation_id}` })} FROM ${own()}
       WHERE ${own.organization_id} = ${organizationId} AND ${own.credit_id} = ${creditId}
         AND ${own.key} <> ${key} AND ${own.reservation_id} IS NOT NULL`,
 );
 
 /** Creates the part of an inbox that stores orders. */
-export function createOrders({ look, commit, now }: InboxDatabase): OrderPort {
+export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
   return {
     placeOrder: async order => {
       const at = { now: now() };
@@ -170,7 +171,7 @@ export function createOrders({ look, commit, now }: InboxDatabase): OrderPort {
       );
       return requireOrder(stored);
     },
-    readOrder: async key => (await look(READ_ORDER({ key })))[0][0] ?? null,
+    readOrder: async key => (await read(READ_ORDER({ key })))[0][0] ?? null,
     startOrder: async (key, sentAt) => {
       const [expired, started, [stored]] = await commit(
         EXPIRE({ key, now: now() }),
@@ -186,7 +187,7 @@ export function createOrders({ look, commit, now }: InboxDatabase): OrderPort {
       return finished.length > 0;
     },
     listOrderedReservations: async ({ key, organizationId, creditId }) => {
-      const [rows] = await look(LIST_RESERVATIONS({ key, organizationId, creditId }));
+      const [rows] = await read(LIST_RESERVATIONS({ key, organizationId, creditId }));
       return rows.map(({ id }) => id);
     },
   };

@@ -216,7 +216,7 @@ function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
 }
 
 export function createSettlements(
-  { look, commit, now: readClock }: InboxDatabase,
+  { read, commit, now: readClock }: InboxDatabase,
   { finishJobs }: Pick<JobSteps, 'finishJobs'>,
 ): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
   function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<EndedRun>[] {
@@ -248,7 +248,7 @@ export function createSettlements(
       );
     },
     retryFailed: async which => {
-      const ids = which === 'all' ? (await look(LIST_FAILED()))[0].map(({ id }) => id) : which;
+      const ids = which === 'all' ? (await read(LIST_FAILED()))[0].map(({ id }) => id) : which;
       const retried = (await commit(...listRetryStatements(ids), NOTIFY_WORKERS())).flat();
       return ids.map(failed => {
         const job = retried.find(({ id }) => id === failed);
@@ -257,7 +257,7 @@ export function createSettlements(
     },
     prioritizeFailed: async reasons => {
       const codes = codeList.toTable(reasons.map(code => ({ code })));
-      const [failed] = await look(LIST_FAILED_WITH_CODE({ codes }));
+      const [failed] = await read(LIST_FAILED_WITH_CODE({ codes }));
       const retries = listRetryStatements(failed.map(({ id }) => id));
       const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());
       return results.at(-2)?.length ?? 0;

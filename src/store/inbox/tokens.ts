@@ -53,7 +53,7 @@ const RECORD_USE = prepared(
 );
 
 /** Creates the store of API tokens. */
-export function createTokenStore({ look, commit, now }: InboxDatabase): TokenStore {
+export function createTokenStore({ read, commit, now }: InboxDatabase): TokenStore {
   return {
     create: async ({ name, scopes, organizationIds, lists }, sha256) => {
       const [created] = await commit(
@@ -68,10 +68,10 @@ export function createTokenStore({ look, commit, now }: InboxDatabase): TokenSto
       );
       return created.length > 0;
     },
-    list: async () => (await look(LIST()))[0].map(toStoredToken),
+    list: async () => (await read(LIST()))[0].map(toStoredToken),
     revoke: async name => (await commit(REVOKE({ now: now(), name })))[0].length > 0,
     find: async sha256 => {
-      const [[row]] = await look(FIND({ sha256 }));
+      const [[row]] = await read(FIND({ sha256 }));
       return row === undefined ? null : toStoredToken(row);
     },
     recordUse: async ids => {

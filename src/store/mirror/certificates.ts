@@ -105,7 +105,10 @@ type RequestResult = {
   /** The version of the certificate that was requested. */
   readonly currentVersion: number;
 };
-/** A certificate whose retirement has changed since the request stays due as it was. */
+/**
+ * Returns the columns that every result of a request sets. If the retirement has changed since the request, the certificate
+ * stays due as it was.
+ */
 const setResult = ({ requestedAt, dueAt, retirementVersion }: Params<RequestResult>) => ({
   checked_at: requestedAt,
   due_at: sql<string>`CASE WHEN ${own.retirement_version} = ${retirementVersion} THEN ${dueAt} ELSE ${own.due_at} END`,
@@ -207,7 +210,7 @@ const MOVE_MARK = prepared(({ db }, { last }: Params<{ readonly last: number }>)
 
 /** A purge may have removed a file since it was stored. Then its certificate stays due. */
 export function createCertificates(
-  { look, transact }: Database,
+  { read, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
   const versions = getVersionStatements(CERTIFICATES);
@@ -232,7 +235,7 @@ export function createCertificates(
       }),
     listDueCertificates: async (organizationId, at, limit) =>
       (
-        await look(
+        await read(
           at === null
             ? LIST_FAILED({ organizationId, limit })
             : LIST_DUE({ organizationId, at: formatInstant(at), limit }),

@@ -150,12 +150,12 @@ const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }
 
 /** What workers report, for processes that read the mirror but not the inbox. */
 export function createFacts({
-  look,
+  read,
   transact,
 }: Database): Pick<MirrorPort, 'readFreshnessFacts' | 'listKnownResources' | 'report'> {
   return {
     readFreshnessFacts: async () => {
-      const [rows] = await look(READ_FACTS());
+      const [rows] = await read(READ_FACTS());
       const { workerSeenAt = null, oldestCompleteReadAt = null } = rows[0] ?? {};
       const waitingResources = rows.flatMap(({ organizationId, resource, dataAsOf, oldestUnreadAt }) =>
         organizationId === null || resource === null || dataAsOf === null
@@ -165,7 +165,7 @@ export function createFacts({
       return { workerSeenAt, oldestCompleteReadAt, waitingResources };
     },
     listKnownResources: async ids => {
-      const results = await look(...ids.map(id => LIST_RESOURCES({ id })));
+      const results = await read(...ids.map(id => LIST_RESOURCES({ id })));
       return new Map(ids.map((id, index) => [id, results[index] ?? []]));
     },
     /** Facts are written under the lock of those who remove them. */

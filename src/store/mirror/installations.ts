@@ -94,7 +94,7 @@ const UPSERT_ROW = prepared(({ fn }, { rows }: Params<{ readonly rows: Table }>)
 
 /** Reads of an organization are refused unless one of its installations is active. */
 export function createInstallations({
-  look,
+  read: look,
   transact,
 }: Database): Pick<MirrorPort, 'listInstallations' | 'writeInstallation'> {
   const versions = getVersionStatements(INSTALLATIONS);

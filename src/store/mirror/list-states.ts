@@ -146,12 +146,12 @@ function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mi
 }
 
 export function createStates({
-  look,
+  read,
   transact,
 }: Database): Pick<MirrorPort, 'readListStates' | 'raiseFence' | 'markAccess'> {
   return {
     readListStates: async organizationId => {
-      const [rows] = await look(LIST_STATES({ organizationId }));
+      const [rows] = await read(LIST_STATES({ organizationId }));
       return new Map(rows.map(row => [row.resource, toListState(row)] as const));
     },
     raiseFence: ({ organizationId, part, claim }, at) =>

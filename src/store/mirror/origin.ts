@@ -37,7 +37,7 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
 );
 
 /** A mirror has one registry: the address and the app of the first caller are stored, and any other is refused. */
-export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
+export function createOrigin({ read, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>
       transact(async batch => {
@@ -61,7 +61,7 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
         );
       }),
     readState: async () => {
-      const [[origin], [highest], forgotten] = await look(
+      const [[origin], [highest], forgotten] = await read(
         READ_ORIGIN(),
         READ_HIGHEST_CLAIM(),
         LIST_FORGOTTEN(),

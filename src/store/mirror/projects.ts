@@ -68,14 +68,14 @@ const UPSERT_CHECKS = prepared(({ fn }, { checks }: Params<{ readonly checks: Ta
 
 /** All organizations share the rows, so they are read under the lock of the version counter. */
 export function createProjects({
-  look,
+  read,
   transact,
 }: Database): Pick<MirrorPort, 'listDueProjects' | 'writeProjects'> {
   const versions = getVersionStatements(PROJECTS);
   return {
     listDueProjects: async (organizationId, checkedBefore, at) => {
       const due = { organizationId, checkedBefore: formatInstant(checkedBefore), now: formatInstant(at) };
-      const [rows] = await look(LIST_DUE(due));
+      const [rows] = await read(LIST_DUE(due));
       return rows.map(({ id }) => id);
     },
     writeProjects: (sync, answers, at) =>

@@ -67,16 +67,16 @@ const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: 
  * day stays as proof of that day. The last complete and the latest sync of each list stay, too. A sync that was checked is not
  * checked again, even after a restart.
  */
-export function createSyncPruning({ look, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
+export function createSyncPruning({ read, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
   async function readStart(): Promise<PrunePosition> {
-    const [[origin]] = await look(READ_CHECKED());
+    const [[origin]] = await read(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };
   }
 
   return {
     pruneSyncs: async ({ endedBefore, settledBefore, position }) => {
       const { after, id } = position ?? (await readStart());
-      const [old] = await look(LIST_OLD({ after, id, before: endedBefore }));
+      const [old] = await read(LIST_OLD({ after, id, before: endedBefore }));
       const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => ({ id: row.id }));
       const end = old.length < BATCH_SIZE ? undefined : old.at(-1);
       const until = end === undefined || end.finished_at > settledBefore ? settledBefore : end.finished_at;

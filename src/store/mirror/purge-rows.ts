@@ -191,7 +191,7 @@ function claimBothParts(organizationId: string, claim: number) {
  * no more, because they may have compared their answers with rows that are gone.
  */
 export function createRemoval(
-  { look, transact }: Database,
+  { read, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
   /** Runs under the lock of everyone who refers to a file, so no row ever refers to a file that is gone. */
@@ -218,7 +218,7 @@ export function createRemoval(
         assertNotFenced(dataFence, data);
         return counter[0]?.last ?? 0;
       });
-      const [retirements] = await look(LIST_OWN_RETIREMENTS({ organizationId }));
+      const [retirements] = await read(LIST_OWN_RETIREMENTS({ organizationId }));
       return { lastVersion: last, retirementIds: retirements.map(({ id }) => id) };
     },
     removeRows: scope =>

@@ -23,14 +23,14 @@ type KeyParts = Readonly<Record<`key_${number}`, string>>;
 const statementsOf = cachePerKey(createRowStatements);
 
 /** Reads the current rows of lists, many in one statement. */
-export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
+export function createRows({ read }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
       const { toKey, cellNames, keyKinds, findRows, findRowsWithCells } = statementsOf(resource);
       const find = withCells ? findRowsWithCells : findRows;
       const rows =
         keys.length === 0 ? null : find({ organizationId, keys: { columns: keyKinds, rows: keys } });
-      const [found] = await look(rows);
+      const [found] = await read(rows);
       return found.map(row => ({
         version: row.version,
         document: String(row['document']),
@@ -42,7 +42,7 @@ export function createRows({ look }: Database): Pick<MirrorPort, 'findRows' | 'l
       const { toKey, listFirst, listNext } = statementsOf(resource);
       const parts = Object.fromEntries((key ?? []).map((part, index) => [`key_${index}`, part]));
       const page = { organizationId, limit };
-      const [rows] = await look(key === null ? listFirst(page) : listNext({ ...parts, ...page }));
+      const [rows] = await read(key === null ? listFirst(page) : listNext({ ...parts, ...page }));
       return rows.map(row => ({ version: row.version, key: toKey(row) }));
     },
   };

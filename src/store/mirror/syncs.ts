@@ -418,7 +418,7 @@ export function listForgottenFor(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Ends the row of a sync that may no longer write. */
+/** Returns the statement that marks a sync as failed, after the mirror refused its commits. */
 export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };

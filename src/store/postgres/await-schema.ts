@@ -3,12 +3,12 @@ import type { NewMigration } from '../engine.js';
 import type { Family } from '../migrations.js';
 import type { PoolOptions } from './driver.js';
 import { StoreError } from '../store-error.js';
-import { demandSchema, migrate } from './migrate.js';
+import { assertMigrated, migrate } from './migrate.js';
 import { openPostgres, type Postgres } from './open-postgres.js';
 
-const LOOK_EVERY_MS = 500;
-const LOOKS = 120;
-const LATER = ['older', 'away'];
+const CHECK_INTERVAL_MS = 500;
+const MAX_CHECKS = 120;
+const TEMPORARY_CODES = ['older', 'away'];
 
 export async function migrateAll(postgres: Postgres, now: number): Promise<NewMigration[]> {
   return (await migrate(postgres, new Date(now).toISOString())).map(name => {
@@ -21,20 +21,23 @@ export async function migrateAll(postgres: Postgres, now: number): Promise<NewMi
 export async function awaitSchema(
   postgres: Postgres,
   families: readonly Family[],
-  waits: (what: string) => void,
+  onWait: (what: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<NewMigration[]> {
-  for (let look = 1; ; look += 1) {
-    const fault = await faultOf(postgres, families);
+  for (let check = 1; ; check += 1) {
+    const fault = await findSchemaFault(postgres, families);
     if (fault === null) return [];
-    if (look === LOOKS || !isForLater(fault)) throw fault;
-    if (look === 1) waits(fault.message);
-    await wait(LOOK_EVERY_MS);
+    if (check === MAX_CHECKS || !isTemporary(fault)) throw fault;
+    if (check === 1) onWait(fault.message);
+    await wait(CHECK_INTERVAL_MS);
   }
 }
 
 /** Opens connections for one piece of work, and closes them after it. */
-export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) => Promise<T>): Promise<T> {
+export async function withConnections<T>(
+  pool: PoolOptions,
+  work: (postgres: Postgres) => Promise<T>,
+): Promise<T> {
   const postgres = openPostgres(pool);
   try {
     return await work(postgres);
@@ -47,8 +50,8 @@ export async function during<T>(pool: PoolOptions, work: (postgres: Postgres) =>
 export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   const postgres = openPostgres(pool);
   try {
-    await demandSchema(postgres, 'inbox');
-    await demandSchema(postgres, 'mirror');
+    await assertMigrated(postgres, 'inbox');
+    await assertMigrated(postgres, 'mirror');
     return postgres;
   } catch (error) {
     await postgres.close();
@@ -56,15 +59,15 @@ export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   }
 }
 
-async function faultOf(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
+async function findSchemaFault(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
   try {
-    for (const family of families) await demandSchema(postgres, family);
+    for (const family of families) await assertMigrated(postgres, family);
     return null;
   } catch (error) {
     return error;
   }
 }
 
-function isForLater(error: unknown): error is StoreError {
-  return error instanceof StoreError && LATER.includes(error.code);
+function isTemporary(error: unknown): error is StoreError {
+  return error instanceof StoreError && TEMPORARY_CODES.includes(error.code);
 }

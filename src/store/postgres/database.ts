@@ -24,10 +24,10 @@ export function createSend(query: Query, timeoutMs = 0): Batch {
   );
 }
 
-export function databaseIn({ query, transact }: Postgres): Database {
+export function toDatabase({ query, transact }: Postgres): Database {
   return {
     dialect: POSTGRES,
-    look: createSend(query),
+    read: createSend(query),
     transact: work => transact((_, send) => work(createBatch(send))),
   };
 }

@@ -21,7 +21,7 @@ const NUMERIC = 1700;
 /** Creates a pool, which connects when needed. No other module loads the driver. */
 export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
   const pool = new Pool({
-    connectionString: withLibpqMeaning(url),
+    connectionString: toLibpqUrl(url),
     application_name: name,
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
@@ -31,13 +31,13 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });
   // One that broke under a statement has told whoever waits for it.
-  let isTold = false;
+  let isReported = false;
   pool.on('error', error => {
-    if (!isTold) onFault(error);
-    isTold = true;
+    if (!isReported) onFault(error);
+    isReported = true;
   });
   pool.on('connect', client => {
-    isTold = false;
+    isReported = false;
     client.on('error', () => undefined);
   });
   return pool;
@@ -49,7 +49,7 @@ function setIsoDates(client: ClientBase): unknown {
 }
 
 /** Gives `sslmode` the meaning of libpq. By default, connections to other machines are encrypted but not verified. */
-export function withLibpqMeaning(text: string): string {
+export function toLibpqUrl(text: string): string {
   const url = new URL(text.replace('@/', '@localhost/'));
   const { searchParams } = url;
   const host = searchParams.get('host') ?? url.hostname;
@@ -65,22 +65,22 @@ function isLocalHost(host: string): boolean {
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8]: parseInteger,
   [NUMERIC]: text => (/^-?\d+$/.test(text) ? parseInteger(text) : Number(text)),
-  [TIMESTAMPTZ]: instantOf,
+  [TIMESTAMPTZ]: parseInstant,
 };
 
-const WHOLE = [20, 21, 23, 26];
-const FLOAT = [700, 701];
+const INTEGER_TYPES = [20, 21, 23, 26];
+const FLOAT_TYPES = [700, 701];
 const BOOLEAN = 16;
 const BYTES = 17;
 
 /** Returns the parser of a type in people's queries. Types that SQLite does not have become text. */
-export function cellOf(oid: number): (text: string) => Value {
-  if (WHOLE.includes(oid)) return BigInt;
-  if (FLOAT.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
+export function getCellParser(oid: number): (text: string) => Value {
+  if (INTEGER_TYPES.includes(oid)) return BigInt;
+  if (FLOAT_TYPES.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
   if (oid === NUMERIC) return parseNumeric;
   if (oid === BOOLEAN) return text => (text === 't' ? 1n : 0n);
   if (oid === BYTES) return text => Buffer.from(text.slice(2), 'hex');
-  if (oid === TIMESTAMPTZ) return text => (ISO_DATE_STYLE.test(text) ? instantOf(text) : text);
+  if (oid === TIMESTAMPTZ) return text => (ISO_DATE_STYLE.test(text) ? parseInstant(text) : text);
   return text => text;
 }
 
@@ -88,8 +88,8 @@ export function cellOf(oid: number): (text: string) => Value {
 function parseNumeric(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   const number = Number(text);
-  const isKept = Number.isFinite(number) && extractDigits(number.toExponential()) === extractDigits(text);
-  return isKept ? number : text;
+  const isExact = Number.isFinite(number) && extractDigits(number.toExponential()) === extractDigits(text);
+  return isExact ? number : text;
 }
 
 /** Returns the significant digits of a number. */
@@ -103,10 +103,11 @@ function parseInteger(text: string): number | bigint {
 }
 
 const UTC_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+/** An instant as PostgreSQL prints it with the DateStyle ISO. */
 const ISO_DATE_STYLE = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
 
 /** Converts a timestamp to `YYYY-MM-DDTHH:MM:SS.sssZ`, in any time zone of the connection. */
-export function instantOf(text: string): string {
+export function parseInstant(text: string): string {
   const [, day, time, rest = ''] = UTC_INSTANT.exec(text) ?? [];
   if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;
   const date: unknown = ISO_DATE_STYLE.test(text) ? types.getTypeParser(TIMESTAMPTZ, 'text')(text) : null;

@@ -5,18 +5,21 @@ import type { Postgres } from './open-postgres.js';
 import { getInboxClock, describeLocation, getPoolOptions } from './pool-settings.js';
 
 interface EngineOptions {
-  readonly lost: OnConnectionLost;
+  readonly onConnectionLost: OnConnectionLost;
   /** The files in DATA_DIR, which stay there after they were moved into the database. */
   readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
 }
 
 /** Creates the engine for a PostgreSQL database. The driver is loaded at first use, and callers share connections. */
-export function createPostgresEngine(database: DatabaseSettings, { lost, files }: EngineOptions): Engine {
+export function createPostgresEngine(
+  database: DatabaseSettings,
+  { onConnectionLost: lost, files }: EngineOptions,
+): Engine {
   const pool = getPoolOptions(database, 'command', lost);
-  const forQuestions = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
+  const queryPool = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
   const open = shareConnections(async () => (await import('./await-schema.js')).openMigrated(pool));
-  const during = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
-    (await import('./await-schema.js')).during(pool, work);
+  const withOwnConnections = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
+    (await import('./await-schema.js')).withConnections(pool, work);
   const stores = () => import('./stores.js');
 
   return {
@@ -27,38 +30,41 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       const moved = files.findMissing() === null ? [files.location] : [];
       return [...moved, ...(await files.findOlderCopies())];
     },
-    migrate: now => during(async postgres => (await import('./await-schema.js')).migrateAll(postgres, now)),
+    migrate: now =>
+      withOwnConnections(async postgres => (await import('./await-schema.js')).migrateAll(postgres, now)),
     prepare: (families, _, waits) =>
-      during(async postgres => (await import('./await-schema.js')).awaitSchema(postgres, families, waits)),
-    openReader: async () => (await stores()).readerIn(await open()),
-    openPdfs: async now => (await stores()).pdfsIn(await open(), now),
+      withOwnConnections(async postgres =>
+        (await import('./await-schema.js')).awaitSchema(postgres, families, waits),
+      ),
+    openReader: async () => (await stores()).createOpenReader(await open()),
+    openPdfs: async now => (await stores()).createOpenPdfs(await open(), now),
     openInbox: async now =>
       (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
-    openWriters: async now => (await stores()).storesIn(await open(), now, getInboxClock(database, now)),
+    openWriters: async now => (await stores()).createStores(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openEvents: async now =>
       (await import('./open-events.js')).openEvents(pool, getInboxClock(database, now)),
     openWork: async ({ now, lost: lostAtWork }) => {
       const { openMigrated } = await import('./await-schema.js');
       const postgres = await openMigrated(getPoolOptions(database, 'work', lostAtWork));
-      return (await stores()).storesIn(postgres, now, getInboxClock(database, now));
+      return (await stores()).createStores(postgres, now, getInboxClock(database, now));
     },
-    ask: async question => {
+    runSqlQuery: async question => {
       await (await open()).close();
-      return await (await import('./run-sql-query.js')).ask(forQuestions ?? pool, question);
+      return await (await import('./run-sql-query.js')).runSqlQuery(queryPool ?? pool, question);
     },
     snapshot: (file, now) =>
-      during(async postgres =>
+      withOwnConnections(async postgres =>
         (await import('./snapshot.js')).snapshot(postgres, file, new Date(now).toISOString()),
       ),
     backup: null,
     findConsistencyFaults: (now, onLaw) =>
-      during(async postgres =>
+      withOwnConnections(async postgres =>
         (await import('./find-consistency-faults.js')).findConsistencyFaults(postgres, now, onLaw),
       ),
     checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
-      yield* (await import('./examine-server.js')).examine(pool, forQuestions);
+      yield* (await import('./examine-server.js')).examine(pool, queryPool);
     },
     describeSchema: () => describeSchema('postgres'),
     measureDisk: () => null,

@@ -6,7 +6,7 @@ import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { createSend } from './database.js';
 import type { PoolOptions } from './driver.js';
 import type { Postgres } from './open-postgres.js';
-import { during } from './await-schema.js';
+import { withConnections } from './await-schema.js';
 import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
 
 const SESSION = {
@@ -40,17 +40,17 @@ const READ_QUERY_ROLE = prepared(
 );
 type QueryRole = ResultRow<typeof READ_QUERY_ROLE>;
 
-const NONE = warn(
+const NO_QUERY_ROLE = warn(
   'questions',
   'people ask in SQL as the role that writes: a question may end the sessions of the program, and fill the disk',
   'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).',
 );
-const ELSEWHERE = fail(
+const OTHER_DATABASE = fail(
   'questions',
   'QUERY_DATABASE_URL names another database than MIRROR_DATABASE_URL',
   'Name the same one, or a standby of it.',
 );
-const SAME = warn(
+const SAME_ROLE = warn(
   'questions',
   'QUERY_DATABASE_URL names the same role as MIRROR_DATABASE_URL',
   'Name one that may only read (docs/deploy.md).',
@@ -59,25 +59,25 @@ const GRANTS = 'Grant it what "carbon-mirror schema --grants read ROLE" prints, 
 const AS_SUPERUSER = 'As a superuser, in this database:';
 
 /** Checks that people who ask in SQL can only read. */
-export async function examineQuestions(
+export async function examineQueryRole(
   writerPool: PoolOptions,
   queryPool: PoolOptions | null,
 ): Promise<Finding[]> {
   if (queryPool === null) {
-    const unsafe = await during(writerPool, findPowers);
-    return [...unsafe, ...(unsafe.length > 0 ? [] : [NONE])];
+    const unsafe = await withConnections(writerPool, findPowers);
+    return [...unsafe, ...(unsafe.length > 0 ? [] : [NO_QUERY_ROLE])];
   }
-  const [[writer]] = await during(writerPool, ({ query }) => createSend(query)(READ_SESSION()));
+  const [[writer]] = await withConnections(writerPool, ({ query }) => createSend(query)(READ_SESSION()));
   try {
     const writerRole = writer?.role ?? '';
-    const [[queryRole]] = await during(queryPool, ({ query }) =>
+    const [[queryRole]] = await withConnections(queryPool, ({ query }) =>
       createSend(query)(READ_QUERY_ROLE({ writer: writerRole })),
     );
-    if (queryRole?.database !== writer?.database) return [ELSEWHERE];
-    const unsafe = await during(queryPool, findPowers);
+    if (queryRole?.database !== writer?.database) return [OTHER_DATABASE];
+    const unsafe = await withConnections(queryPool, findPowers);
     const found = [
       ...unsafe,
-      ...(queryRole === undefined ? [] : judge(queryRole, writerRole, unsafe.length > 0)),
+      ...(queryRole === undefined ? [] : checkQueryRole(queryRole, writerRole, unsafe.length > 0)),
     ];
     return found.length > 0 ? found : [ok('questions', 'people ask in SQL as a role that may only read')];
   } catch (error) {
@@ -94,13 +94,13 @@ async function findPowers({ query }: Postgres): Promise<Finding[]> {
     : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];
 }
 
-function judge(
+function checkQueryRole(
   { role, quotedName: name, mayWrite, unreadable, hasNoTempFileLimit, logFunctions }: QueryRole,
   writerRole: string,
   isUnsafe: boolean,
 ): Finding[] {
   const found: Finding[] = [];
-  if (role === writerRole) found.push(SAME);
+  if (role === writerRole) found.push(SAME_ROLE);
   else if (mayWrite && !isUnsafe)
     found.push(warn('questions', `the role ${name} for questions may do more than read`, GRANTS));
   if (unreadable > 0) {

@@ -6,10 +6,10 @@ import { prepared, type ResultRow } from '../sql/prepared.js';
 import { findSchemaChanges } from './find-schema-changes.js';
 import { createSend } from './database.js';
 import type { PoolOptions } from './driver.js';
-import { examineQuestions } from './examine-query-role.js';
+import { examineQueryRole } from './examine-query-role.js';
 import { describeLocation } from './pool-settings.js';
-import { demandSchema } from './migrate.js';
-import { during } from './await-schema.js';
+import { assertMigrated } from './migrate.js';
+import { withConnections } from './await-schema.js';
 
 const MIB = 1024 * 1024;
 const READ_SERVER = prepared(
@@ -30,22 +30,22 @@ const READ_SERVER = prepared(
 export type Server = ResultRow<typeof READ_SERVER>;
 
 /** Checks the server: whether it can be written, how durable a delivery is there, and who may ask in SQL. */
-export async function* examine(pool: PoolOptions, forQuestions: PoolOptions | null): AsyncIterable<Finding> {
-  const server = await during(pool, async postgres => {
-    await demandSchema(postgres, 'inbox');
-    await demandSchema(postgres, 'mirror');
+export async function* examine(pool: PoolOptions, queryPool: PoolOptions | null): AsyncIterable<Finding> {
+  const server = await withConnections(pool, async postgres => {
+    await assertMigrated(postgres, 'inbox');
+    await assertMigrated(postgres, 'mirror');
     const [[found]] = await createSend(postgres.query)(READ_SERVER());
     return found;
   });
   if (server === undefined) throw new Error('expected the settings of the server, got none');
-  yield* judge(pool.url, server);
-  if (!server.read_only) yield* describeSchemaChanges(await during(pool, findSchemaChanges));
-  yield* await examineQuestions(pool, forQuestions);
+  yield* listServerFindings(pool.url, server);
+  if (!server.read_only) yield* describeSchemaChanges(await withConnections(pool, findSchemaChanges));
+  yield* await examineQueryRole(pool, queryPool);
 }
 
-export function judge(url: string, server: Server): Finding[] {
+export function listServerFindings(url: string, server: Server): Finding[] {
   return [
-    ok('databases', describe(url, server)),
+    ok('databases', describeServer(url, server)),
     ...checkWrites(server),
     ...checkFlush(server),
     ...checkReplicas(server),
@@ -53,7 +53,7 @@ export function judge(url: string, server: Server): Finding[] {
   ];
 }
 
-function describe(url: string, { version, bytes, certificates }: Server): string {
+function describeServer(url: string, { version, bytes, certificates }: Server): string {
   const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
   return `PostgreSQL ${version}, ${describeLocation(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
 }

@@ -64,10 +64,10 @@ export async function migrate(
   return applied;
 }
 
-export async function demandSchema({ query }: Postgres, family: Family): Promise<void> {
-  const standing = await readSchemaState(query, family);
-  assertCurrentSchema(standing, migrationsOf('postgres', family));
-  if (standing.records.some(({ version }) => version === MOVE_IN_PROGRESS)) {
+export async function assertMigrated({ query }: Postgres, family: Family): Promise<void> {
+  const state = await readSchemaState(query, family);
+  assertCurrentSchema(state, migrationsOf('postgres', family));
+  if (state.records.some(({ version }) => version === MOVE_IN_PROGRESS)) {
     throw new StoreError(
       'unfinished',
       'files are being moved into this database, or were and did not all arrive: run "carbon-mirror move --to postgres" again',
@@ -84,10 +84,10 @@ async function apply(
 ): Promise<boolean> {
   await query("SET LOCAL lock_timeout = '60s'");
   await createSend(query)(LOCK_MIGRATIONS());
-  await demandUtf8(query);
+  await assertUtf8(query);
   if (assertOwnSchema(await readSchemaState(query, family), migrations) >= migration.version) return false;
-  await makeSchema(query, family);
-  await query(tableOf(family));
+  await createSchema(query, family);
+  await query(createTableStatement(family));
   await query(migration.sql);
   const { version, name } = migration;
   const insert = INSERT_APPLIED[family];
@@ -96,12 +96,12 @@ async function apply(
 }
 
 /** Creates the schema if it is missing. CREATE SCHEMA IF NOT EXISTS needs a privilege even if it exists. */
-async function makeSchema(query: Query, family: Family): Promise<void> {
+async function createSchema(query: Query, family: Family): Promise<void> {
   const [found] = await createSend(query)(FIND_SCHEMA({ family }));
   if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
 }
 
-async function demandUtf8(query: Query): Promise<void> {
+async function assertUtf8(query: Query): Promise<void> {
   const [[row]] = await createSend(query)(READ_ENCODING());
   if (row?.encoding === 'UTF8') return;
   throw new StoreError(
@@ -110,7 +110,9 @@ async function demandUtf8(query: Query): Promise<void> {
   );
 }
 
-const tableOf = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
+const createTableStatement = (
+  family: Family,
+): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
   version bigint PRIMARY KEY,
   name text COLLATE "C" NOT NULL,
   applied_at timestamptz(3) NOT NULL,
@@ -118,17 +120,17 @@ const tableOf = (family: Family): string => `CREATE TABLE IF NOT EXISTS ${family
 )`;
 
 async function readSchemaState(query: Query, family: Family): Promise<SchemaState> {
-  const records = await recordsOf(query, family);
+  const records = await listRecords(query, family);
   return {
-    where: `the schema ${family}`,
+    label: `the schema ${family}`,
     version: Math.max(0, ...records.map(({ version }) => version)),
     records,
-    aside:
+    advice:
       'drop or rename the schemas inbox, mirror, evidence and events, and run "carbon-mirror migrate" again',
   };
 }
 
-async function recordsOf(query: Query, family: Family): Promise<readonly AppliedMigration[]> {
+async function listRecords(query: Query, family: Family): Promise<readonly AppliedMigration[]> {
   const send = createSend(query);
   const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
   if (found === undefined || found.relations === 0) return [];

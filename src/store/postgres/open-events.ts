@@ -1,21 +1,21 @@
 import type { EventsPort } from '../../events/port.js';
 import { createEventsPort } from '../events/create-events-port.js';
 import { openMigrated } from './await-schema.js';
-import { databaseIn } from './database.js';
+import { toDatabase } from './database.js';
 import type { PoolOptions } from './driver.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import type { InboxClock } from './pool-settings.js';
 
 export async function openEvents(pool: PoolOptions, clock: InboxClock): Promise<EventsPort> {
   const postgres = await openMigrated(pool);
   try {
-    await demandSchema(postgres, 'events');
+    await assertMigrated(postgres, 'events');
   } catch (error) {
     await postgres.close();
     throw error;
   }
   return createEventsPort({
-    ...databaseIn(postgres),
+    ...toDatabase(postgres),
     now: () => (clock === null ? null : new Date(clock()).toISOString()),
     close: postgres.close,
   });

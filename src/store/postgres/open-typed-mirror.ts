@@ -1,8 +1,8 @@
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { MirrorTables } from '../typed/mirror-tables.js';
-import { during } from './await-schema.js';
+import { withConnections } from './await-schema.js';
 import { createPool, type PoolOptions } from './driver.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import { createReadOnlyDriver } from './read-only-driver.js';
 
 const CONNECTIONS = 4;
@@ -16,7 +16,7 @@ export async function openTypedMirror(url: string): Promise<Kysely<MirrorTables>
     // The next query opens another connection, or throws.
     onFault: () => undefined,
   };
-  await during(options, postgres => demandSchema(postgres, 'mirror'));
+  await withConnections(options, postgres => assertMigrated(postgres, 'mirror'));
   const pool = createPool(options);
   return new Kysely<MirrorTables>({
     dialect: {

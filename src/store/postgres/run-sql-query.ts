@@ -14,7 +14,7 @@ import type { Row, Value } from '../contract/tables.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { createSend } from './database.js';
-import { cellOf, createPool, type PoolOptions } from './driver.js';
+import { getCellParser, createPool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
 import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
 
@@ -26,14 +26,14 @@ const MOST_ROWS = 500;
 const MAX_PART_BYTES = 32 * MB;
 
 /** SQLSTATEs, or their prefixes. */
-const STOPPED = ['57014', '25P03'];
+const STOPPED_CODES = ['57014', '25P03'];
 const OUT_OF_MEMORY = ['53', '54'];
-const GONE = ['08', '57P'];
+const LOST_CODES = ['08', '57P'];
 /** SQLSTATEs of an unknown table and an unknown column. */
 const UNKNOWN_NAME = ['42P01', '42703'];
 
 /** Runs SQL in a read-only transaction and streams its rows. The server stops it at the time limit or when aborted. */
-export async function ask(options: PoolOptions, question: SqlQuery): Promise<StatementRows> {
+export async function runSqlQuery(options: PoolOptions, question: SqlQuery): Promise<StatementRows> {
   assertReadOnlySql(question.sql);
   const pool = createPool(options);
   try {
@@ -45,7 +45,7 @@ export async function ask(options: PoolOptions, question: SqlQuery): Promise<Sta
         await answer.end();
         await pool.end();
       };
-      return { columns, rows: closing(rows, close) };
+      return { columns, rows: closeAfter(rows, close) };
     } catch (error) {
       await answer.end();
       throw error;
@@ -56,7 +56,7 @@ export async function ask(options: PoolOptions, question: SqlQuery): Promise<Sta
   }
 }
 
-async function* closing(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
+async function* closeAfter(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
   try {
     yield* rows;
   } finally {
@@ -152,11 +152,12 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
   }
 
   const timer = setTimeout(() => stop(timeLimit(timeLimitMs)), timeLimitMs);
-  const leave = () => stop(createAbortError());
-  signal?.addEventListener('abort', leave, { once: true });
+  const onAbort = () => stop(createAbortError());
+  signal?.addEventListener('abort', onAbort, { once: true });
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
-    if (bytes > MAX_PART_BYTES) stop(tooLarge(`rows of it hold more than ${MAX_PART_BYTES / MB} MB`));
+    if (bytes > MAX_PART_BYTES)
+      stop(createTooLargeError(`rows of it hold more than ${MAX_PART_BYTES / MB} MB`));
   };
   stream.on('data', count);
 
@@ -181,7 +182,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
       text,
       rowMode: 'array' as const,
       queryMode: 'extended',
-      types: { getTypeParser: cellOf },
+      types: { getTypeParser: getCellParser },
     };
     isIdle = false;
     try {
@@ -190,7 +191,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
       for (const row of rows) sizeOf(row);
       return { columns: makeNamesUnique(fields.map(({ name }) => name)), rows, bytes };
     } catch (error) {
-      throw why ?? faultOf(error, timeLimitMs);
+      throw why ?? toQueryError(error, timeLimitMs);
     }
   }
 
@@ -220,7 +221,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
     /** Closes the connection, which ends the transaction and the query. */
     end: async () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', onAbort);
       stream.off('data', count);
       client.release(true);
       if (!isIdle && backend !== null) await endAtServer(pool, backend);
@@ -231,27 +232,27 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
 const FIRST_ROWS = 10;
 
 function nextCount(count: number, bytes: number): number {
-  const fitting = Math.floor((count * PART_BYTES) / Math.max(bytes, 1));
-  return Math.max(1, Math.min(fitting, count * 4, MOST_ROWS));
+  const fittingCount = Math.floor((count * PART_BYTES) / Math.max(bytes, 1));
+  return Math.max(1, Math.min(fittingCount, count * 4, MOST_ROWS));
 }
 
 function timeLimit(ms: number): SqlQueryError {
   return new SqlQueryError('time_limit', `stopped after ${ms / 1000} s`);
 }
 
-function tooLarge(what: string): SqlQueryError {
+function createTooLargeError(what: string): SqlQueryError {
   return new SqlQueryError('too_large', what);
 }
 
 /** Converts an error of the server or the connection to an `SqlQueryError`. */
-function faultOf(error: unknown, timeLimitMs: number): unknown {
-  if (error instanceof TooLargeError) return tooLarge(error.message);
+function toQueryError(error: unknown, timeLimitMs: number): unknown {
+  if (error instanceof TooLargeError) return createTooLargeError(error.message);
   if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   const isOneOf = (codes: readonly string[]) => codes.some(each => code.startsWith(each));
-  if (isOneOf(STOPPED)) return timeLimit(timeLimitMs);
-  if (isOneOf(OUT_OF_MEMORY)) return tooLarge(error.message);
-  if (isOneOf(GONE) || !('severity' in error))
+  if (isOneOf(STOPPED_CODES)) return timeLimit(timeLimitMs);
+  if (isOneOf(OUT_OF_MEMORY)) return createTooLargeError(error.message);
+  if (isOneOf(LOST_CODES) || !('severity' in error))
     return new SqlQueryError('ended', `The server has gone: ${error.message}`);
   return new SqlQueryError(isOneOf(UNKNOWN_NAME) ? 'unknown_name' : 'refused', error.message);
 }

@@ -18,12 +18,12 @@ const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);
-    return await writeFilled(file, at, readerIn(query));
+    return await writeFilled(file, at, createRowReader(query));
   });
 }
 
 /** Reads tables for another engine, within a transaction. */
-export function readerIn(query: Query): ReadRows {
+export function createRowReader(query: Query): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => (column === 'cells' ? CELLS : sql.id(column))));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(POSTGRES);

@@ -11,16 +11,20 @@ import type { Postgres } from './open-postgres.js';
 import { createReader } from './reader.js';
 import type { InboxClock } from './pool-settings.js';
 
-export function readerIn(postgres: Postgres): OpenReader {
+export function createOpenReader(postgres: Postgres): OpenReader {
   return { ...createReader(postgres), close: postgres.close };
 }
 
-export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
+export function createOpenPdfs(postgres: Postgres, now: () => number): OpenPdfs {
   return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
 /** Creates the stores of a worker or of a command that writes. */
-export function storesIn(postgres: Postgres, now: () => number, clock: InboxClock): WorkStore & WriteStore {
+export function createStores(
+  postgres: Postgres,
+  now: () => number,
+  clock: InboxClock,
+): WorkStore & WriteStore {
   return {
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
@@ -47,8 +51,12 @@ const OWNER =
  * and it locks tables, so the owner decides about it.
  */
 async function erase(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
-  const kept = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
-  return { vacuumed: vacuum && kept.length === 0, logEmptied: false, left: [...kept, FREE_SPACE, OPERATORS] };
+  const notVacuumed = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
+  return {
+    vacuumed: vacuum && notVacuumed.length === 0,
+    logEmptied: false,
+    left: [...notVacuumed, FREE_SPACE, OPERATORS],
+  };
 }
 
 const LIST_TABLES = prepared(

@@ -16,7 +16,7 @@ export interface StatementRunner {
 
 /** A `StatementRunner` whose calls may be messages to another thread. */
 export interface RunnerCalls {
-  readonly look: (...given: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
+  readonly read: (...given: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
   readonly begin: () => Promise<void>;
   readonly send: (...given: Parameters<StatementRunner['send']>) => unknown[][] | Promise<unknown[][]>;
   readonly end: (isGood: boolean) => Promise<void>;
@@ -28,7 +28,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
   const prepare = (text: string) => db.prepare(text);
   let transaction: ReturnType<typeof begin> | null = null;
 
-  function preparedOf(text: string): ReturnType<typeof prepare> {
+  function getPrepared(text: string): ReturnType<typeof prepare> {
     const prepared = known.get(text) ?? prepare(text);
     known.set(text, prepared);
     return prepared;
@@ -38,7 +38,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
     const answers: unknown[][] = all.map(() => []);
     for (const [n, bound] of all.entries()) {
       if (bound === null) continue;
-      const prepared = preparedOf(bound.text);
+      const prepared = getPrepared(bound.text);
       if (prepared.reader) answers[n] = prepared.all(bound.values);
       else for (const row of bound.rows ?? [bound.values]) prepared.run(row);
     }
@@ -90,9 +90,9 @@ export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Databas
 
   return {
     dialect: SQLITE,
-    look: createBatch(async all => {
+    read: createBatch(async all => {
       if (isOne) await last;
-      return await calls.look(all);
+      return await calls.read(all);
     }),
     transact: work => {
       const done = last.then(() => whole(work));
@@ -105,7 +105,7 @@ export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Databas
 /** Rows in one message. Copying all rows at once would block the sender. */
 const ROWS_A_MESSAGE = 200;
 
-export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['look'] {
+export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['read'] {
   return async all => {
     const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_A_MESSAGE);
     const bound = all[long];
@@ -153,7 +153,7 @@ export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void
 export function createDatabaseOn(db: Sqlite): Database {
   const works = createStatementRunner(db);
   const calls: RunnerCalls = {
-    look: async all => works.run(all),
+    read: async all => works.run(all),
     begin: () => retryWhileBusy(db, () => works.send([])),
     send: works.run,
     end: async isGood => works.end(isGood),

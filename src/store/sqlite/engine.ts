@@ -17,13 +17,13 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
   const evidenceFile = join(dataDir, 'evidence.db');
   const optionalFiles = { evidence: evidenceFile, events: join(dataDir, 'events.db') };
-  const fileOf = (family: Family) => join(dataDir, `${family}.db`);
+  const getFile = (family: Family) => join(dataDir, `${family}.db`);
 
   const migrate = async (families: readonly Family[], now: number) => {
     const { migrateFile } = await import('./migrate.js');
     const at = new Date(now).toISOString();
     return families.flatMap(family =>
-      migrateFile(fileOf(family), family, at).map(file => ({ database: `${family}.db`, file })),
+      migrateFile(getFile(family), family, at).map(file => ({ database: `${family}.db`, file })),
     );
   };
 
@@ -37,7 +37,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     findOlderCopies: async () => (await import('./backup-files.js')).findOlderCopies(dataDir),
     migrate: now =>
       migrate(
-        FAMILIES.filter(family => !OPTIONAL.includes(family) || existsSync(fileOf(family))),
+        FAMILIES.filter(family => !OPTIONAL.includes(family) || existsSync(getFile(family))),
         now,
       ),
     prepare: migrate,
@@ -46,9 +46,10 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
     openWriters: async now => (await import('./stores.js')).openWriters(files, now),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(evidenceFile, mirrorFile),
-    openEvents: async now => (await import('./open-events.js')).openEvents(fileOf('events'), now),
+    openEvents: async now => (await import('./open-events.js')).openEvents(getFile('events'), now),
     openWork: async options => (await import('./stores.js')).openWork(files, options),
-    ask: async question => (await import('./sql-query/run-sql-query.js')).ask({ ...files, ...question }),
+    runSqlQuery: async question =>
+      (await import('./sql-query/run-sql-query.js')).runSqlQuery({ ...files, ...question }),
     snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
     backup: {
       copyTo: async folder => (await import('./backup-files.js')).copyFiles(dataDir, folder),
@@ -58,8 +59,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
         (await import('./backup-files.js')).replaceAll(dataDir, folder, aside),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
-        const there = FAMILIES.filter(family => existsSync(fileOf(family)));
-        const from = { pdfs, files: there.map(family => [family, fileOf(family)] as const) };
+        const there = FAMILIES.filter(family => existsSync(getFile(family)));
+        const from = { pdfs, files: there.map(family => [family, getFile(family)] as const) };
         const { moveToPostgres } = await import('../move-to-postgres.js');
         const pool = getPoolOptions(database, 'command', () => undefined);
         return await moveToPostgres(from, pool, new Date(now).toISOString());
@@ -74,6 +75,6 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     },
     describeSchema: () => describeSchema('sqlite'),
     measureDisk: () => measureDisk(dataDir, diskReserveMb),
-    logBytes: family => getLogSize(fileOf(family)),
+    logBytes: family => getLogSize(getFile(family)),
   };
 }

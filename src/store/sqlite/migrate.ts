@@ -53,7 +53,7 @@ export function schemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-export function demandSchema(db: Sqlite, family: Family): void {
+export function assertMigrated(db: Sqlite, family: Family): void {
   assertCurrentSchema(readSchemaState(db), migrationsOf('sqlite', family));
 }
 
@@ -61,7 +61,7 @@ function readSchemaState(db: Sqlite): SchemaState {
   const version = schemaVersion(db);
   // On SQLite the statement is the same for each family.
   const records = version === 0 ? [] : prepareOn(db, LIST_APPLIED.inbox).all({});
-  return { where: db.name, version, records, aside: 'move the folder it is in away and start again.' };
+  return { label: db.name, version, records, advice: 'move the folder it is in away and start again.' };
 }
 
 const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (

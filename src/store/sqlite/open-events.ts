@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { EventsPort } from '../../events/port.js';
 import { createEventsPort } from '../events/create-events-port.js';
 import { createDatabaseOn } from './database.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import { openDatabase } from './open-database.js';
 
 const BUSY_MS = 10_000;
@@ -12,7 +12,7 @@ export function openEvents(file: string, now: () => number): EventsPort | null {
   if (!existsSync(file)) return null;
   const db = openDatabase(file, { busyTimeoutMs: BUSY_MS });
   try {
-    demandSchema(db, 'events');
+    assertMigrated(db, 'events');
   } catch (error) {
     db.close();
     throw error;

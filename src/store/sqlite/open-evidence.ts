@@ -4,7 +4,7 @@ import type { Value } from '../dialect.js';
 import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
 import type { Batch } from '../statement.js';
 import { createBatch, createStatementRunner } from './database.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import { openDatabase, type Sqlite, write } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
@@ -17,7 +17,7 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
   const mirror = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
   try {
     const evidence = openDatabase(evidenceFile, { busyTimeoutMs: BUSY_MS });
-    demandSchema(evidence, 'evidence');
+    assertMigrated(evidence, 'evidence');
     evidence.pragma('secure_delete = ON');
     return createPort(evidence, mirror);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { toDamageError } from './damage-error.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import { assertRegularFiles, openDatabase, type Sqlite } from './open-database.js';
 
 export interface Files {
@@ -14,7 +14,7 @@ const READER_BUSY_MS = 5_000;
 export function openBoth(files: Files): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {
-    demandSchema(db, 'mirror');
+    assertMigrated(db, 'mirror');
     attachInbox(db, files.inboxFile);
     return db;
   } catch (error) {

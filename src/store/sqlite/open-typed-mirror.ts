@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CompiledQuery, Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import type { Value } from '../contract/tables.js';
 import type { MirrorTables } from '../typed/mirror-tables.js';
-import { demandSchema } from './migrate.js';
+import { assertMigrated } from './migrate.js';
 import { openDatabase, type Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
@@ -13,7 +13,7 @@ const BUSY_MS = 5_000;
 export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTables>> {
   const database = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: BUSY_MS, readonly: true });
   try {
-    demandSchema(database, 'mirror');
+    assertMigrated(database, 'mirror');
   } catch (error) {
     database.close();
     throw error;

@@ -42,7 +42,7 @@ export async function writeFilled(file: string, at: string, read: ReadRows): Pro
 }
 
 /** Reads the tables of a file for another engine. */
-export function readerIn(db: Sqlite): ReadRows {
+export function createRowReader(db: Sqlite): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(SQLITE);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.js';
-import { databaseIn } from '../../../src/store/postgres/database.js';
+import { parseInstant, toLibpqUrl } from '../../../src/store/postgres/driver.js';
+import { toDatabase } from '../../../src/store/postgres/database.js';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { openPostgres } from '../../../src/store/postgres/open-postgres.js';
 import { openForTest, createDatabase, getSharedDatabase } from '../../support/postgres.js';
@@ -36,7 +36,7 @@ test.each(INSTANTS)(
 
 test('an instant in an unknown format is an error and never another instant', () => {
   for (const text of ['04.05.2026 12:00:00 UTC', 'infinity', '']) {
-    expect(() => instantOf(text), text).toThrow('DateStyle');
+    expect(() => parseInstant(text), text).toThrow('DateStyle');
   }
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['postgres://a:b@db.example/m?sslmode=verify-full', 'verify-full'],
   ['postgres://a:b@localhost/m?sslmode=require', 'require'],
 ])('a connection to %s with sslmode %s behaves as with libpq', (url, mode) => {
-  const { searchParams } = new URL(withLibpqMeaning(url));
+  const { searchParams } = new URL(toLibpqUrl(url));
   expect(searchParams.get('sslmode')).toBe(mode);
   expect(searchParams.get('uselibpqcompat')).toBe('true');
 });
@@ -119,7 +119,7 @@ const DIVIDE_BY_ZERO = prepared(() => sql`SELECT 1 / 0`);
 
 test('all statements of a message are answered before the first error is thrown, and all are rolled back', async () => {
   const postgres = openForTest(await createDatabase());
-  const { transact } = databaseIn(postgres);
+  const { transact } = toDatabase(postgres);
   const put = prepared(
     (_, { id }: Params<{ readonly id: string }>) =>
       sql`INSERT INTO mirror.awaited_installations VALUES (${id}, NULL, now())`,
@@ -133,7 +133,7 @@ test('all statements of a message are answered before the first error is thrown,
 });
 
 test('a transaction whose code swallowed an error is rejected because nothing was committed', async () => {
-  const { transact } = databaseIn(openForTest(await createDatabase()));
+  const { transact } = toDatabase(openForTest(await createDatabase()));
   const hidden = transact(batch => batch(DIVIDE_BY_ZERO()).catch(() => undefined));
   await expect(hidden).rejects.toThrow('expected COMMIT, and the server answered ROLLBACK');
 });

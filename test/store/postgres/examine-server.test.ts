@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judge, type Server } from '../../../src/store/postgres/examine-server.js';
+import { listServerFindings, type Server } from '../../../src/store/postgres/examine-server.js';
 import { runCommand } from '../../support/command.js';
 import {
   type TestDatabase,
@@ -23,7 +23,7 @@ const SOUND: Server = {
 };
 
 const found = (server: Partial<Server>, url = 'postgres://db.example/mirror') =>
-  judge(url, { ...SOUND, ...server })
+  listServerFindings(url, { ...SOUND, ...server })
     .slice(1)
     .map(({ state, found: said, todo }) => [state, `${said} ${todo}`]);
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { stateOf } from '../../../src/store/postgres/translate-errors.js';
+import { getSqlState } from '../../../src/store/postgres/translate-errors.js';
 import { createGrants } from '../../../src/store/contract/grants.js';
 import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
@@ -152,7 +152,7 @@ async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
       try {
         return await real.query(...asked);
       } catch (error) {
-        if (stateOf(error) === '40P01') deadlocks.push(error);
+        if (getSqlState(error) === '40P01') deadlocks.push(error);
         throw error;
       }
     },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { demandSchema, migrate } from '../../../src/store/postgres/migrate.js';
+import { assertMigrated, migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { listCodeBlocks } from '../../support/readme.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
@@ -48,7 +48,7 @@ test('a failed migration leaves nothing behind', async () => {
 
 test('a newer schema is refused, and an older one is refused with the advice to migrate', async () => {
   const postgres = openForTest(await createDatabase());
-  await demandSchema(postgres, 'mirror');
+  await assertMigrated(postgres, 'mirror');
   const known = migrationsOf('postgres', 'mirror').length;
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
     known + 1,
@@ -58,10 +58,10 @@ test('a newer schema is refused, and an older one is refused with the advice to 
     code: 'newer',
     message: expect.stringContaining(`this program knows only ${known}: it was written by a newer`),
   };
-  await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
+  await expect(assertMigrated(postgres, 'mirror')).rejects.toMatchObject(refusal);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
   const empty = openForTest(await createDatabase({ migrated: false }));
-  await expect(demandSchema(empty, 'mirror')).rejects.toThrow('run "carbon-mirror migrate" first');
+  await expect(assertMigrated(empty, 'mirror')).rejects.toThrow('run "carbon-mirror migrate" first');
 });
 
 const EARLIER = [
@@ -79,7 +79,7 @@ test.each(EARLIER)(
       message: expect.stringContaining('drop or rename the schemas inbox, mirror, evidence and events'),
     };
     await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
-    await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
+    await expect(assertMigrated(postgres, 'mirror')).rejects.toMatchObject(refusal);
   },
 );
 
@@ -91,7 +91,7 @@ test.each([
   await postgres.query('CREATE SCHEMA mirror');
   await postgres.query(theirs);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'foreign' });
-  await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject({ code: 'foreign' });
+  await expect(assertMigrated(postgres, 'mirror')).rejects.toMatchObject({ code: 'foreign' });
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });
 

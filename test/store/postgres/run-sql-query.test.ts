@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
-import { ask as askSqlite } from '../../../src/store/sqlite/sql-query/run-sql-query.js';
-import { ask } from '../../../src/store/postgres/run-sql-query.js';
+import { runSqlQuery as askSqlite } from '../../../src/store/sqlite/sql-query/run-sql-query.js';
+import { runSqlQuery } from '../../../src/store/postgres/run-sql-query.js';
 import { openPostgres } from '../../../src/store/postgres/open-postgres.js';
 import type { StatementRows } from '../../../src/store/contract/sql-query.js';
 import type { Row } from '../../../src/store/contract/tables.js';
@@ -28,7 +28,7 @@ async function scene(as: 'work' | 'read' = 'work') {
     return rows.map(({ query }) => query);
   };
   const asking = (sql: string, timeLimitMs = LONG, signal = new AbortController().signal) =>
-    ask(options, { sql, timeLimitMs, signal });
+    runSqlQuery(options, { sql, timeLimitMs, signal });
   return { database, url, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
 }
 

@@ -4,7 +4,7 @@ import type { PoolOptions } from '../../../src/store/postgres/driver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
-import { awaitSchema, during } from '../../../src/store/postgres/await-schema.js';
+import { awaitSchema, withConnections } from '../../../src/store/postgres/await-schema.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
 import { openMirrorOnPostgres } from '../../support/mirror/open.js';
@@ -33,7 +33,7 @@ async function start(
     waitedMs += ms;
     await meanwhile(waitedMs);
   };
-  const fault = await during(getPoolOptions(database), postgres =>
+  const fault = await withConnections(getPoolOptions(database), postgres =>
     awaitSchema(postgres, FAMILIES, what => told.push(what), wait),
   ).then(
     () => null,

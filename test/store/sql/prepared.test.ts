@@ -118,7 +118,7 @@ test('rows that are passed as JSON are a relation with typed columns', async () 
     { note: 'b', job_id: 2 },
     { job_id: 1, note: null },
   ];
-  const found = await createDatabaseOn(temporaryMirror()).look(list({ claims: claims.toTable(rows) }));
+  const found = await createDatabaseOn(temporaryMirror()).read(list({ claims: claims.toTable(rows) }));
   expect(found).toEqual([
     [
       { id: 1, note: null },
@@ -139,10 +139,10 @@ test('many rows are inserted by one statement on either engine', async () => {
     ['a', 'data', 1],
     ['b', 'data', 2],
   ];
-  const { look, transact } = createDatabaseOn(temporaryMirror());
+  const { read, transact } = createDatabaseOn(temporaryMirror());
   await transact(batch => batch(insert(rows)));
-  const read = prepared(({ db }) => db.selectFrom('mirror.fences').selectAll().orderBy('claim'));
-  expect(await look(read())).toEqual([
+  const list = prepared(({ db }) => db.selectFrom('mirror.fences').selectAll().orderBy('claim'));
+  expect(await read(list())).toEqual([
     [
       { organization_id: 'a', part: 'data', claim: 1 },
       { organization_id: 'b', part: 'data', claim: 2 },

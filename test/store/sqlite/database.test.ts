@@ -15,7 +15,7 @@ const SET = prepared(({ db }, { last }: Params<{ readonly last: number }>) =>
 );
 
 test('transactions of one connection run one after the other, and a reader sees none half done', async () => {
-  const { look, transact } = createDatabaseOn(temporaryMirror());
+  const { read, transact } = createDatabaseOn(temporaryMirror());
   const raise = () =>
     transact(async batch => {
       const [[counter]] = await batch(COUNTER);
@@ -23,20 +23,20 @@ test('transactions of one connection run one after the other, and a reader sees 
       await batch(SET({ last: (counter?.last ?? 0) + 1 }));
     });
   const raised = [raise(), raise(), raise()];
-  expect(await look(COUNTER)).toEqual([[{ last: 3 }]]);
+  expect(await read(COUNTER)).toEqual([[{ last: 3 }]]);
   await Promise.all(raised);
 });
 
 test('a failed transaction is rolled back, and the next one begins', async () => {
-  const { look, transact } = createDatabaseOn(temporaryMirror());
+  const { read, transact } = createDatabaseOn(temporaryMirror());
   const failed = transact(async batch => {
     await batch(SET({ last: 7 }));
     throw new Error('planted');
   });
   await expect(failed).rejects.toThrow('planted');
-  expect(await look(COUNTER)).toEqual([[{ last: 0 }]]);
+  expect(await read(COUNTER)).toEqual([[{ last: 0 }]]);
   await transact(batch => batch(SET({ last: 9 })));
-  expect(await look(COUNTER)).toEqual([[{ last: 9 }]]);
+  expect(await read(COUNTER)).toEqual([[{ last: 9 }]]);
 });
 
 test('many statements are sent in small messages, and each gets its own result', async () => {
@@ -71,5 +71,5 @@ test('waiting for a lock does not block the thread of its holder', async () => {
     await delay(50);
   });
   await Promise.all([slow, two.transact(batch => batch(SET({ last: 2 })))]);
-  expect(await one.look(COUNTER)).toEqual([[{ last: 2 }]]);
+  expect(await one.read(COUNTER)).toEqual([[{ last: 2 }]]);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { demandSchema, migrate, migrateFile, schemaVersion } from '../../../src/store/sqlite/migrate.js';
+import { assertMigrated, migrate, migrateFile, schemaVersion } from '../../../src/store/sqlite/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open-database.js';
 import { makeFolder } from '../../support/folder.js';
@@ -59,7 +59,7 @@ test('T65 writers and readers refuse a schema newer than the program, and say wh
   db.pragma('user_version = 999');
   const words = `${file} has version 999, but this program knows only`;
   expect(() => migrate(db, 'inbox', NOW)).toThrow(words);
-  expect(() => demandSchema(db, 'inbox')).toThrow(words);
+  expect(() => assertMigrated(db, 'inbox')).toThrow(words);
   expect(tables(db)).toEqual(before);
   db.close();
 });
@@ -78,14 +78,14 @@ test.each([
     message: `${file} was made by an earlier carbon-mirror that was never released: move the folder it is in away and start again.`,
   });
   expect(() => migrate(db, 'inbox', NOW)).toThrow(refusal);
-  expect(() => demandSchema(db, 'inbox')).toThrow(refusal);
+  expect(() => assertMigrated(db, 'inbox')).toThrow(refusal);
   expect(shape(db)).toBe(before);
   db.close();
 });
 
 test('a reader of an older schema is told to migrate', () => {
   const db = open();
-  expect(() => demandSchema(db, 'inbox')).toThrow('run "carbon-mirror migrate" first');
+  expect(() => assertMigrated(db, 'inbox')).toThrow('run "carbon-mirror migrate" first');
   db.close();
 });
 
@@ -93,7 +93,7 @@ test('the shipped migrations of both databases can be read and applied', () => {
   for (const family of ['inbox', 'mirror'] as const) {
     const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5_000 });
     expect(migrate(db, family, NOW).length).toBeGreaterThan(0);
-    demandSchema(db, family);
+    assertMigrated(db, family);
     db.close();
   }
 });

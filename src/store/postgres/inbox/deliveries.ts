@@ -13,7 +13,7 @@ import {
 } from '../../../inbox/transactional-cache.js';
 import { prepared } from '../../sql/prepared.js';
 import { createSend } from '../database.js';
-import { stateOf } from '../translate-errors.js';
+import { getSqlState } from '../translate-errors.js';
 import type { Query } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createStoreCall, type StoredRow } from './inbox-functions.js';
@@ -77,7 +77,7 @@ export function createStore(query: Query, clock: InboxClock): Store {
     } catch (error) {
       const failure = toStoreFailure(error);
       const deliveries = bundles.flat();
-      if (deliveries.length === 1 || !ROW_ERRORS.test(stateOf(error))) {
+      if (deliveries.length === 1 || !ROW_ERRORS.test(getSqlState(error))) {
         return deliveries.map(({ index }) => [index, { failure }]);
       }
       const results: IndexedResult[] = [];

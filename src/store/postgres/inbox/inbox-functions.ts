@@ -8,7 +8,7 @@ import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 import { createBatch } from '../database.js';
-import { stateOf } from '../translate-errors.js';
+import { getSqlState } from '../translate-errors.js';
 import type { Postgres, Query } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 
@@ -78,12 +78,12 @@ async function repeatOnConflict<T>(work: () => Promise<T>, tries = 1): Promise<T
   try {
     return await work();
   } catch (error) {
-    if (tries === MAX_TRIES || !CONFLICTS.includes(stateOf(error))) throw error;
+    if (tries === MAX_TRIES || !CONFLICTS.includes(getSqlState(error))) throw error;
     return await repeatOnConflict(work, tries + 1);
   }
 }
 
-const instantOf = (clock: InboxClock): string | null =>
+const formatClock = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 
 function createCall<Result>(
@@ -93,7 +93,7 @@ function createCall<Result>(
 ): FunctionCall<Result> {
   const send = createSingleSend({ query });
   return async (values, rows) => {
-    const at = instantOf(clock);
+    const at = formatClock(clock);
     const given = JSON.stringify(at === null ? values : { ...values, at });
     const [[row]] = await send(statement({ values: given, rows: JSON.stringify(rows) }));
     if (row === undefined) throw new Error('expected a row from the inbox, got none');
@@ -116,5 +116,5 @@ export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
 /** Runs the statements of the inbox on PostgreSQL, each batch in one transaction. */
 export function createInboxDatabase({ whole }: Postgres, clock: InboxClock): InboxDatabase {
   const batch = createBatch(all => repeatOnConflict(() => whole(SETTINGS, all, ANSWER_TIMEOUT_MS)));
-  return { look: batch, commit: batch, now: () => instantOf(clock) };
+  return { read: batch, commit: batch, now: () => formatClock(clock) };
 }

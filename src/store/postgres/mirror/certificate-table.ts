@@ -15,7 +15,7 @@ import { jsonRelation, named } from '../../sql/columns.js';
 import type { SqlFunctions } from '../../sql/functions.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
-import { databaseIn } from '../database.js';
+import { toDatabase } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 
 export interface TableOptions {
@@ -85,7 +85,7 @@ export function createCertificateTable(
   postgres: Postgres,
   { now, maxBytes = MAX_PDF_BYTES }: TableOptions,
 ): PdfStore {
-  const { look, transact } = databaseIn(postgres);
+  const { read, transact } = toDatabase(postgres);
   let lastWrite = Promise.resolve();
   async function insert(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
     const rename = RENAME_DAMAGED({ file, newName: `${file}.${randomUUID()}.damaged`, sha256 });
@@ -114,33 +114,33 @@ export function createCertificateTable(
     },
     open: async file => {
       if (parseRetirementId(file) === null) return null;
-      const first = await readPart(look, file, 0);
-      return first === null ? null : readParts(look, file, first);
+      const first = await readPart(read, file, 0);
+      return first === null ? null : readParts(read, file, first);
     },
-    list: written => listFiles(look, written),
+    list: written => listFiles(read, written),
     flush: async () => undefined,
   };
 }
 
 /** Returns null if the file does not exist, and no bytes after its end. */
-async function readPart(look: Batch, file: string, offset: number): Promise<Uint8Array | null> {
-  const [[part]] = await look(READ_PART({ file, start: offset + 1 }));
+async function readPart(read: Batch, file: string, offset: number): Promise<Uint8Array | null> {
+  const [[part]] = await read(READ_PART({ file, start: offset + 1 }));
   return part?.bytes ?? null;
 }
 
-async function* readParts(look: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* readParts(read: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
   let offset = 0;
-  for (let part: Uint8Array | null = first; part !== null; part = await readPart(look, file, offset)) {
+  for (let part: Uint8Array | null = first; part !== null; part = await readPart(read, file, offset)) {
     if (part.length > 0) yield part;
     offset += part.length;
     if (part.length < PART_BYTES) return;
   }
 }
 
-async function* listFiles(look: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
+async function* listFiles(read: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
-    const [rows] = await look(
+    const [rows] = await read(
       range === null ? LIST_FILES({ after }) : LIST_WRITTEN_FILES({ after, ...range }),
     );
     if (rows.length > 0) yield rows.map(({ file }) => file);

@@ -119,7 +119,7 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
 });
 
 /** A statement costs little on SQLite, so jobs are finished one by one. */
-export function createJobSteps({ look, commit, now }: InboxDatabase): JobSteps {
+export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
   function take(values: AtTime & { readonly leaseMs: number }, parts: readonly ChosenJobs[]) {
     let reserved = countSlots(parts);
     return parts.map(({ slots, ids }) => {
@@ -133,7 +133,7 @@ export function createJobSteps({ look, commit, now }: InboxDatabase): JobSteps {
   return {
     readQueue: async limit => {
       const at = now();
-      const [[counted], jobs] = await look(READ_COUNTER(), READ_QUEUE({ now: at, limit }));
+      const [[counted], jobs] = await read(READ_COUNTER(), READ_QUEUE({ now: at, limit }));
       if (counted === undefined || at === null) throw new Error('expected the counter of claims, got none');
       return { now: at, last: counted.last, jobs };
     },

@@ -25,7 +25,7 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
 export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabase {
   const { run } = createStatementRunner(db);
   return {
-    look: createBatch(run),
+    read: createBatch(run),
     commit: createBatch(all => write(db, () => run(all))),
     now: () => formatInstant(now()),
   };

@@ -50,7 +50,7 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   });
   const here = createStatementRunner(reader);
   const calls: RunnerCalls = {
-    look: async all => here.run(all),
+    read: async all => here.run(all),
     // With what is sent first.
     begin: async () => {},
     send: splitLongBatches(all => call('send', [all])),

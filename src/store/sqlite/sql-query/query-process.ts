@@ -29,7 +29,7 @@ const UNKNOWN_NAME = /^no such (table|column)/;
 process.once('message', (request: QueryRequest) => {
   watch(request);
   answer(request)
-    .catch((error: unknown) => send(faultOf(error, request)))
+    .catch((error: unknown) => send(toFault(error, request)))
     .catch(leave);
 });
 
@@ -43,7 +43,7 @@ function watch({ askerPid, timeLimitMs, memoryMb }: QueryLimits): void {
   new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
 }
 
-function faultOf(
+function toFault(
   error: unknown,
   { memoryMb }: QueryLimits,
 ): Extract<QueryAnswer, { readonly fault: string }> {

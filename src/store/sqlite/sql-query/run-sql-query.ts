@@ -36,7 +36,7 @@ function limitResources(): ForkOptions {
 }
 
 /** Runs SQL in a child process that is killed at the time limit, and streams its rows. */
-export async function ask(options: QueryOptions): Promise<StatementRows> {
+export async function runSqlQuery(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
   openBoth(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: STDIO, ...limitResources() });
@@ -45,11 +45,11 @@ export async function ask(options: QueryOptions): Promise<StatementRows> {
     limit.reached = true;
     child.kill('SIGKILL');
   }, options.timeLimitMs);
-  const leave = () => void child.kill('SIGKILL');
-  options.signal?.addEventListener('abort', leave, { once: true });
+  const onAbort = () => void child.kill('SIGKILL');
+  options.signal?.addEventListener('abort', onAbort, { once: true });
   child.once('exit', () => {
     clearTimeout(timer);
-    options.signal?.removeEventListener('abort', leave);
+    options.signal?.removeEventListener('abort', onAbort);
   });
   const next = reader(child, () => {
     if (options.signal?.aborted === true) return createAbortError();
