@@ -25,6 +25,7 @@ const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 const OTHERS = [
   'app/receiver-thread',
   'app/seal-thread',
+  'app/events/event-thread',
   'store/sqlite/mirror/mirror-thread',
   'store/sqlite/sql-query/query-process',
   'store/sqlite/sql-query/query-watch',

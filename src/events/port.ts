@@ -121,13 +121,13 @@ export interface Evaluation {
   readonly failedJobs: readonly NewOccurrence[];
 }
 
-export interface StaleList {
+interface StaleList {
   readonly organization_id: string;
   readonly resource: string;
   readonly reason: string;
 }
 
-export interface OccurrenceRange {
+interface OccurrenceRange {
   readonly after: number;
   readonly to: number;
   readonly limit: number;

@@ -20,7 +20,7 @@ export interface EventThreadData {
 }
 
 /** Numbers of subscriptions and events, for metrics. */
-export interface EventCounts {
+interface EventCounts {
   readonly subscriptions: Readonly<Record<'active' | 'paused', number>>;
   readonly heldOrganizations: number;
   readonly delivered: number;

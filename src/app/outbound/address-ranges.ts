@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** Ranges beside the public ones that OUTBOUND_ALLOW can open. */
-export const OUTBOUND_RANGES = ['loopback', 'private'] as const;
+const OUTBOUND_RANGES = ['loopback', 'private'] as const;
 export type OutboundRange = (typeof OUTBOUND_RANGES)[number];
 
 /** `forbidden` is never connected to: metadata services, link-local, multicast, documentation and unassigned ranges. */

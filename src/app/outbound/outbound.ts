@@ -18,7 +18,7 @@ import { classifyAddress, type OutboundRange } from './address-ranges.js';
 import { type OutboundErrorCode, OutboundError } from './outbound-error.js';
 
 /** Resolves a host name to all its addresses. */
-export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
+type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
 
 export interface OutboundOptions {
   /** Ranges beside public addresses that may be connected to. */
@@ -32,14 +32,14 @@ export interface OutboundOptions {
   readonly ca?: string;
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   readonly maxResponseBytes: number;
 }
 
-export interface OutboundResponse {
+interface OutboundResponse {
   readonly status: number;
   readonly body: Uint8Array;
 }

@@ -10,7 +10,7 @@ export interface ChangeLog {
   readonly read: (range: ChangeRange) => AsyncIterable<ChangeRecord>;
 }
 
-export interface ChangeRange {
+interface ChangeRange {
   readonly after: number;
   readonly to: number;
   /** Null for all organizations. */
@@ -29,7 +29,7 @@ interface EventRequest {
   readonly body: string;
 }
 
-export type PostResult = { readonly status: number } | { readonly error: string };
+type PostResult = { readonly status: number } | { readonly error: string };
 
 export interface SenderLog {
   readonly info: (fields: object, message: string) => void;

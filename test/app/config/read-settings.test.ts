@@ -478,8 +478,14 @@ test('unknown REGISTRY_ and WEBHOOK_ names and misspelt names are faults, but na
   expect(String(await refusal({ WEBHOOK_SECRET_FILE: 'x' }))).toContain('perhaps WEBHOOK_SECRETS_FILE;');
 });
 
-test('the children of up get different operations ports and only their own secrets', async () => {
-  const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home', EVIDENCE_KEY_FILE: 'key' };
+test('T111 the children of up get different operations ports and only their own secrets', async () => {
+  const env = {
+    ...GOOD,
+    OPERATIONS_PORT: '9000',
+    HOME: '/home',
+    EVIDENCE_KEY_FILE: 'key',
+    EVENTS_KEY_FILE: 'events',
+  };
   expect(createChildEnvironment(env, 'receive')).toEqual({
     REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
     REGISTRY_APP_ID: GOOD.REGISTRY_APP_ID,
@@ -491,6 +497,7 @@ test('the children of up get different operations ports and only their own secre
   expect(work.operationsPort).toBe(9001);
   expect(createChildEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
   expect(work.evidenceKeyFile).toBe('key');
+  expect(work.eventsKeyFile).toBe('events');
   expect(Object.keys(createChildEnvironment(env, 'console')).toSorted()).toEqual([
     'HOME',
     'OPERATIONS_PORT',
