@@ -46,6 +46,9 @@ export interface Subscription extends NewSubscription {
 /** The source of an event: the change log of the mirror, the numbered occurrences, or the begin of an epoch. */
 export type EventStream = 'change' | 'occurrence' | 'epoch';
 
+/** Stands for the organization of a hold while a subscriber refuses to be told of an epoch. */
+export const EPOCH_HOLD = '*';
+
 /** An organization whose events wait because the subscriber refused one of them. */
 export interface Hold {
   readonly subscription_id: string;
@@ -150,7 +153,7 @@ export interface EventsPort {
   /** Makes a subscription and its held organizations active. Attempts start anew at the given instant. */
   readonly resume: (id: string, at: string) => Promise<void>;
   readonly rotate: (id: string, previousUntil: string) => Promise<void>;
-  /** Moves the cursors back. Holds whose position is above a cursor end. */
+  /** Moves the cursors back, and the positions of held organizations with them. */
   readonly replay: (id: string, changeCursor: number, occurrenceCursor: number) => Promise<void>;
   /** Claims a subscription for a time. Returns null if it is paused, removed or claimed by another sender. */
   readonly claim: (id: string, leaseMs: number) => Promise<SubscriptionClaim | null>;

@@ -116,7 +116,8 @@ const DEFINITIONS = [
     property: 'dataDir',
     roles: ROLES,
     default: 'data',
-    description: 'The folder that contains `inbox.db`, `mirror.db`, `evidence.db` and `certificates/`.',
+    description:
+      'The folder that contains `inbox.db`, `mirror.db`, `evidence.db`, `events.db` and `certificates/`.',
     parse: createPathParser('the name of a folder'),
   }),
   defineSetting({

@@ -1,7 +1,7 @@
 /** Sends the events of one subscription until nothing is due. The caller has claimed it. */
 import { createEpochEvent, formatEventBody, formatEventId } from '../catalogue/event.js';
 import { createEventHeaders, deriveSecret } from '../signing.js';
-import type { Epoch, Hold, Subscription, SubscriptionClaim } from '../port.js';
+import { type Epoch, EPOCH_HOLD, type Hold, type Subscription, type SubscriptionClaim } from '../port.js';
 import { type AttemptOutcome, createProgress, type ProgressTracker } from './progress.js';
 import { type Cursors, type EventSelection, type PendingPage, readHeld, readPage } from './read-pending.js';
 import type { EventPost, PendingEvent, SenderContext } from './sender-types.js';
@@ -11,8 +11,6 @@ import { isUnreachable, listDueHolds } from './subscriber-state.js';
 export const PARALLEL_ORGANIZATIONS = 4;
 /** How long the bodies of a page may be used. Later ones are built again, because their content may have been erased. */
 const MAX_PAGE_AGE_MS = 2_000;
-/** Stands for the organization of a hold while a subscriber refuses to be told of an epoch. */
-const EPOCH_HOLD = '*';
 const SAVE_INTERVAL_MS = 1_000;
 const [FIRST_SUCCESS, FIRST_REDIRECT] = [200, 300];
 

@@ -1,5 +1,5 @@
 /** Decides from what is stored whether a subscription has something to send. */
-import type { Epoch, Hold, Subscription } from '../port.js';
+import { type Epoch, EPOCH_HOLD, type Hold, type Subscription } from '../port.js';
 
 /** So many organizations must fail, and nothing else succeed, before the subscriber counts as unreachable. */
 const FAILING_ORGANIZATIONS = 3;
@@ -44,7 +44,7 @@ export function hasWork(
   const isTold = subscription.epoch === epoch.epoch;
   // Nothing is sent before the subscriber was told of the epoch.
   if (!isTold) {
-    const waiting = holds.find(({ refused_stream: stream }) => stream === 'epoch');
+    const waiting = holds.find(({ organization_id: id }) => id === EPOCH_HOLD);
     return waiting === undefined || listDueHolds({ ...facts, holds: [waiting] }, now).length > 0;
   }
   if (listDueHolds(facts, now).length > 0) return true;

@@ -37,10 +37,13 @@ const LOWER_CURSORS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
     change_cursor: fn.least(eb.ref('change_cursor'), fn.cast('int', newest)),
   })),
 );
+/** Numbers of the old epoch mean other changes now. The refused event may be gone, and must not be sent as erased. */
 const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
-  db
-    .updateTable('events.held_organizations')
-    .set(eb => ({ change_position: fn.least(eb.ref('change_position'), fn.cast('int', newest)) })),
+  db.updateTable('events.held_organizations').set(eb => ({
+    change_position: fn.least(eb.ref('change_position'), fn.cast('int', newest)),
+    refused_stream: sql.lit('epoch'),
+    refused_number: sql.lit(0),
+  })),
 );
 
 /** Begins a new epoch. Does nothing if no epoch ever began, because then there are no subscriptions. */

@@ -93,13 +93,15 @@ const SET_CURSORS = prepared(({ db }, { id, change, occurrence }: Params<Cursors
     .set({ change_cursor: change, occurrence_cursor: occurrence })
     .where('id', '=', id),
 );
-/** A hold below the cursors still has events of its own to send. All others are sent again from the cursors on. */
-const END_REPLAYED_HOLDS = prepared(({ db }, { id, change, occurrence }: Params<Cursors>) =>
+/** Events of held organizations are sent again too, once their next attempt is due. */
+const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params<Cursors>) =>
   db
-    .deleteFrom('events.held_organizations')
-    .where('subscription_id', '=', id)
-    .where('change_position', '>=', change)
-    .where('occurrence_position', '>=', occurrence),
+    .updateTable('events.held_organizations')
+    .set(eb => ({
+      change_position: fn.least(eb.ref('change_position'), fn.cast('int', change)),
+      occurrence_position: fn.least(eb.ref('occurrence_position'), fn.cast('int', occurrence)),
+    }))
+    .where('subscription_id', '=', id),
 );
 
 export function createSubscriptions({ read, transact }: EventsDatabase): Subscriptions {
@@ -118,7 +120,7 @@ export function createSubscriptions({ read, transact }: EventsDatabase): Subscri
     replay: (id, change, occurrence) => {
       const cursors = { id, change, occurrence };
       return transact(
-        async batch => void (await batch(UNCLAIM({ id }), SET_CURSORS(cursors), END_REPLAYED_HOLDS(cursors))),
+        async batch => void (await batch(UNCLAIM({ id }), SET_CURSORS(cursors), LOWER_POSITIONS(cursors))),
       );
     },
   };
