@@ -114,7 +114,7 @@ const PAGES = [
 ];
 
 /** When no worker has run for hours, no list is fresh: a page then ranks and adds up every warehouse by itself. */
-const STALE = atMost(100 + 200 * THOUSAND);
+const STALE = atMost(100 + 20 * THOUSAND);
 /** @type {readonly [string, { atMost: number }?][]} */
 const STALE_PAGES = [
   ['/', STALE],

@@ -152,7 +152,9 @@ function selectListStates({ organizationId, resource, at }: AsOfRequest) {
       join
         .onRef('unreadable.organization_id', '=', 'list.organization_id')
         .on('unreadable.resource', '=', resource)
-        .on('unreadable.state', 'in', UNREADABLE_STATES),
+        .on('unreadable.state', 'in', UNREADABLE_STATES)
+        // SQLite would compute the freshness of all organizations before it joins them.
+        .on(belongsTo(organizationId, 'unreadable.organization_id')),
     )
     .select(eb => {
       const earlierRetirements = eb
