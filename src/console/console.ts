@@ -16,6 +16,7 @@ import { checkPageToken, createGuard, type GuardOptions } from './guard/guard.js
 import type { LiveUpdates } from './live/live-updates.js';
 import { SCRIPT } from './live/page-script.js';
 import type { CertificateFileAccess, PageEnvironment } from './page.js';
+import { CONFIRMATION } from './orders/confirmation-page.js';
 import { addOrderRoutes } from './orders/order-routes.js';
 import { createPageHandler } from './page-route.js';
 import { createPages } from './pages/all-pages.js';
@@ -64,6 +65,7 @@ export function createConsole(options: ConsoleOptions): Express {
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
   app.post('/theme', chooseTheme);
   app.get('/live', (_request, response) => liveUpdates.subscribe(response));
+  app.get(CONFIRMATION.path, createPageHandler(CONFIRMATION, pageOptions));
   // Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
   for (const page of createPages()) app.get(page.path, createPageHandler(page, pageOptions));
   addCertificateRoute(app, readers, certificateFiles, responder);

@@ -6,6 +6,7 @@ import { storeCertificate } from '../support/certificates.js';
 import { openConsoleStage } from '../support/console.js';
 import { credit, installation, retirement } from '../support/mirror/rows.js';
 import { chooseLength } from '../support/long.js';
+import { reservation } from '../support/reservation.js';
 import { findAccessibilityViolations, openPage, startBrowser } from './browser.js';
 
 vi.setConfig({ testTimeout: 600_000 });
@@ -21,7 +22,11 @@ afterAll(() => browser?.close());
 
 /** Opens a console over many organizations, projects and vintages, with some trouble and a row for each detail page. */
 async function openLargeConsole() {
-  const { scene, tables, port, keys } = await openConsoleStage({ canAct: true, now: Date.now });
+  const { scene, tables, port, keys } = await openConsoleStage({
+    canAct: true,
+    allowsOrders: true,
+    now: Date.now,
+  });
   const { at } = scene.clock;
   for (let n = 1; n <= ORGANIZATIONS; n++) {
     const organizationId = `organization-${n}`;
@@ -40,6 +45,13 @@ async function openLargeConsole() {
     await scene.read('retirements', [retirement(`r-${n}`, { project, vintage })], { organizationId });
   }
   await storeCertificate(scene, 'r-1');
+  await scene.mirror.checkOrigin({ baseUrl: 'http://registry', appId: 'app-1', scheduleSeconds: 86_400 });
+  const held = { creditId: 'c-1', reserverId: 'app-1', reservedToDate: '2999-01-01T00:00:00.000Z' };
+  await scene.read('reservations', [reservation('s-1', held)], { organizationId: 'organization-1' });
+  await tables.change(
+    `INSERT INTO inbox.orders (key, actor, action, organization_id, credit_id, amount_exact, reservation_id, state, sent_at, result, created_at, finished_at)
+    VALUES ('k', 'dana@example.com', 'reserve', 'organization-1', 'c-1', '1', 's-1', 'done', '${AT}', '1 t are reserved until ${AT}.', '${AT}', '${AT}')`,
+  );
   await tables.change(
     `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '${AT}', webhook_failed = 1 WHERE organization_id = 'organization-2'`,
   );
@@ -66,12 +78,15 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
   '/retirements/:id': '/retirements/r-1',
   '/deliveries/:id': '/deliveries/7',
   '/jobs/:id': '/jobs/5',
+  '/reservations/:id': '/reservations/s-1',
+  '/orders/:id': '/orders/1',
 };
 /** One page of each kind, and some with URL parameters. */
 const ADDRESSES = [
   ...createPages()
     .map(({ path }) => DETAIL_PATHS[path] ?? path)
     .filter(path => path !== '' && !/\.(csv|json)$/.test(path)),
+  '/orders/new?action=reserve&organization_id=organization-1&credit_id=c-1&amount=2.5',
   '/ask',
   '/search?q=project',
   '/?as-of=now',

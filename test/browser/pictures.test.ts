@@ -23,7 +23,7 @@ const PICTURES = [
 ] as const;
 /** Each kind of page. */
 const ALL = [...createPages().map(({ path }) => path), '/ask', '/demo'].filter(
-  path => !/\.(csv|json)$/.test(path),
+  path => !/\.(csv|json)$/.test(path) && !path.startsWith('/orders/'),
 );
 const LOOKS = (['light', 'dark'] as const).flatMap(colorScheme =>
   [WIDE, NARROW].map(viewport => ({ colorScheme, viewport })),

@@ -83,6 +83,11 @@ describe('orders in the console', () => {
     const { creditId, organizationId, reservations, retirements, program } = stage;
     const page = await openText(`/warehouse/${encodeURIComponent(creditId)}`);
     expect(page).toContain('Tonnes, at most 100');
+    // Live updates replace the elements with data-live, and would remove what a visitor types.
+    const [, afterLive] = (
+      await (await stage.open(`/warehouse/${encodeURIComponent(creditId)}`)).text()
+    ).split('Version history');
+    expect(afterLive).toContain('name="amount"');
     expect(page).toContain(`carbon-mirror reservations create --organization ${organizationId} --credit-id`);
     const confirmation = getPageText(await (await openConfirmation(reserve)).text());
     for (const text of ['Reserve 2.5 t?', organizationId, creditId, 'Vintage2021', 'ex-post', 'Amount2.5 t'])

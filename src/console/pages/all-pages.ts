@@ -7,7 +7,6 @@ import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
 import { JOB } from './job.js';
 import { createNowPage } from './now.js';
-import { CONFIRMATION } from '../orders/confirmation-page.js';
 import { ORDER } from './order.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
@@ -15,7 +14,7 @@ import { RETIREMENT_TOTALS } from './retirement-totals.js';
 import { SEARCH } from './search.js';
 import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 
-/** Creates all pages except SQL and Demo, which need more than a database reader. */
+/** Creates all pages except SQL, Demo and the confirmation of orders, which need more than a database reader. */
 export const createPages = (): readonly ConsolePage[] => [
   createNowPage(),
   ...CHANGES,
@@ -26,7 +25,6 @@ export const createPages = (): readonly ConsolePage[] => [
   ORGANIZATION,
   ...CREDIT_AND_PROJECT_PAGES,
   RETIREMENT,
-  CONFIRMATION,
   ORDER,
   DELIVERY,
   JOB,

@@ -131,13 +131,19 @@ async function renderProjectCredits(projectId: string, request: ConsoleRequest):
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
 }
 
-/** Renders the forms and commands for a credit in a warehouse or a reservation. */
+/** Renders the forms and commands for a credit in a warehouse or a reservation. Live updates do not replace what is typed here. */
 async function renderActions({ name }: List, row: Row, request: ConsoleRequest): Promise<Html | false> {
-  if (name === 'warehouse') return renderCreditActions(row, request);
-  const { reader } = request;
-  if (name !== 'reservations' || !request.canOrder) return false;
-  const owner = getText(row, 'organization_id') ?? '';
-  const reservation = await readReservation(reader, owner, getText(row, 'id') ?? '');
+  const content =
+    name === 'warehouse'
+      ? renderCreditActions(row, request)
+      : name === 'reservations' && (await renderForms(row, request));
+  return content !== false && html`<section class="card"><h2>Actions</h2>${content}</section>`;
+}
+
+/** Renders the forms for a reservation in its state of now. */
+async function renderForms(row: Row, request: ConsoleRequest): Promise<Html | false> {
+  const [owner = '', id = ''] = ['organization_id', 'id'].map(column => getText(row, column) ?? '');
+  const reservation = await readReservation(request.reader, owner, id);
   return reservation !== null && (await renderReservationActions(reservation, request));
 }
 
@@ -162,7 +168,7 @@ async function renderRow(
         );
   const versions = history.filter(version => toRowKey(version) === toRowKey(row));
   return html`<div id="${elementId}" class="columns" data-live><section class="card"><h2>${heading}</h2>${renderRowFacts(row, { now, at }, HIDDEN_COLUMNS)}
-${at === null && !isClosed(row) && (await renderActions(list, row, request))}
 ${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section>
-<section class="card"><h2>Version history, newest first</h2>${renderVersions(versions, now)}</section></div>`;
+<section class="card"><h2>Version history, newest first</h2>${renderVersions(versions, now)}</section></div>
+${at === null && !isClosed(row) && (await renderActions(list, row, request))}`;
 }

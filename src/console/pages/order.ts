@@ -30,7 +30,7 @@ export const ORDER: ConsolePage = {
   },
 };
 
-const HIDDEN_COLUMNS = ['id', 'action', 'state', 'result', 'amount_exact'];
+const HIDDEN_COLUMNS = ['id', 'key', 'action', 'state', 'result', 'amount_exact'];
 
 /** What happens to an order without a result. */
 const WAITING: Readonly<Record<string, string>> = {
