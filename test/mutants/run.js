@@ -1,4 +1,5 @@
-// npm run mutants -- ROOM [EVERY]: breaks src/ROOM in one place after the other, or in every so many, and tells what no law notices.
+// npm run mutants -- ROOM [EVERY] [TESTS]: breaks src/ROOM in one place after the other, or in every so many, and tells what no law
+// notices. TESTS is the folder of the tests that are asked, such as test/query.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,7 +12,7 @@ import { findMutants, withMutants } from './mutate.js';
 /** @typedef {{ loaded: number[], reached: number[], isQuick: boolean }} Reach */
 /** @typedef {Reach & { file: string, id: string }} Law */
 
-const [room = '', every = '1'] = process.argv.slice(2);
+const [room = '', every = '1', testFolder = 'test'] = process.argv.slice(2);
 /** @type {Readonly<Record<string, string>>} */
 const reasons = JSON.parse(readFileSync('test/mutants/known.json', 'utf8'));
 const mutants = readdirSync('src', { recursive: true, encoding: 'utf8' })
@@ -47,7 +48,9 @@ const TMPDIR = mkdtempSync(join(tmpdir(), 'mutants-'));
 const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : '');
 
 /** What is near is asked first, each law in a process of its own. */
-const related = (await vitest.getRelevantTestSpecifications()).map(({ moduleId }) => moduleId);
+const related = (await vitest.getRelevantTestSpecifications())
+  .map(({ moduleId }) => moduleId)
+  .filter(file => file.startsWith(`${resolve(testFolder)}/`));
 /** @param {string} file */
 const isNear = file => Number(new RegExp(`/test/(flows|(contract/)?${room.split(/[./]/)[0]})`).test(file));
 /** @type {Law[]} */

@@ -57,10 +57,15 @@ test('fresh warehouses whose last read failed are a state of their own, and rows
     `UPDATE resource_states SET outcome = 'failed', failing_since = '${since}'
      WHERE organization_id <> 'organization-1' AND resource = 'warehouse'`,
   );
+  const newest = '2026-05-04T13:00:00.000Z';
+  await filled.tables.change(
+    `UPDATE resource_states SET failing_since = '${newest}'
+     WHERE organization_id = 'organization-2' AND resource = 'warehouse'`,
+  );
   const { freshness, caveats, totals } = await answerAvailable(filled.reader, ALL);
   expect(freshness).toMatchObject([
     { state: 'fresh', failing_since: null, resources: 1, rows: 1 },
-    { state: 'fresh', failing_since: since, resources: 2, rows: 5 },
+    { state: 'fresh', failing_since: newest, resources: 2, rows: 5 },
   ]);
   expect(totals.rowsWithoutAmount).toBe(1);
   expect(caveats).toEqual([{ code: 'without_amount', rows: 1 }]);

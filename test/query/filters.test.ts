@@ -51,8 +51,26 @@ test('a filter that cannot be applied is refused with the reason', async () => {
   );
   expect(await idsOf(filled, WAREHOUSE, { type: 'exPots' })).toMatch(/exPost/);
   expect(await idsOf(filled, RETIREMENTS, { id: 'x'.repeat(10_001) })).toMatch(
-    /^Expected at most 10000 characters/,
+    /^Expected at most 10000 characters, got "x{20}…"\.$/,
   );
+  expect(await idsOf(filled, WAREHOUSE, { vintage: 'old' })).toMatch(/2021|a year/);
+});
+
+test('a word that only past rows have is no misspelling', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  filled.clock.at += 1;
+  await filled.read('warehouse', [credit('c-1-0', { type: 'exOther' })]);
+  filled.clock.at += 1;
+  await filled.read('warehouse', [credit('c-1-0')]);
+  expect(await idsOf(filled, WAREHOUSE, { type: 'exOther' })).toEqual([]);
+});
+
+test('only filters that accept any value explain an empty list', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  await filled.read('retirements', [], { findGone: async ids => ids });
+  const request = await askFor(filled, RETIREMENTS, { organization_id: 'organization-1', year: '1999' });
+  if ('fault' in request) throw new Error(request.fault);
+  expect(await findUnmatchedFilters(filled.reader, request)).toEqual([]);
 });
 
 test('a filter value is normalized, and filters that a list does not have are ignored', async () => {

@@ -10,6 +10,7 @@ import {
 import {
   colourOf,
   compareStandings,
+  describeFreshnessSum,
   FRESH,
   FRESHNESS,
   rankOf,
@@ -123,6 +124,34 @@ test('states are ranked from best to worst, and a fresh list whose reads fail ra
     'fresh, but the last read failed',
     'stale (read failed)',
   ]);
+});
+
+test('every state has its colour and its words, from best to worst', () => {
+  expect(FRESHNESS.map(each => `${colourOf(each)}: ${wordsOf(each)}`)).toEqual([
+    'none: no access (uninstalled)',
+    'good: fresh',
+    'none: no access (suspended)',
+    'none: never read (waiting)',
+    'doubt: stale (being read)',
+    'doubt: stale (overdue)',
+    'doubt: stale (clock changed)',
+    'doubt: stale (unread webhook)',
+    'bad: stale (worker gone)',
+    'none: never read (read interrupted)',
+    'doubt: stale (read interrupted)',
+    'none: not offered',
+    'none: no access (no permission)',
+    'doubt: stale (removals unconfirmed)',
+    'bad: never read (read failed)',
+    'bad: stale (read failed)',
+  ]);
+});
+
+test('a sum of lists that are not fresh is a sentence, and others need none', () => {
+  const sum = { ...FRESH, state: 'stale', reason: 'overdue', resources: 2, as_of: 'T1' };
+  expect(describeFreshnessSum(sum)).toBe('stale (overdue) in 2 organizations, last complete read T1.');
+  expect(describeFreshnessSum({ ...sum, as_of: null })).toBeNull();
+  expect(describeFreshnessSum({ ...FRESH, resources: 2, as_of: 'T1' })).toBeNull();
 });
 
 test('a sentence states why a list is stale and what failed', () => {

@@ -110,6 +110,9 @@ test('a list is known from the end of its first complete read', async () => {
       reason: { code: 'before_first_read', firstReadEndedAt: first, earlierRetirements: 0 },
     },
   ]);
+  expect(await readCoverageAt(reader, { ...now, organizationId: 'nobody' })).toMatchObject([
+    { organizationId: 'nobody', gaps: [{ reason: { code: 'never_read' } }] },
+  ]);
   expect((await own('organization-1', first)).gaps).toEqual([]);
   expect(await own('nobody', second)).toEqual(
     coverage({
@@ -298,6 +301,12 @@ test('sums of balances state how many organizations they include and whether all
   expect(answer).toMatchObject({ coverage: { counted: 1, known: 2, missing: 1 }, caveats: [] });
   const { sums, differences, balanced } = await collectBalance(answer);
   expect([differences, balanced]).toEqual([[], true]);
+  await filled.tables.change(
+    "UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1-0'",
+  );
+  const broken = await collectBalance(await readBalance(reader, null));
+  expect(broken.differences).toMatchObject([{ what: 'warehouse c-1-0', difference_micro: -1 }]);
+  expect(broken.balanced).toBe(false);
   expect(describeVerdict(sums)).toMatch(/^All \d+ checks passed\./);
   expect(sums.map(({ identity }) => identity)).toContain('retirements');
   const ofOne = await readBalance(reader, 'organization-2');

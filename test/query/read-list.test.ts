@@ -5,7 +5,7 @@ import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
 import { describeTotals } from '../../src/query/answer/describe.js';
 import { askList } from '../support/ask-list.js';
-import { openFilledMirror } from '../support/mirror/open.js';
+import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 test('a list is answered with rows, totals by credit type, coverage and the freshness of each row', async () => {
@@ -24,6 +24,16 @@ test('a list is answered with rows, totals by credit type, coverage and the fres
   });
   expect(describeTotals(answer.totals, 'credit')).toBe('4 credits: 300 t ex-post and 2.5 t ex-ante');
   expect(answer).toMatchObject({ coverage: { counted: 2, known: 2, missing: 0 }, gaps: [], caveats: [] });
+});
+
+test('a page shows how fresh each row is unless all lists are fresh', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const range = { kind: 'page', limit: 5, after: null } as const;
+  expect((await askList(filled, WAREHOUSE, { range })).rowFreshness).toBeNull();
+  await breakReads(filled, 'organization-2');
+  const { rowFreshness, rows } = await askList(filled, WAREHOUSE, { range });
+  expect(rowFreshness?.areAllFresh).toBe(false);
+  expect(new Set(rows.map(row => row['freshness']))).toEqual(new Set(['fresh', 'stale']));
 });
 
 test('the first rows of a list carry the caveat that there are more, and the total of all', async () => {

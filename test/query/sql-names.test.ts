@@ -22,6 +22,8 @@ test('tables of credits are suggested for credits, and a column names the tables
     'Did you mean available_credits, warehouse_credits, past_credits, balance_credits?',
   );
   expect(suggestNames('no such column: beneficiary', SCHEMA)).toMatch(/^It is a column of .*retirements/);
+  const addresses = SCHEMA.filter(({ name }) => name === 'addresses');
+  expect(suggestNames('no such column: is_default', addresses)).toBe('It is a column of addresses');
   expect(suggestNames('no such table: c', SCHEMA)?.split(', ')).toHaveLength(4);
 });
 
