@@ -5,7 +5,7 @@ import type { ProxyOrigin } from '../app/config/console-proxy-settings.js';
 import type { Log } from '../app/log.js';
 import type { RoleLookup } from '../console/guard/actors.js';
 import { type ConsoleProxy, createProxySignIn, type ProxyRefusal } from '../console/guard/proxy-sign-in.js';
-import { createAddressCheck } from '../text/address-ranges.js';
+import { createAddressCheck } from '../text/address-list.js';
 import { type HttpListener, listenForPeople } from '../webhook/http-listener.js';
 import { createActorsFile } from './actors-file.js';
 

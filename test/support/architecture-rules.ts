@@ -136,7 +136,7 @@ export const HOMES: Readonly<Record<string, DependencyHome>> = {
     sandbox: 'any',
   },
   'a raw socket': {
-    homes: ['app/outbound', 'cli/console-proxy.ts', 'text/address-ranges.ts'],
+    homes: ['app/outbound', 'cli/console-proxy.ts', 'text/address-list.ts'],
     sandbox: 'none',
   },
   'better-sqlite3': { homes: ['store/sqlite'], sandbox: 'none' },

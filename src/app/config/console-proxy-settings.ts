@@ -1,4 +1,4 @@
-import { createAddressList } from '../../text/address-ranges.js';
+import { createAddressList } from '../../text/address-list.js';
 import { isLoopbackHost } from '../../text/loopback.js';
 import type { Environment, Role, SettingParser } from './define-setting.js';
 import { findSecretFault } from './setting-parsers.js';

@@ -51,7 +51,7 @@ async function* serializeCsv(
 }
 
 /** Serializes objects as a JSON array. Yields the array as text, one object at a time. */
-export async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
+async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const object of objects) {
     yield `${separator}${toJson(object)}`;

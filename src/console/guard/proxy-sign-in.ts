@@ -19,7 +19,7 @@ export interface ProxySignInOptions {
 
 export type ProxyRefusal = 'another address' | 'secret' | 'no name' | 'several names' | 'malformed name';
 
-export interface ProxyVisitor {
+interface ProxyVisitor {
   readonly name: string;
   readonly mayAct: boolean;
 }
@@ -35,7 +35,7 @@ export interface ConsoleProxy {
 }
 
 /** The header in which the proxy sends the shared secret. */
-export const PROXY_SECRET_HEADER = 'x-console-proxy-secret';
+const PROXY_SECRET_HEADER = 'x-console-proxy-secret';
 
 /** A comma would mean that two headers were joined. */
 const NAME = /^[\w.@+=:|/\\-]{1,254}$/;
