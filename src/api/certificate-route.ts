@@ -7,6 +7,7 @@ import { assertScope, chooseOrganization } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
 import { parseAsOf, parseParameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
+import { matchesEtag } from './respond.js';
 
 /** Opens the stored PDF with a name. Returns null if there is none. */
 export type OpenPdf = (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
@@ -40,15 +41,16 @@ async function sendPdf(
     throw createBadRequest('organization_id: expected one, because several organizations have this id.');
   if (file === null) throw new ApiProblem(404, 'The mirror has no stored certificate of this retirement.');
   const bytes = await readWhole(openPdf, file);
-  response.set({
-    'content-type': 'application/pdf',
-    'content-disposition': `attachment; filename="${file.file.replaceAll(/[^\w.-]/g, '_')}"`,
-    etag: `"${file.sha256}"`,
-  });
-  if (request.fresh) {
+  const etag = `"${file.sha256}"`;
+  response.set({ etag });
+  if (matchesEtag(request.headers['if-none-match'], etag)) {
     response.status(304).end();
     return;
   }
+  response.set({
+    'content-type': 'application/pdf',
+    'content-disposition': `attachment; filename="${file.file.replaceAll(/[^\w.-]/g, '_')}"`,
+  });
   response.end(bytes);
 }
 

@@ -45,7 +45,7 @@ export async function sendJson(request: Request, response: Response, body: strin
 }
 
 /** Whether If-None-Match names this validator. `*` matches every answer. */
-function matchesEtag(header: string | undefined, etag: string): boolean {
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const opaque = etag.replace(/^W\//, '');
   return header.split(',').some(each => ['*', opaque].includes(each.trim().replace(/^W\//, '')));

@@ -1,6 +1,7 @@
 import { createApi } from '../api/api.js';
 import { createAuthenticator } from '../api/authenticator.js';
 import { createChangePoller } from '../api/change-poller.js';
+import { LISTENER_LIMITS } from '../api/listener-limits.js';
 import { createRateLimiter } from '../api/rate-limiter.js';
 import { createReaderPool } from '../console/reader-pool.js';
 import { toStoreFailure } from '../inbox/delivery.js';
@@ -25,18 +26,6 @@ export interface ApiStartOptions {
   readonly operationsPort: number;
   readonly version: string;
 }
-
-/** Limits of the listener. Requests may wait long for changes, so connections are many and may be silent. */
-const LIMITS = {
-  maxConnections: 4_000,
-  maxPipelinedRequests: 4,
-  handleSequentially: true,
-  /** A client that closes its half has left, so work on its answer can stop. */
-  allowHalfOpen: false,
-  responseReadTimeoutMs: 30_000,
-  idleTimeoutMs: 60_000,
-  shutdownGraceMs: 1_000,
-};
 
 /** Starts the HTTP API. It reads only, except for the time at which each token was last used. */
 export function startApi(
@@ -77,7 +66,7 @@ export function startApi(
       version: options.version,
       onFailure: error => log.error({ err: error }, 'API request failed'),
     });
-    const open = (port: number): Promise<HttpListener> => listen(app, { ...LIMITS, host, port });
+    const open = (port: number): Promise<HttpListener> => listen(app, { ...LISTENER_LIMITS, host, port });
     const listener = await (options.mayUseNextPort
       ? listenOnNextFreePort(options.apiPort, open)
       : open(options.apiPort));

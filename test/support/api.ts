@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { type ApiOptions, createApi } from '../../src/api/api.js';
 import { createAuthenticator, type RefusalReason } from '../../src/api/authenticator.js';
 import { createChangePoller } from '../../src/api/change-poller.js';
+import { LISTENER_LIMITS } from '../../src/api/listener-limits.js';
 import { createRateLimiter } from '../../src/api/rate-limiter.js';
 import { DEFAULT_LISTS } from '../../src/api/token-rules.js';
 import type { InboxPort } from '../../src/inbox/port.js';
@@ -48,13 +49,6 @@ export const EVERYTHING: Omit<TokenGrant, 'name'> = {
   lists: ALL_LISTS.map(({ name }) => name),
 };
 
-const LIMITS = {
-  handleSequentially: true,
-  maxPipelinedRequests: 4,
-  shutdownGraceMs: 0,
-  allowHalfOpen: false,
-};
-
 /** Starts the HTTP API on a mirror. */
 export async function openApi(
   { reader, inbox }: { readonly reader: Reader; readonly inbox: Pick<InboxPort, 'tokens'> },
@@ -85,7 +79,13 @@ export async function openApi(
     onFailure,
     ...options,
   });
-  const listening = await listen(app, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits });
+  const listening = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    ...LISTENER_LIMITS,
+    shutdownGraceMs: 0,
+    ...limits,
+  });
   onTestFinished(async () => {
     poller.close();
     await listening.close();
