@@ -136,6 +136,21 @@ test('T106 a token of one organization learns nothing of another', async () => {
   expect(leaks).toBeNull();
 });
 
+test('T106 a token of one organization cannot tell whether rows of another have a value', async () => {
+  const { api, tables } = await openScene();
+  await tables.change(
+    `UPDATE retirements SET beneficiary = 'Hidden Ferries' WHERE organization_id = 'organization-2'`,
+  );
+  const token = await api.createToken({ organizationIds: ['organization-1'] });
+  const search = async (text: string) => {
+    const { rows, caveats } = await api.getJson(`/v1/retirements?beneficiary=${text}`, token);
+    return { rows, caveats };
+  };
+  expect(await search('Hidden')).toEqual({ rows: [], caveats: [] });
+  expect(await search('Nobody')).toEqual({ rows: [], caveats: [] });
+  expect(JSON.stringify(await api.getJson('/v1/retirements?beneficiary=Hiden'))).toContain('Hidden Ferries');
+});
+
 test('a token of several organizations must name one of them', async () => {
   const { api } = await openScene();
   const token = await api.createToken({ organizationIds: ['organization-1', 'organization-2'] });
