@@ -6,7 +6,7 @@ import { ApiProblem } from './problem.js';
 import type { RateLimiter, RateLimitState } from './rate-limiter.js';
 
 /** Lends database readers. A request gives its reader back before its answer is sent, so slow clients hold none. */
-export interface ReaderAccess {
+interface ReaderAccess {
   withReader<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
 }
 

@@ -12,7 +12,7 @@ import { matchesEtag } from './respond.js';
 /** Opens the stored PDF with a name. Returns null if there is none. */
 export type OpenPdf = (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
 
-export const CERTIFICATE_PARAMETERS = ['organization_id', 'as_of'];
+const CERTIFICATE_PARAMETERS = ['organization_id', 'as_of'];
 
 /** Adds the route of the PDF of a retirement's certificate. */
 export function addCertificateRoute(app: Express, context: ApiContext, openPdf: OpenPdf): void {

@@ -16,7 +16,7 @@ import { parseLimit, parseParameters, parseWholeNumber } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { sendJson, serializePage } from './respond.js';
 
-export const CHANGE_PARAMETERS = ['after', 'wait', 'limit', 'organization_id'];
+const CHANGE_PARAMETERS = ['after', 'wait', 'limit', 'organization_id'];
 export const MAX_WAIT_SECONDS = 60;
 /** Requests that may wait at once: of one token, and of all tokens. */
 const MAX_WAITS_PER_TOKEN = 100;

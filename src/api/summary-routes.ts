@@ -16,7 +16,7 @@ import { createBadRequest } from './problem.js';
 import { sendJson, serializePage, toJson } from './respond.js';
 
 /** The filters of the credits that are available now. */
-export const AVAILABLE_PARAMETERS = Object.keys(WAREHOUSE.filters);
+const AVAILABLE_PARAMETERS = Object.keys(WAREHOUSE.filters);
 
 /** Adds the routes of answers that are no list: available credits, totals and the status. */
 export function addSummaryRoutes(app: Express, context: ApiContext): void {

@@ -39,6 +39,7 @@ async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
     PORT: String(await findFreePort()),
     SANDBOX_PORT: String(await findFreePort()),
     CONSOLE_PORT: String(await findFreePort()),
+    API_PORT: String(await findFreePort()),
     OPERATIONS_PORT: '0',
     NO_COLOR: '1',
   });
@@ -167,6 +168,8 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
     expect(statSync(join(demo.cwd, 'data/demo/sandbox', file)).mode & 0o077, file).toBe(0);
   }
 
+  expect(first.stderr()).not.toMatch(/^ {2}api /m);
+  const token = (await demo.run('tokens', 'create', 'shop')).stdout.trim();
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
   await first.outputClosed;
@@ -181,6 +184,9 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   const second = demo.start();
   await expect.poll(() => second.stderr()).toContain('This is a DEMO');
   expect(second.stderr()).not.toContain('Creating the demo');
+  const [, api = ''] = /^ {2}api +(http\S+)$/m.exec(second.stderr()) ?? [];
+  const answer = await fetch(`${api}/retirements`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await answer.json()).toMatchObject({ totals: { rows: retirementCount } });
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.readWorld();
   expect(same.installations.list()).toEqual(world.installations.list());
