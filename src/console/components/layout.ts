@@ -81,7 +81,7 @@ ${SCRIPT}${reloadsWithoutScript && RELOAD}
 <a class="skip" href="#content">Skip to content</a>
 ${renderHeader(options, section)}
 <p id="link" role="status" hidden>This page could not be updated and may be out of date.</p>
-${(hasTabs || intro || history !== null) && html`<div class="under">${hasTabs && renderTabs(section, path, history?.at ?? null)}${intro}${history !== null && renderAsOfBar(path, query, history)}</div>`}
+${(hasTabs || intro || history !== null) && html`<div class="under">${hasTabs && renderTabs(section, path, history?.at ?? null)}${intro && html`<section aria-label="About this mirror">${intro}</section>`}${history !== null && renderAsOfBar(path, query, history)}</div>`}
 <main id="content">${body}`;
   const afterRest = html`</main>
 <footer>${renderThemeSwitch(options)}</footer>
