@@ -7,7 +7,7 @@ export const ORDER_ACTIONS = ['reserve', 'retire', 'transfer', 'release'] as con
 export type OrderAction = (typeof ORDER_ACTIONS)[number];
 
 export const ORDER_STATES = ['waiting', 'sending', 'done', 'refused', 'unknown'] as const;
-export type OrderState = (typeof ORDER_STATES)[number];
+type OrderState = (typeof ORDER_STATES)[number];
 
 /** The kind of the jobs that carry orders out. */
 export const ORDER_JOB = 'order';
@@ -52,7 +52,7 @@ export interface OrderEnd {
 }
 
 /** Why an order was not begun: it is too old, another order with the same target is being sent, or it was begun before. */
-export type StartResult = 'started' | 'expired' | 'busy' | 'begun before';
+type StartResult = 'started' | 'expired' | 'busy' | 'begun before';
 
 /** What the inbox does with orders. */
 export interface OrderPort {
