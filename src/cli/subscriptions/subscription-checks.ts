@@ -3,6 +3,7 @@ import type { Subscription } from '../../events/port.js';
 import { deriveKeyCheck } from '../../events/signing.js';
 import { fail, type Finding, ok, warn } from '../../store/contract/finding.js';
 import { formatCount } from '../../text/numbers.js';
+import { toNullIfRefused } from '../evidence/evidence-log.js';
 import { type SubscriptionsContext, withSubscriptions } from './open-subscriptions.js';
 import { describeProblem } from './subscription-rows.js';
 
@@ -10,8 +11,15 @@ const CHECK = 'subscriptions';
 const KEY_ADVICE =
   'Set EVENTS_KEY_FILE of the worker to the file with the key of the subscriptions. Until then no events are sent.';
 
+const NO_ACCESS_ADVICE = 'Run doctor as the database role of the worker.';
+
 /** Checks for `doctor` that every subscription can be sent to. */
 export async function checkSubscriptions(context: SubscriptionsContext): Promise<Finding[]> {
+  const findings = await findProblems(context).catch(toNullIfRefused);
+  return findings ?? [warn(CHECK, 'this database role may not read the subscriptions', NO_ACCESS_ADVICE)];
+}
+
+async function findProblems(context: SubscriptionsContext): Promise<Finding[]> {
   return await withSubscriptions(context, async port => {
     const subscriptions = (await port?.list()) ?? [];
     if (port === null || subscriptions.length === 0) return [];
