@@ -34,7 +34,7 @@ interface NavigationSection {
 const SECTIONS = [
   createSection('Now', ''),
   createSection('Credits', 'warehouse inventory reservations orders projects inventory-requests'),
-  createSection('Retirements', 'retirements certificates'),
+  createSection('Retirements', 'retirements retirement-totals certificates'),
   createSection('Organizations', 'organizations installations members addresses'),
   createSection('Changes', 'changes restatements balance'),
   createSection('Operations', 'deliveries rejected-webhooks jobs syncs'),
@@ -49,6 +49,7 @@ function createSection(name: string, paths: string): NavigationSection {
     '': 'Now',
     'inventory-requests': 'Requests',
     'rejected-webhooks': 'Rejected',
+    'retirement-totals': 'Totals',
     balance: 'Reconciliation',
   };
   const toPageLabel = (path: string) =>
