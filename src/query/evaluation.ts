@@ -10,7 +10,9 @@ export async function readStaleAndFreshLists({ all }: Reader) {
       .select(['organization_id', 'resource', 'state', 'reason'])
       .where('state', 'in', ['stale', 'fresh'])
       .where('organization_id', 'is not', null)
-      .$narrowType<{ organization_id: string }>(),
+      .$narrowType<{ organization_id: string }>()
+      .orderBy('organization_id')
+      .orderBy('resource'),
   );
   const stale = rows.filter(({ state }) => state === 'stale');
   const fresh = rows.filter(({ state }) => state === 'fresh');

@@ -59,6 +59,13 @@ const COMMAND_ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>
   'certificates list': [[], OF, ['--state', 'pending']],
   'certificates show': [['R0', ...OF]],
   'certificates export': [['FOLDER'], ['FOLDER', ...OF]],
+  'retirements totals': [
+    [],
+    ['--by', 'beneficiary,month,vintage,project'],
+    ...MOMENTS.map(at => ['--as-of', at]),
+  ],
+  'restatements list': [[], OF],
+  'restatements show': [['1'], ['99999']],
   'deliveries list': [[], ['--ignored'], ['--installation', 'installation-1', '--limit', '2']],
   'deliveries rejected': [[]],
   'deliveries show': [['1'], ['4'], ['99']],
@@ -85,6 +92,9 @@ const COMMAND_ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>
 const CHANGING = ['migrate', 'jobs retry', 'forget', 'purge'];
 
 /** Why some commands are not compared. */
+const ENDLESS = 'runs until it is stopped; see test/cli/follow.test.ts';
+const EVENTS = 'has its own contract tests on both engines (test/contract/events-*.test.ts)';
+const TOKENS = 'has its own contract test on both engines (test/contract/inbox-tokens.test.ts)';
 const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';
 const APART: Readonly<Record<string, string>> = {
   sync: ASKS,
@@ -92,6 +102,25 @@ const APART: Readonly<Record<string, string>> = {
   'reservations finish': ASKS,
   'reservations cancel': ASKS,
   trigger: 'posts to a receiver, and says what that answers',
+  'subscriptions add': EVENTS,
+  'subscriptions attempts': EVENTS,
+  'subscriptions events': EVENTS,
+  'subscriptions list': EVENTS,
+  'subscriptions new-epoch': EVENTS,
+  'subscriptions pause': EVENTS,
+  'subscriptions remove': EVENTS,
+  'subscriptions replay': EVENTS,
+  'subscriptions resume': EVENTS,
+  'subscriptions rotate': EVENTS,
+  'subscriptions show': EVENTS,
+  'subscriptions test': EVENTS,
+  'tokens create': TOKENS,
+  'tokens list': TOKENS,
+  'tokens revoke': TOKENS,
+  'certificates get': 'writes a file; see test/cli/certificates.test.ts',
+  'deliveries tail': ENDLESS,
+  'deliveries forward': ENDLESS,
+  'deliveries replay': 'asks for a read, as "sync" does',
   doctor: "says what is the engine's own",
   schema: "shows the engine's own types; docs/schema.md has both",
   backup: FILES,

@@ -5,7 +5,7 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
   describeCaveat describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeRejection describeTotals describeUnchanged
@@ -13,7 +13,7 @@ const PARTS = `
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
-  organizationIdsOf parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readOne
+  organizationIdsOf ownerOf parseGroupings parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readKnownRows readOne
   readRetirementGroups readTexts relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text

@@ -27,10 +27,14 @@ import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
 import type { ListSelection, List, ListRequest } from '../../src/query/lists/list.js';
 import { readColumnValues } from '../../src/query/lists/column-values.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, RETIREMENTS, SYNCS } from '../../src/query/lists/lists.js';
 import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/rows.js';
 import { readList } from '../../src/query/lists/read-list.js';
 import { readTotals } from '../../src/query/lists/totals.js';
+import { GROUPINGS, readGroupTotals } from '../../src/query/lists/group-totals.js';
+import { readLastRestatement } from '../../src/query/history/restated-fields.js';
+import { readFailedJobs, readStaleAndFreshLists } from '../../src/query/evaluation.js';
+import * as orders from '../../src/query/order-targets.js';
 import { readWarehousesAt } from '../../src/query/warehouses-at.js';
 import * as people from '../../src/query/people.js';
 import {
@@ -123,6 +127,39 @@ const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
 
 /** The calls of every exported query function that are compared. */
 export const QUESTIONS: Readonly<Record<string, Question>> = {
+  readGroupTotals: forEachItem(pairs(GROUPINGS, [null, ...MOMENTS]), async (reader, [grouping, at]) => {
+    const request = await parseListRequest(reader, RETIREMENTS, { getText: () => null, at, now: NOON });
+    if ('fault' in request) return request;
+    const { rows, totals, coverage, caveats, gaps } = await readGroupTotals(reader, request, [grouping]);
+    return { rows: await collectRows(rows), totals, coverage, caveats, gaps };
+  }),
+  readDeliveriesAfter: forEachItem([0, 3, 99], inbox.readDeliveriesAfter),
+  readNewestDeliveryId: runOnce(inbox.readNewestDeliveryId),
+  readLastRestatement: forEachItem(pairs(['R0', 'R1', 'nothing'], [null, ...MOMENTS]), (reader, [id, at]) =>
+    readLastRestatement(reader, ONE, id, at),
+  ),
+  readNumberedChanges: forEachItem([[], [1, 2, 3], [99_999]], changes.readNumberedChanges),
+  readNumberBefore: forEachItem([null, ...SINCE], changes.readNumberBefore),
+  findCertificateFiles: forEachItem(
+    pairs(['R2-long-long', 'nothing'], [null, ...MOMENTS]),
+    (reader, [retirementId, at]) =>
+      certificates.findCertificateFiles(reader, { retirementId, organizationId: null, at }),
+  ),
+  readNamesOfFile: runOnce(async reader => {
+    const found = [await certificates.readNamesOfFile(reader, 'no.pdf')];
+    for (const { file } of await certificates.readStoredFiles(reader))
+      found.push(await certificates.readNamesOfFile(reader, file));
+    return found;
+  }),
+  readStaleAndFreshLists: runOnce(readStaleAndFreshLists),
+  readFailedJobs: forEachItem(SINCE, readFailedJobs),
+  readAppId: runOnce(orders.readAppId),
+  hasActiveInstallation: forEachItem([ONE, 'nobody'], orders.hasActiveInstallation),
+  readOrderByKey: forEachItem(['key-0', 'nothing'], orders.readOrderByKey),
+  readReservation: forEachItem(['h-0', 'nothing'], (reader, id) => orders.readReservation(reader, ONE, id)),
+  readWarehouseCredit: forEachItem(['A b 0', 'nothing'], (reader, id) =>
+    orders.readWarehouseCredit(reader, ONE, id),
+  ),
   readLatestAnswers: runOnce(readLatestAnswers),
   readCoverageAt: forEachItem(
     some(pairs(pairs(RESOURCES, MOMENTS), [null, ONE, 'organization_1', 'Organization-1', 'nobody'])),

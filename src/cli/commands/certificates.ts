@@ -87,10 +87,7 @@ export const GET = defineCommand({
     asOf: definePastDate('the certificate as of this date'),
   },
   formats: { json: 'print the file as JSON' },
-  examples: [
-    'carbon-mirror certificates get 7023a782',
-    'carbon-mirror certificates get ID --as-of 2025-12-31',
-  ],
+  examples: ['carbon-mirror certificates get 7023a782', 'carbon-mirror certificates get ID --as-of now'],
   run: async (context, { retirement, folder, organization, asOf }) => {
     const reader = await context.openReader();
     const at = asOf?.until ?? null;

@@ -25,7 +25,7 @@ export function createTotalsCommand(list: List): Command {
     formats: ROW_FORMATS,
     examples: [
       `carbon-mirror ${list.name} totals --year 2025 --by organization,month`,
-      `carbon-mirror ${list.name} totals --by beneficiary --as-of 2025-12-31 --csv > totals.csv`,
+      `carbon-mirror ${list.name} totals --by beneficiary --as-of now --csv > totals.csv`,
     ],
     run: async (context, { by, asOf, ...filterOptions }) => {
       const groupings = parseGroupings(by);

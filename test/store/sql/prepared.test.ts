@@ -169,7 +169,7 @@ test('insertFrom keeps each expression with its column', () => {
 
 /** A type argument of `sql` that is more than one value of a row, and every other place that takes a row type unchecked. */
 const DECLARED_ROW =
-  /\bsql<(?!\s*(?:string|number|bigint|boolean|'\w+')(?: \| null)?\s*>)|\b(?:prepared|CompiledQuery)</;
+  /\bsql<(?!\s*(?:string|number|bigint|boolean|null|'\w+')(?: \| null)?\s*>)|\b(?:prepared|CompiledQuery)</;
 
 /** Where a type is declared: the layer, and functions of PostgreSQL that return one JSON value, whose type SQL does not know. */
 const DECLARING_FILES = ['sql/prepared.ts', 'contract/reader.ts', 'postgres/inbox/inbox-functions.ts'];
