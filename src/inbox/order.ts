@@ -70,6 +70,8 @@ export interface OrderPort {
   readonly listOrderedReservations: (
     order: Pick<Order, 'key' | 'organizationId' | 'creditId'>,
   ) => Promise<readonly string[]>;
+  /** Removes the orders of an organization but those that are being sent. Returns how many. */
+  readonly removeOrders: (organizationId: string) => Promise<number>;
 }
 
 /** Returns whether two orders ask for the same thing in the name of the same person. */

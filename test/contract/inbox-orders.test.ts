@@ -7,6 +7,23 @@ import { createOrder, createRetireOrder } from '../support/orders.js';
 const SENT_AT = new Date(NOON + 1000).toISOString();
 
 describe.each(ENGINES)('$name', ({ store }) => {
+  test('T75 a purge removes the orders of its organization, but none that is being sent', async () => {
+    const box = createTestInbox(await store());
+    const [kept, ended, sent] = [
+      createOrder({ organizationId: 'organization-2' }),
+      createOrder(),
+      createOrder({ creditId: 'another' }),
+    ];
+    for (const order of [kept, ended, sent]) await box.at(NOON).placeOrder(order);
+    await box.at(NOON).finishOrder(ended.key, { state: 'refused', result: 'Too late.' });
+    await box.at(NOON).startOrder(sent.key, SENT_AT);
+    expect(await box.at(NOON).removeOrders(sent.organizationId)).toBe(1);
+    const left = await box.db.rows('SELECT key FROM orders ORDER BY id');
+    expect(left).toEqual([{ key: kept.key }, { key: sent.key }]);
+    await box.at(NOON).finishOrder(sent.key, { state: 'done', result: 'Done.' });
+    expect(await box.at(NOON).removeOrders(sent.organizationId)).toBe(1);
+  });
+
   describe('T110 placing an order', () => {
     test('stores it together with one job, which names no organization', async () => {
       const box = createTestInbox(await store());

@@ -1,6 +1,7 @@
 import { createInstallationJob } from '../../inbox/job.js';
 import { readKnown } from '../../query/coverage.js';
 import { defineCommand } from '../define-command.js';
+import { formatCount } from '../../text/numbers.js';
 import { createCheckError, createUsageError } from '../command-error.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { describeUntouchedCopy } from '../older-copies.js';
@@ -39,6 +40,7 @@ export const PURGE = defineCommand({
     await recordPurge(context, organizationId);
     await inbox.enqueue(newInstallationIds.map(id => createInstallationJob(id, organizationId, 'person')));
     const { texts } = await eraseMatchingTexts(inbox, content => content.includes(organizationId));
+    const orders = await inbox.removeOrders(organizationId);
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
@@ -47,12 +49,14 @@ export const PURGE = defineCommand({
         name,
         certificateFiles: removedFiles,
         signedTexts: texts,
+        orders,
         logEmptied,
         vacuumed,
         olderCopies,
       },
       `Removed everything mirrored for ${name}, including ${removedFiles} certificate files.`,
       `Emptied ${texts} signed texts of webhooks. Their times, digests and jobs remain until RETENTION_DAYS.`,
+      ...(orders === 0 ? [] : [`Removed ${formatCount(orders, 'order')} of the console.`]),
       'Backups, snapshots, and rows of other organizations that name it were not changed.',
       ...left,
       ...olderCopies.map(describeUntouchedCopy),

@@ -153,6 +153,13 @@ const LIST_RESERVATIONS = prepared(
         AND ${own.key} <> ${key} AND ${own.reservation_id} IS NOT NULL`,
 );
 
+/** An order that is being sent stays, so that it is never sent again. */
+const REMOVE = prepared(
+  (_, { organizationId }: Params<{ readonly organizationId: string }>) =>
+    sqlStatement`DELETE FROM ${own()} WHERE ${own.organization_id} = ${organizationId} AND ${own.state} <> 'sending'
+      RETURNING ${select({ id: own.id })}`,
+);
+
 /** Creates the part of an inbox that stores orders. */
 export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
   return {
@@ -189,6 +196,10 @@ export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
     listOrderedReservations: async ({ key, organizationId, creditId }) => {
       const [rows] = await read(LIST_RESERVATIONS({ key, organizationId, creditId }));
       return rows.map(({ id }) => id);
+    },
+    removeOrders: async organizationId => {
+      const [removed] = await commit(REMOVE({ organizationId }));
+      return removed.length;
     },
   };
 }

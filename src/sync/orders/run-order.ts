@@ -1,6 +1,5 @@
 import { createInstallationJob } from '../../inbox/job.js';
 import type { Order, OrderEnd } from '../../inbox/order.js';
-import { RegistryError } from '../../registry/errors.js';
 import type { SyncContext } from '../sync-context.js';
 import { SyncError } from '../outcome.js';
 import type { RunningJob } from '../worker/execute-job.js';
@@ -20,7 +19,8 @@ const NOT_ACTIVE =
 export async function runOrder(context: SyncContext, { job }: RunningJob): Promise<string> {
   const { inbox } = context;
   const order = await inbox.readOrder(String(job.payload['order']));
-  if (order === null) throw new RegistryError('bad_request', 'the order of this job does not exist');
+  // Somebody purged the organization.
+  if (order === null) return 'the order was removed';
   const end =
     order.state === 'waiting' ? await beginOrder(context, order) : await endBegunOrder(context, order);
   if (end !== null) {
