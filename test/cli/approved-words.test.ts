@@ -142,7 +142,8 @@ const VOLATILE_COMMANDS = [
 /** Matches the line about findings, which differs once the worker has counted them. */
 const FINDINGS_LINE =
   /^Findings(?: have not been counted yet\. A worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
-const VOLATILE_KEYS = /^\.(?:findings\.counts\[\]|shown_by\.delivery)/;
+const VOLATILE_KEYS =
+  /^\.(?:findings\.counts\[\]|shown_by\.delivery|reasons\[\]\.(?:sync\.delivery|read_started_at))/;
 
 /** Replaces URLs, folders and name tags, which differ in each run. */
 function normalizeOutput(text: string, tag: string): string {

@@ -44,8 +44,8 @@ describe.each(PROFILES)('at a registry with the profile %s', (_name, profile) =>
         env: program.env,
         now: program.time.now,
       });
-      const { balanced, sums } = JSON.parse(stdout);
-      const found = sums.find(({ what }: { what: string }) => what === 'reserved');
+      const { balanced, rows } = JSON.parse(stdout);
+      const found = rows.find(({ what }: { what: string }) => what === 'reserved');
       return [balanced, found.found_micro, found.difference_micro];
     };
     expect(await reserved()).toEqual([true, 71_250_000, 0]);

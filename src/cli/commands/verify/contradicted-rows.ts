@@ -30,14 +30,14 @@ async function findContradictedRowsInTable(
   table: string,
   onBatch: BatchListener,
 ): Promise<ConsistencyFault[]> {
-  const shown: string[] = [];
+  let shown: readonly ContradictedVersion[] = [];
   let count = 0;
   let batchSize = 0;
   for await (const row of streamVersions(reader, table)) {
     const columns = findContradictedColumns(table, row);
     if (columns.length > 0) {
       count += 1;
-      if (count <= MAX_SHOWN_FAULTS) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
+      shown = keepLowest([...shown, { version: Number(row['version']), columns }]);
     }
     batchSize += 1;
     if (batchSize < BATCH_SIZE) continue;
@@ -46,5 +46,16 @@ async function findContradictedRowsInTable(
     await yieldToEventLoop();
   }
   onBatch(batchSize);
-  return summarizeFaults(`each column of ${table} matches its document`, shown, count);
+  const sentences = shown.map(({ version, columns }) => `version ${version}: ${columns.join(', ')}`);
+  return summarizeFaults(`each column of ${table} matches its document`, sentences, count);
+}
+
+interface ContradictedVersion {
+  readonly version: number;
+  readonly columns: readonly string[];
+}
+
+/** Keeps the lowest versions, because the database returns the rows in no order. */
+function keepLowest(versions: readonly ContradictedVersion[]): readonly ContradictedVersion[] {
+  return versions.toSorted((one, other) => one.version - other.version).slice(0, MAX_SHOWN_FAULTS);
 }
