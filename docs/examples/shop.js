@@ -67,7 +67,7 @@ function mail(address, subject, retirementId, pdf) {
   console.log(`mailed the certificate of ${retirementId} to ${address}`);
 }
 
-const server = createServer(async (request, response) => {
+async function receiveEvent(request, response) {
   try {
     let body = '';
     for await (const part of request.setEncoding('utf8')) body += part;
@@ -79,5 +79,7 @@ const server = createServer(async (request, response) => {
     console.error(error.message);
     response.writeHead(400).end();
   }
-});
+}
+
+const server = createServer((request, response) => void receiveEvent(request, response));
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`the shop listens on ${server.address().port}`));
