@@ -119,7 +119,7 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
-/** Defines an optional parameter for a past date or period. `usedEdge` is the edge of a period that counts. */
+/** Defines an optional parameter for a past date or period. `usedEdge` says whether the start or the end of a period is used. */
 export function definePastDate(
   description: string,
   usedEdge: 'start' | 'end' = 'end',

@@ -142,7 +142,7 @@ export async function exportEvidence({
     return observations;
   }
 
-  /** Shows the current rows of an organization that are in the scope. For a period, also the certificates of its retirements. */
+  /** Exports the current rows of an organization that are in the scope. For a period, also the certificates of its retirements. */
   async function showCurrentRows(organizationId: string, organizationPlace: number): Promise<void> {
     const retirementIds = new Set<unknown>();
     for await (const batch of port.iterateCurrentLeaves(organizationId, upTo)) {
@@ -236,7 +236,7 @@ export async function exportEvidence({
     }
   }
 
-  /** Adds the nodes of the tree that no shown leaf leads to, and compares the tree with its checkpoint. */
+  /** Adds the nodes of the tree that cannot be computed from the shown leaves, and compares the tree with its checkpoint. */
   async function addNodes({ root }: TreeHead): Promise<void> {
     const olderSize = since?.size ?? 0;
     if (olderSize > size) refuse(`the older checkpoint has ${olderSize} leaves, and this one ${size}`);

@@ -150,8 +150,8 @@ export async function readTargets(
   );
 }
 
-/** Reads the newest installation of an organization, an active one first. */
-export async function readInstalled(reader: Reader, organizationId: string) {
+/** Reads the newest active installation of an organization or, if none is active, the newest one. */
+export async function readNewestInstallation(reader: Reader, organizationId: string) {
   return await readFirst(
     reader,
     queryBuilder

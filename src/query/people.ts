@@ -10,7 +10,7 @@ const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.memb
   entry => entry.table,
 );
 
-/** Counts the rows, with older versions, whose document mentions a person. Reads every document. */
+/** Counts the rows, including older versions, whose document mentions a person. Reads every document. */
 export async function countMentions({ stream }: Reader, mentionsPerson: (document: string) => boolean) {
   const mentions: { readonly table: string; readonly rows: number }[] = [];
   for (const table of TABLES) {

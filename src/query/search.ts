@@ -47,7 +47,7 @@ const DESCRIPTION_COLUMNS = [
 /** Finds the rows whose id starts with a text, and among the newest rows those that contain it. */
 export async function search(reader: Reader, text: string): Promise<SearchHits[]> {
   const hits: SearchHits[] = [];
-  for (const list of MIRRORED) hits.push(await findByIdStart(reader, list, text));
+  for (const list of MIRRORED) hits.push(await findByIdPrefix(reader, list, text));
   for (const list of ALL_LISTS) {
     for (const column of await findMatchingColumns(reader, list, text))
       hits.push(await findByText(reader, list, column, text));
@@ -64,7 +64,7 @@ export async function findNumbered(reader: Reader, number: number): Promise<List
   return lists;
 }
 
-async function findByIdStart(reader: Reader, list: List, text: string): Promise<SearchHits> {
+async function findByIdPrefix(reader: Reader, list: List, text: string): Promise<SearchHits> {
   const { idColumn: column, entry } = list;
   const rows = await reader.all(sqlStatement`SELECT ${selectColumns(listHitColumns(list, column))}
     FROM ${relation(tableOf(list))}

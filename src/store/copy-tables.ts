@@ -23,7 +23,7 @@ export function listHistories(family: Family): readonly Relation[] {
   return relationsOf('sqlite', family).filter(({ name }) => name.endsWith('_history'));
 }
 
-/** Replaces all rows of a table by other rows. */
+/** Replaces all rows of a table with the rows that `read` returns for it. */
 export async function copyTable(
   table: Relation,
   read: ReadRows,
@@ -48,7 +48,7 @@ export async function assertEqualRows(relation: Relation, source: ReadRows, copy
 
 /**
  * Returns the number of rows and a checksum that does not depend on their order. Leaves out the column `cells`, because each
- * engine writes that JSON in its own way. The views of past versions contain its content.
+ * engine writes that JSON in its own way. Its content is still compared, through the views of past versions.
  */
 async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows: number; sum: bigint }> {
   const columns = Object.entries(listKinds(relation)).filter(([, kind]) => kind !== 'cells');

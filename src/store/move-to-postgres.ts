@@ -12,7 +12,7 @@ import type { MoveResult } from './engine.js';
 import { FAMILIES, type Family } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './store-error.js';
-import { createBatch, createSend } from './postgres/database.js';
+import { createBatch, createAutocommitBatch } from './postgres/database.js';
 import { migrate } from './postgres/migrate.js';
 import type { Postgres, Query } from './postgres/open-postgres.js';
 import { withConnections } from './postgres/await-schema.js';
@@ -49,7 +49,7 @@ export function moveToPostgres(
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copy(postgres, table, () => readPdfs(pdfs, at));
     await beginMovedEpoch(postgres, at);
-    const send = createSend(postgres.query);
+    const send = createAutocommitBatch(postgres.query);
     for (const family of FAMILIES) await send(DELETE_MOVING[family]());
     return { rows, certificates };
   });
@@ -59,7 +59,7 @@ const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_cou
 
 /** Begins a new epoch of events, because the files may be used again and would give the same ids to other events. */
 async function beginMovedEpoch({ query, transact }: Postgres, at: string): Promise<void> {
-  const [[counter]] = await createSend(query)(READ_LAST_VERSION());
+  const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());
   const newestChange = counter?.last ?? 0;
   const epoch = createEpochName(randomBytes);
   await transact((_, send) => beginEpoch(createBatch(send), { epoch, at, reason: 'moved', newestChange }));
@@ -74,7 +74,7 @@ const COUNT_ROWS = prepared(() => {
 
 /** Marks the database as incomplete. A move that was interrupted is repeated: each table is emptied before it is filled. */
 async function mark(query: Query, at: string): Promise<void> {
-  const send = createSend(query);
+  const send = createAutocommitBatch(query);
   const marked = [];
   for (const family of FAMILIES) {
     const [rows] = await send(
@@ -131,7 +131,7 @@ async function setSequence(db: Sqlite, { query }: Postgres, { name, columns }: R
         : sql`SELECT max(${sql.id(column)}) FROM ${sql.table(name)}`,
     ).compileFor(SQLITE);
     const last = db.prepare<[], bigint | null>(text).safeIntegers().pluck().get() ?? null;
-    if (last !== null) await createSend(query)(SET_SEQUENCE({ name, column, last }));
+    if (last !== null) await createAutocommitBatch(query)(SET_SEQUENCE({ name, column, last }));
   }
 }
 type SequenceValue = { readonly name: string; readonly column: string; readonly last: bigint };

@@ -3,7 +3,7 @@ import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
-/** Selects the engine. Opens nothing and loads no driver. */
+/** Returns the engine that the settings name. It opens a database only when it is used. */
 export function openEngine(settings: StoreSettings, lost: OnConnectionLost = () => undefined): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
   const files = createSqliteEngine({ ...settings, database: null });

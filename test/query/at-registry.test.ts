@@ -3,7 +3,7 @@ import {
   readDocuments,
   readFirstCredit,
   readInstallations,
-  readInstalled,
+  readNewestInstallation,
   readNotCompared,
   readProjects,
   readReadable,
@@ -109,8 +109,8 @@ test('the active installation of an organization comes before newer inactive one
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   await mirror.writeInstallation({ ...by, installation: installation('installation-0'), state: 'suspended' });
-  expect(await readInstalled(reader, 'organization-1')).toMatchObject({ id: 'installation-1' });
-  expect(await readInstalled(reader, 'nobody')).toBe(null);
+  expect(await readNewestInstallation(reader, 'organization-1')).toMatchObject({ id: 'installation-1' });
+  expect(await readNewestInstallation(reader, 'nobody')).toBe(null);
 });
 
 test('the first credit of a warehouse is the one with the lowest id', async () => {

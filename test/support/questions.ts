@@ -357,7 +357,7 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   readProcesses: forEachItem(['work', 'receive'] as const, readProcesses),
   readInstallations: runOnce(registry.readInstallations),
   readProjects: runOnce(registry.readProjects),
-  readInstalled: runOnce(reader => registry.readInstalled(reader, ONE)),
+  readNewestInstallation: runOnce(reader => registry.readNewestInstallation(reader, ONE)),
   readFirstCredit: runOnce(reader => registry.readFirstCredit(reader, ONE)),
   readStatus: forEachItem([NOW, 0], status.readStatus),
   readOrganizations: forEachItem([1, 2, 3], status.readOrganizations),

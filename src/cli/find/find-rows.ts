@@ -4,7 +4,7 @@
  * Each function returns exactly what was meant, or throws an error that lists similar names or says what to type.
  */
 import type { Reader } from '../../store/contract/reader.js';
-import { readInstalled } from '../../query/at-registry.js';
+import { readNewestInstallation } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
 import { requireFoundId } from './name-error.js';
 import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
@@ -32,7 +32,7 @@ export const findOrganizationId = createIdFinder('organization', findOrganizatio
 /** Finds the app's installation on an organization by name or id. Throws if there is none. */
 export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
   const organizationId = await findOrganizationId(reader, nameOrId);
-  const installed = await readInstalled(reader, organizationId);
+  const installed = await readNewestInstallation(reader, organizationId);
   if (installed !== null) return { ...installed, organizationId };
   throw createNotFoundError(
     `The mirror knows no installation on the organization ${organizationId}.`,

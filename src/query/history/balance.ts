@@ -41,9 +41,9 @@ export const BALANCE_COLUMNS = [
 
 /**
  * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may
- * cancel each other out in a sum. `onIdentity` is called when another check begins.
+ * cancel each other out in a sum. `onIdentity` is called at the start of each check.
  *
- * The answer has no freshness: the check compares rows of the mirror with each other, however old they are.
+ * The answer does not say how fresh the rows are: the check compares rows of the mirror with each other, however old they are.
  */
 export async function readBalance(
   reader: Reader,

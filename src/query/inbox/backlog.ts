@@ -106,7 +106,7 @@ async function readReportedDelivery(reader: Reader): Promise<WaitingItem[]> {
   return [{ since, deliveryId: delivery?.id ?? null, jobId: delivery?.job_id ?? null, error }];
 }
 
-/** Reads the newest delivery of an installation that had arrived by an instant, at most a minute earlier. */
+/** Reads the newest delivery of an installation that arrived within the minute before an instant. */
 async function readNewestDelivery(reader: Reader, installationId: string, at: string) {
   return await readFirst(
     reader,

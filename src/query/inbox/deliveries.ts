@@ -119,7 +119,7 @@ export async function readSyncsOfJob({ all }: Reader, organizationId: string, jo
   return [...byResource.values(), ...(await all(certificates))];
 }
 
-/** Adds the changes of an earlier sync of the same list. */
+/** Adds the numbers of changes of an earlier sync of the same list to those of a sync. */
 function addChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
   if (earlier === undefined) return sync;
   return {

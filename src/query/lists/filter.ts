@@ -108,7 +108,7 @@ export function byWord<const Column extends string>(
   };
 }
 
-/** Filters by a part of a text. */
+/** Selects rows whose column contains a text. */
 export function byPart<const Column extends string>(option: string, column: Column): Filter<Column> {
   const description = `only where the ${option} contains this text`;
   return { ...PLAIN, column, kind: 'part', option, description, label: option };

@@ -68,8 +68,8 @@ export function isProjectOf(organizationId: string): Expression<SqlBool> {
 }
 
 /**
- * Whether a row belongs to an organization whose list has been read, which is true of every row. Keys start with the
- * organization, so the database then finds one id by its key in the list of each organization.
+ * A condition that every row fulfils: its organization is one whose list has been read. With it, the database finds an id by
+ * the primary key, which starts with the organization.
  */
 export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;

@@ -156,7 +156,8 @@ function textOrNull(cell: Cells[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }
 
-export function createMirrorChanges({ readMirror }: EvidenceDatabase): MirrorChanges {
+/** Creates the part of the port that reads what the mirror observed. */
+export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): MirrorChanges {
   return {
     listChanges: async range => {
       const changes: Observation[] = [];

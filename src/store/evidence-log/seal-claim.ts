@@ -34,6 +34,7 @@ const CLAIM = prepared(({ db }, { holder, until, now, latest }: Params<ClaimValu
     .returning('only_row'),
 );
 
+/** Creates the part of the port through which one process at a time claims the right to seal. */
 export function createSealClaim({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'claim'> {
   return {
     claim: async (holder, now, until) => {

@@ -37,13 +37,13 @@ export interface Law {
 /** Called before each law is checked, with the number of laws that were checked before. */
 export type LawListener = (checked: number, total: number) => void;
 
-/** Creates a law. The query returns a description of each row that breaks it. */
+/** Creates a law, which is a rule for rows. The query returns a description of each row that violates it. */
 export function createLaw(
   law: string,
-  selectBreaks: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly found: string }>,
+  selectViolations: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly found: string }>,
 ): Law {
   const findBreaks = prepared((builder, params: LawParams) => {
-    const breaks = selectBreaks(builder, params);
+    const breaks = selectViolations(builder, params);
     // The builder puts parentheses around its own queries.
     const source = SelectQueryNode.is(breaks.toOperationNode()) ? sql`${breaks}` : sql`(${breaks})`;
     const found = sql.id('found');

@@ -90,7 +90,7 @@ const past = named('mirror.past');
 const isPastOf = (...resources: readonly Resource['resource'][]) =>
   sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
 
-/** Lists the rows of resources. Past versions come first. */
+/** Lists the tables with rows of an organization, each with a condition for these rows. Past versions come first. */
 function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<VersionedTable>[] {
   const isPast = isPastOf(...resources.map(({ resource }) => resource));
   return [

@@ -133,7 +133,7 @@ type StateUpdate = ResourceName &
   SpanState &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type EndedStateUpdate = StateUpdate &
-  ReturnType<typeof toEndingColumns> &
+  ReturnType<typeof toListStateColumns> &
   Pick<State, 'as_of'> & {
     readonly drift: number;
     /** The end of this read if it is complete, else null. */
@@ -324,7 +324,7 @@ export function endSync(
   const counts = { ...NO_CHANGES, ...changes };
   const { request, hasPartialRows } = sync;
   const { endedAt, state: outcome, isInterrupted } = completion;
-  const { answer_text: answerText, ...columns } = toEndingColumns(sync, completion);
+  const { answer_text: answerText, ...columns } = toListStateColumns(sync, completion);
   const isComplete = outcome === 'complete';
   const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
   const hashes = new Set(forgotten.map(({ hash }) => hash));
@@ -463,8 +463,8 @@ function toEndColumns(id: number, { endedAt, lastAnswerAt = null, requests, byte
   };
 }
 
-/** Returns the new state of a list when a read ends. NULL keeps a column, unless its `has_` column says to write it. */
-function toEndingColumns({ request }: OpenSync, completion: SyncCompletion) {
+/** Returns the columns that a list has after a read. NULL leaves a column as it is, unless its `has_` column is 1. */
+function toListStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
   const { answer = null } = completion;
   const isComplete = outcome === 'complete';

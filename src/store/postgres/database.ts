@@ -17,8 +17,8 @@ export function createBatch(send: Send): Batch {
   return batch;
 }
 
-/** Creates a batch whose statements are transactions of their own. */
-export function createSend(query: Query, timeoutMs = 0): Batch {
+/** Creates a batch that runs each statement in its own transaction. */
+export function createAutocommitBatch(query: Query, timeoutMs = 0): Batch {
   return createBatch(all =>
     Promise.all(all.map(({ text, values }) => query<object>(text, values, timeoutMs))),
   );
@@ -27,7 +27,7 @@ export function createSend(query: Query, timeoutMs = 0): Batch {
 export function toDatabase({ query, transact }: Postgres): Database {
   return {
     dialect: POSTGRES,
-    read: createSend(query),
+    read: createAutocommitBatch(query),
     transact: work => transact((_, send) => work(createBatch(send))),
   };
 }

@@ -3,7 +3,7 @@ import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { SAFE_ROLE_ADVICE } from '../contract/sql-query.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import type { PoolOptions } from './driver.js';
 import type { Postgres } from './open-postgres.js';
 import { withConnections } from './await-schema.js';
@@ -67,11 +67,13 @@ export async function examineQueryRole(
     const unsafe = await withConnections(writerPool, findPowers);
     return [...unsafe, ...(unsafe.length > 0 ? [] : [NO_QUERY_ROLE])];
   }
-  const [[writer]] = await withConnections(writerPool, ({ query }) => createSend(query)(READ_SESSION()));
+  const [[writer]] = await withConnections(writerPool, ({ query }) =>
+    createAutocommitBatch(query)(READ_SESSION()),
+  );
   try {
     const writerRole = writer?.role ?? '';
     const [[queryRole]] = await withConnections(queryPool, ({ query }) =>
-      createSend(query)(READ_QUERY_ROLE({ writer: writerRole })),
+      createAutocommitBatch(query)(READ_QUERY_ROLE({ writer: writerRole })),
     );
     if (queryRole?.database !== writer?.database) return [OTHER_DATABASE];
     const unsafe = await withConnections(queryPool, findPowers);
@@ -88,7 +90,7 @@ export async function examineQueryRole(
 
 /** Finds powers of the role besides reading tables. Queries do not run with such a role. */
 async function findPowers({ query }: Postgres): Promise<Finding[]> {
-  const [[role]] = await createSend(query)(READ_ROLE_POWERS());
+  const [[role]] = await createAutocommitBatch(query)(READ_ROLE_POWERS());
   return role === undefined || role.powers === null
     ? []
     : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];

@@ -4,7 +4,7 @@ import { describeSchemaChanges } from '../schema-objects.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared, type ResultRow } from '../sql/prepared.js';
 import { findSchemaChanges } from './find-schema-changes.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import type { PoolOptions } from './driver.js';
 import { examineQueryRole } from './examine-query-role.js';
 import { describeLocation } from './pool-settings.js';
@@ -34,7 +34,7 @@ export async function* examine(pool: PoolOptions, queryPool: PoolOptions | null)
   const server = await withConnections(pool, async postgres => {
     await assertMigrated(postgres, 'inbox');
     await assertMigrated(postgres, 'mirror');
-    const [[found]] = await createSend(postgres.query)(READ_SERVER());
+    const [[found]] = await createAutocommitBatch(postgres.query)(READ_SERVER());
     return found;
   });
   if (server === undefined) throw new Error('expected the settings of the server, got none');

@@ -3,7 +3,7 @@ import { FAMILIES, migrationsOf } from '../migrations.js';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import type { Postgres, Query } from './open-postgres.js';
 
 const READ_IS_STANDBY = prepared(
@@ -21,7 +21,7 @@ const LIST_TEMPORARY_VIEWS = prepared(
  * the same server, and undone. A standby is what its primary is, and can make nothing.
  */
 export async function findSchemaChanges({ query, begin }: Postgres): Promise<string[]> {
-  const [[server]] = await createSend(query)(READ_IS_STANDBY());
+  const [[server]] = await createAutocommitBatch(query)(READ_IS_STANDBY());
   if (server?.isStandby === true) return [];
   const transaction = await begin('ISOLATION LEVEL READ COMMITTED READ WRITE');
   try {
@@ -50,13 +50,13 @@ function inTemporarySchema(ddl: string): string {
 
 /** Makes each temporary view anew from its printed text, as pg_restore does: some are printed in other words after that. */
 async function restoreViews(query: Query): Promise<void> {
-  const [views] = await createSend(query)(LIST_TEMPORARY_VIEWS());
+  const [views] = await createAutocommitBatch(query)(LIST_TEMPORARY_VIEWS());
   for (const { name, text } of views) await query(`CREATE OR REPLACE VIEW pg_temp.${name} AS ${text}`);
 }
 
 /** No two of our schemas have objects with the same name, except the tables of applied migrations, which are left out. */
 async function describeObjects(query: Query, schemas: keyof typeof LIST_OBJECTS): Promise<SchemaObject[]> {
-  const [rows] = await createSend(query)(LIST_OBJECTS[schemas]());
+  const [rows] = await createAutocommitBatch(query)(LIST_OBJECTS[schemas]());
   return rows
     .filter(({ name }) => !/\bschema_migrations/.test(name))
     .map(({ kind, name, definition }) => ({ kind, name, definition: withoutSchemas(definition) }));

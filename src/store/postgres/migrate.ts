@@ -14,7 +14,7 @@ import {
 import { StoreError } from '../store-error.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import type { Postgres, Query } from './open-postgres.js';
 
 type FamilyName = { readonly family: Family };
@@ -83,7 +83,7 @@ async function apply(
   now: string,
 ): Promise<boolean> {
   await query("SET LOCAL lock_timeout = '60s'");
-  await createSend(query)(LOCK_MIGRATIONS());
+  await createAutocommitBatch(query)(LOCK_MIGRATIONS());
   await assertUtf8(query);
   if (assertOwnSchema(await readSchemaState(query, family), migrations) >= migration.version) return false;
   await createSchema(query, family);
@@ -91,18 +91,20 @@ async function apply(
   await query(migration.sql);
   const { version, name } = migration;
   const insert = INSERT_APPLIED[family];
-  await createSend(query)(insert({ version, name, appliedAt: now, digest: computeDigest(migration) }));
+  await createAutocommitBatch(query)(
+    insert({ version, name, appliedAt: now, digest: computeDigest(migration) }),
+  );
   return true;
 }
 
 /** Creates the schema if it is missing. CREATE SCHEMA IF NOT EXISTS needs a privilege even if it exists. */
 async function createSchema(query: Query, family: Family): Promise<void> {
-  const [found] = await createSend(query)(FIND_SCHEMA({ family }));
+  const [found] = await createAutocommitBatch(query)(FIND_SCHEMA({ family }));
   if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
 }
 
 async function assertUtf8(query: Query): Promise<void> {
-  const [[row]] = await createSend(query)(READ_ENCODING());
+  const [[row]] = await createAutocommitBatch(query)(READ_ENCODING());
   if (row?.encoding === 'UTF8') return;
   throw new StoreError(
     'encoding',
@@ -131,7 +133,7 @@ async function readSchemaState(query: Query, family: Family): Promise<SchemaStat
 }
 
 async function listRecords(query: Query, family: Family): Promise<readonly AppliedMigration[]> {
-  const send = createSend(query);
+  const send = createAutocommitBatch(query);
   const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
   if (found === undefined || found.relations === 0) return [];
   if (!found.isOurs) {

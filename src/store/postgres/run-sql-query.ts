@@ -13,7 +13,7 @@ import {
 import type { Row, Value } from '../contract/tables.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import { getCellParser, createPool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
 import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
@@ -116,7 +116,7 @@ const POLLS = 10;
 const POLL_MS = 100;
 
 const createSendOn = (client: PoolClient) =>
-  createSend(async <Result extends object>(text: string, values: readonly unknown[] = []) => {
+  createAutocommitBatch(async <Result extends object>(text: string, values: readonly unknown[] = []) => {
     const { rows } = await client.query<Result>(text, [...values]);
     return rows;
   });

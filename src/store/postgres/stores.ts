@@ -3,7 +3,7 @@ import type { OpenReader } from '../contract/reader.js';
 import type { ErasureReport, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
-import { createSend } from './database.js';
+import { createAutocommitBatch } from './database.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createCertificateTable } from './mirror/certificate-table.js';
 import { createMirrorPort } from './mirror/mirror-port.js';
@@ -66,7 +66,7 @@ const LIST_TABLES = prepared(
 
 /** Returns what was not vacuumed. PostgreSQL only warns about tables that the role may not vacuum, and skips them. */
 async function vacuumAll({ query, warnings }: Postgres): Promise<string[]> {
-  const [tables] = await createSend(query)(LIST_TABLES());
+  const [tables] = await createAutocommitBatch(query)(LIST_TABLES());
   const [first, ...others] = await warnings(`VACUUM ${tables.map(({ name }) => name).join(', ')}`);
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;

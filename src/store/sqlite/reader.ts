@@ -62,7 +62,7 @@ class SqliteReaderCompiler extends SqliteQueryCompiler {
     this.appendValue(values);
   }
 
-  /** Each schema is a file of its own. Only tables of the inbox keep its name, because the open file is the mirror. */
+  /** Drops the schema of a table, because each schema is a file of its own and the mirror is the open one. Tables of the inbox keep it. */
   protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
     if (node.schema?.name === 'inbox') super.visitSchemableIdentifier(node);
     else this.visitNode(node.identifier);

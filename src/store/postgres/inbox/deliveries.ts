@@ -12,7 +12,7 @@ import {
   MAX_CACHED_KEYS,
 } from '../../../inbox/transactional-cache.js';
 import { prepared } from '../../sql/prepared.js';
-import { createSend } from '../database.js';
+import { createAutocommitBatch } from '../database.js';
 import { getSqlState } from '../translate-errors.js';
 import type { Query } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
@@ -97,11 +97,11 @@ export function createStore(query: Query, clock: InboxClock): Store {
 
 /** Lists the latest signed texts, oldest first. */
 async function listLatestRows(query: Query): Promise<Map<string, CachedRow>> {
-  const [latest] = await createSend(query)(LIST_LATEST_TEXTS());
+  const [latest] = await createAutocommitBatch(query)(LIST_LATEST_TEXTS());
   return new Map(latest.toReversed().map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
-/** Splits deliveries into waves that are stored one after the other. Within a wave each bundle has another text. */
+/** Splits deliveries into waves that are stored one after the other. No two bundles of a wave have the same text. */
 function splitIntoWaves(deliveries: readonly NewDelivery[]): Bundle[][] {
   const waves: Map<string, Bundle>[] = [];
   deliveries.forEach((delivery, index) => {

@@ -4,7 +4,7 @@ import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/count-rejected.js';
 import { prepared } from '../../sql/prepared.js';
-import { createSend } from '../database.js';
+import { createAutocommitBatch } from '../database.js';
 import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
@@ -38,7 +38,7 @@ export function createReceiverPort(
     countRejected: createCountRejected(database),
     findWriteObstacle: async () => {
       try {
-        await createSend(query, ANSWER_TIMEOUT_MS)(TRY_TO_WRITE());
+        await createAutocommitBatch(query, ANSWER_TIMEOUT_MS)(TRY_TO_WRITE());
         return null;
       } catch (error) {
         return toStoreFailure(error);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import { createSend } from '../database.js';
+import { createAutocommitBatch } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 
 type Listener = Pick<Postgres, 'listen' | 'query'>;
@@ -89,7 +89,7 @@ function createSubscription(
   channel: string,
   { onNotification, onLost }: SubscriptionEvents,
 ) {
-  const send = createSend(query);
+  const send = createAutocommitBatch(query);
   /** The current attempt. An older one that connects late, or is lost, is ignored. */
   let current: symbol | null = null;
   let end = (): void => undefined;

@@ -78,7 +78,7 @@ const COUNT_DUPLICATE = prepared(
 
 /** Caches the latest texts by SHA-256. An index in the database would cost a page for each delivery. */
 export function createSignedTexts(db: Sqlite) {
-  const memory = createTransactionalCache(readLatest(db));
+  const memory = createTransactionalCache(readLatestTexts(db));
   const touch = prepareOn(db, TOUCH_TEXT);
   const insert = prepareOn(db, INSERT_TEXT);
   const fold = prepareOn(db, COUNT_DUPLICATE);
@@ -129,7 +129,8 @@ export function createSignedTexts(db: Sqlite) {
   };
 }
 
-function readLatest(db: Sqlite): Map<string, CachedText> {
+/** Reads the signed texts that were stored last, by their SHA-256. */
+function readLatestTexts(db: Sqlite): Map<string, CachedText> {
   const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
   return new Map(
     latest.map(({ sha256, id, at }) => [sha256, { textId: id, seenAt: Date.parse(at), row: null }]),
