@@ -1,5 +1,5 @@
 // A shop that takes a credit off its list when too little of it is available, and mails the certificate of each retirement.
-// It is a subscriber of carbon-mirror and keeps its offers and customers in a file: { "offers": { CREDIT_ID: TONNES },
+// The shop is a subscriber of carbon-mirror and keeps its offers and customers in a file: { "offers": { CREDIT_ID: TONNES },
 // "customers": { BENEFICIARY: E_MAIL } }.
 //
 //   carbon-mirror subscriptions add https://shop.example/hooks --events credit.changed,certificate.stored
@@ -32,7 +32,7 @@ function verify(headers, body) {
   return JSON.parse(body);
 }
 
-/** What the shop does for each type of event. An event may arrive twice, so each of these may be repeated. */
+/** The action of the shop for each type of event. Repeating an action is harmless, because an event may arrive twice. */
 const actions = {
   'credit.changed': ({ resource, row, previous }) => {
     if (resource !== 'warehouse') return;

@@ -1,4 +1,4 @@
-/** Which lists a token may name, and what a token of some organizations may not have. */
+/** Rules for the lists that tokens may name. */
 import type { TokenGrant } from '../inbox/token.js';
 import type { List } from '../query/lists/list.js';
 import { ALL_LISTS, MIRRORED } from '../query/lists/lists.js';

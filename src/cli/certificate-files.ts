@@ -49,7 +49,7 @@ interface CertificateCopy {
   /** The stored file. */
   readonly file: string;
   readonly sha256: string;
-  /** Where to write it. */
+  /** The file to write. */
   readonly path: string;
 }
 

@@ -99,7 +99,7 @@ export interface SubscriptionClaim {
   readonly claim: number;
 }
 
-/** What a sender has achieved since it saved the last time. */
+/** The progress of a sender since it last saved. */
 export interface Progress extends SubscriptionClaim {
   readonly epoch: string;
   readonly changeCursor: number;
@@ -113,7 +113,7 @@ export interface Progress extends SubscriptionClaim {
   readonly pauseReason: string | null;
 }
 
-/** What an evaluation of freshness and jobs has found. */
+/** The results of an evaluation of freshness and jobs. */
 export interface Evaluation {
   readonly at: string;
   /** Evaluates only if the last evaluation is this old, so that several workers share the work. */

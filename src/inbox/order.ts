@@ -15,7 +15,7 @@ export const ORDER_JOB = 'order';
 /** An order that no worker has begun by then is refused, because its person no longer expects it. A reservation ends then, too. */
 export const ORDER_LIFETIME_MS = 10 * 60_000;
 
-/** What a person confirmed. */
+/** An order as a person confirmed it. */
 export interface NewOrder {
   /** The random UUID of the confirmation form. Posts with the same key are one order. */
   readonly key: string;
@@ -54,7 +54,7 @@ export interface OrderEnd {
 /** Why an order was not begun: it is too old, another order with the same target is being sent, or it was begun before. */
 type StartResult = 'started' | 'expired' | 'busy' | 'begun before';
 
-/** What the inbox does with orders. */
+/** The operations of the inbox on orders. */
 export interface OrderPort {
   /**
    * Stores an order together with its job. An order with a known key is not stored again, whatever it contains. Returns the

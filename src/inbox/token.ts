@@ -1,11 +1,11 @@
 /** Tokens of the HTTP API. A token is shown once, when it is created. Only its SHA-256 is stored. */
 import { createHash } from 'node:crypto';
 
-/** What a token allows beside its lists: certificate files, the change log, and the state of all organizations. */
+/** Rights of a token beside its lists: certificate files, the change log, and the state of all organizations. */
 export const TOKEN_SCOPES = ['lists', 'certificates', 'changes', 'status'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
-/** What the holder of a token may read. */
+/** The rights of a token. */
 export interface TokenGrant {
   readonly name: string;
   readonly scopes: readonly TokenScope[];

@@ -4,7 +4,7 @@ import type { MirrorTables } from './typed/mirror-tables.js';
 
 export type { MirrorTables };
 
-/** Where the mirror is: `DATA_DIR` of the worker, or the URL of its PostgreSQL database. */
+/** The location of the mirror: `DATA_DIR` of the worker, or the URL of its PostgreSQL database. */
 export type MirrorLocation =
   | { readonly dataDir: string; readonly url?: never }
   | { readonly url: string; readonly dataDir?: never };

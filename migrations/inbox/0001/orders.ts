@@ -3,7 +3,7 @@ import { index, table } from '../../schema.js';
 export const ORDERS = [
   table(
     'inbox.orders',
-    'Orders: what people have asked the worker to do at the registry, from the console. They are kept for good, because they say who did what. Nothing in this table is sent twice.',
+    'Orders: what people have asked the worker to do at the registry, from the console. They are kept until `purge` removes their organization, because they say who did what. No order is sent twice.',
     {
       id: ['id', 'id of the order; rises in the order of creation'],
       key: [

@@ -4,7 +4,7 @@ import type { Environment, Role, SettingParser } from './define-setting.js';
 import { findSecretFault } from './setting-parsers.js';
 import type { SettingsFault } from './settings-error.js';
 
-/** Where the proxy in front of the console connects from. */
+/** The addresses or the Unix socket from which the proxy connects to the console. */
 export type ProxyOrigin = { readonly socket: string } | { readonly addresses: readonly string[] };
 
 const REQUIRED = ['CONSOLE_PROXY_HEADER', 'CONSOLE_PROXY_FROM', 'CONSOLE_PROXY_SECRET'];

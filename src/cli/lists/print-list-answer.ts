@@ -3,7 +3,7 @@ import { FRESHNESS_COLUMNS } from '../../query/freshness/read.js';
 import type { ListAnswer } from '../../query/lists/read-list.js';
 import type { CommandContext } from '../context.js';
 
-/** What a person can do if nothing is known of a list. */
+/** Advice for a person if nothing is known of a list. */
 export const UNKNOWN_ADVICE =
   'The mirror only knows a list from its first complete read until its last. See "carbon-mirror status".';
 

@@ -2,7 +2,7 @@ import { html, type Html } from '../components/html.js';
 import type { ConsoleRequest } from '../page.js';
 import { renderPageToken } from '../components/page-token.js';
 
-/** What a button needs to know of the visitor who will press it. */
+/** The visitor who will press a button. */
 export type ButtonVisitor = Pick<ConsoleRequest, 'canAct' | 'pageToken'>;
 
 /** Renders a button that posts `fields` to `path`. Returns false if this visitor may not act. */

@@ -1,4 +1,4 @@
-/** What an actor may do: `read` opens pages, `act` also presses buttons that start work. */
+/** The rights of an actor: `read` allows opening pages, `act` also pressing buttons that start work. */
 export type ActorRole = 'read' | 'act';
 
 /** Returns the role of an actor. Actors who are not listed may read. */

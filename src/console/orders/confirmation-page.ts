@@ -16,7 +16,7 @@ export const CONFIRMATION_PATH = '/orders/new';
 /** The form field with the key of an order. */
 export const KEY_FIELD = 'key';
 
-/** What each action is called on the page and on its button. */
+/** The name of each action on the page and on its button. */
 export const ACTION_LABELS: Readonly<Record<OrderDraft['action'], string>> = {
   reserve: 'Reserve',
   retire: 'Retire',

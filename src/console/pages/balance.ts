@@ -85,7 +85,7 @@ async function* toFileRows(lines: AsyncIterable<BalanceLine>): AsyncGenerator<Ro
   for await (const { kind: _kind, ...line } of lines) yield { ...line, balanced: Number(line.balanced) };
 }
 
-/** What the page shows of a reconciliation. */
+/** A reconciliation as the page shows it. */
 interface Reconciliation {
   /** When the check began. */
   readonly at: string;

@@ -32,7 +32,7 @@ export const ORDER: ConsolePage = {
 
 const HIDDEN_COLUMNS = ['id', 'key', 'action', 'state', 'result', 'amount_exact'];
 
-/** What happens to an order without a result. */
+/** Sentences for orders without a result, by state. */
 const WAITING: Readonly<Record<string, string>> = {
   waiting: 'The worker has not begun it yet. After ten minutes it is refused.',
   sending: 'The worker is calling the registry.',

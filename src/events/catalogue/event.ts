@@ -1,7 +1,7 @@
 import type { Epoch, EventStream, Occurrence } from '../port.js';
 import { type EventType, isEventType } from './catalogue.js';
 
-/** What an event says. */
+/** The content of an event. */
 export interface EventContent {
   readonly type: EventType;
   /** Empty if the event concerns no single organization. */

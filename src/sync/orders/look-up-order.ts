@@ -17,7 +17,7 @@ import { describeReservation, ENDED } from './send-order.js';
 /** The wait before each look-up. The lost call may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/** What one look-up found: the end of the order, or the objects that may be its result. */
+/** The result of one look-up: the end of the order, or the objects that may be its result. */
 type Finding = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
 
 /** Looks up an order up to three times. Without access to the organization the result is unknown. */

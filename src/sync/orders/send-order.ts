@@ -40,7 +40,7 @@ export function describeReservation({ id, amount, reservedToDate }: Reservation)
   return { state: 'done', result: `${amount.exact ?? '?'} t are reserved${until}.`, reservationId: id };
 }
 
-/** What the end of a reservation is called in results. */
+/** The words of results for the end of a reservation. */
 export const ENDED: Readonly<Record<'retire' | 'transfer' | 'release', string>> = {
   retire: 'The credits are retired. The retirement may still be pending at the registry.',
   transfer: 'The credits are transferred.',

@@ -1,17 +1,13 @@
 import { readSettings } from '../../../app/config/read-settings.js';
-import {
-  type ArrivedDelivery,
-  readDeliveriesAfter,
-  readNewestDeliveryId,
-} from '../../../query/inbox/deliveries.js';
+import type { ArrivedDelivery } from '../../../query/inbox/deliveries.js';
 import { isObject } from '../../../text/checks.js';
 import { signDelivery } from '../../../webhook/signature.js';
 import { defineCommand } from '../../define-command.js';
-import { followRows } from '../../follow.js';
 import { writeStdout } from '../../io.js';
 import { defineText, defineWholeNumber, makeRequired } from '../../options.js';
 import { toJson } from '../../output/output-formats.js';
 import { requireLoopbackUrl, tryPostWebhook } from '../../post-webhook.js';
+import { followDeliveries } from './follow-deliveries.js';
 import { parseSignedText } from './signed-text.js';
 
 export const FORWARD = defineCommand({
@@ -30,19 +26,7 @@ export const FORWARD = defineCommand({
   run: async (context, { to, after }) => {
     const url = requireLoopbackUrl('--to', to);
     const { webhookSecrets, headerPrefix } = await readSettings(context.requireMirror().env, 'receive');
-    const reader = await context.openReader();
-    const signal = context.io.createInterruptSignal();
-    let lastId = after ?? (await readNewestDeliveryId(reader));
-    context.printNotice(`Waiting for deliveries after number ${lastId}. Press Ctrl-C to stop.`);
-    const deliveries = followRows({
-      signal,
-      readNext: async () => {
-        const rows = await readDeliveriesAfter(reader, lastId);
-        lastId = rows.at(-1)?.id ?? lastId;
-        return rows;
-      },
-    });
-    for await (const delivery of deliveries) {
+    for await (const delivery of followDeliveries(context, after)) {
       const body = createBody(delivery);
       if (delivery.verdict !== 'accepted' || body === null) continue;
       const signature = signDelivery(delivery.signed_data ?? '', webhookSecrets[0] ?? '');

@@ -1,10 +1,9 @@
-import { readDeliveriesAfter, readNewestDeliveryId } from '../../../query/inbox/deliveries.js';
 import type { ArrivedDelivery } from '../../../query/inbox/deliveries.js';
 import { defineCommand } from '../../define-command.js';
-import { followRows } from '../../follow.js';
 import { writeStdout, cleanLine } from '../../io.js';
 import { defineWholeNumber } from '../../options.js';
 import { toJson } from '../../output/output-formats.js';
+import { followDeliveries } from './follow-deliveries.js';
 
 export const TAIL = defineCommand({
   summary: 'Print deliveries as they arrive',
@@ -15,20 +14,9 @@ export const TAIL = defineCommand({
   },
   formats: { json: 'print each delivery as one line of JSON' },
   examples: ['carbon-mirror deliveries tail', 'carbon-mirror deliveries tail --after 0 --json'],
-  run: async ({ io, format, openReader, printNotice }, { after }) => {
-    const reader = await openReader();
-    const signal = io.createInterruptSignal();
-    let lastId = after ?? (await readNewestDeliveryId(reader));
-    printNotice(`Waiting for deliveries after number ${lastId}. Press Ctrl-C to stop.`);
-    const deliveries = followRows({
-      signal,
-      readNext: async () => {
-        const rows = await readDeliveriesAfter(reader, lastId);
-        lastId = rows.at(-1)?.id ?? lastId;
-        return rows;
-      },
-    });
-    for await (const { signed_data: _, ...delivery } of deliveries)
+  run: async (context, { after }) => {
+    const { io, format } = context;
+    for await (const { signed_data: _, ...delivery } of followDeliveries(context, after))
       await writeStdout(io, `${format === 'json' ? toJson(delivery) : formatLine(delivery)}\n`);
   },
 });
