@@ -12,7 +12,7 @@ import type { PdfStore } from '../mirror/pdf-store.js';
 import type { InspectedFile } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
-import { readPulse } from '../query/inbox/activity.js';
+import { readStateFingerprint } from '../query/inbox/activity.js';
 import { type HttpListener, listenForPeople } from '../webhook/http-listener.js';
 import { findContradictedColumns } from '../sync/derived-columns.js';
 import { openWithCleanup } from './shutdown.js';
@@ -61,7 +61,10 @@ export function startConsole(
     const comparison = options.compare === null ? null : createComparisonRunner(options.compare, now);
     shutdown.add(async () => comparison?.stop());
     const readState = async (): Promise<string> =>
-      JSON.stringify([await readers.withReader(reader => readPulse(reader, now())), comparison?.getStatus()]);
+      JSON.stringify([
+        await readers.withReader(reader => readStateFingerprint(reader, now())),
+        comparison?.getStatus(),
+      ]);
     await readState();
     const changes = createLiveUpdates({
       readState,

@@ -153,6 +153,6 @@ function serveReceiverOperations(
     findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
     isStopping: health.isStopping,
     extraReadyChecks: { worker: workerCheck },
-    updateGauges: async () => metrics.setPulse(await thread.heartbeat(self)),
+    updateGauges: async () => metrics.setInboxStatus(await thread.heartbeat(self)),
   });
 }

@@ -210,7 +210,7 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: numbe
   const { inbox, reader } = store;
   const { oldestRunAt, ...jobCounts } = await inbox.countJobs();
   metrics.setJobCounts(jobCounts);
-  metrics.setPulse(await inbox.readPulse());
+  metrics.setInboxStatus(await inbox.readStatus());
   for (const { name, ...heldWal } of store.logs(now)) metrics.setHeldWal(name, heldWal);
   metrics.setFreshness(await readAges(reader));
   metrics.setCertificateCounts(await readCertificateCounts(reader));

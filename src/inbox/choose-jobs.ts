@@ -14,35 +14,35 @@ export interface ClaimCandidate {
   readonly lastStartedAt: string | null;
 }
 
-/** One of this many claims goes to the queue with the lower priority, so that its jobs do not wait for all others. */
-const SHARE = 4;
+/** One of this many claims goes to the queue with the lower priority, so that its jobs do not starve. */
+const LOW_PRIORITY_INTERVAL = 4;
 /** The lane of jobs that are claimed before all others. */
 const FIRST_LANE = 0;
 
 /**
- * Sorts due jobs in the order in which workers claim them. Keeps only one job of each installation and organization.
- * `claimsTaken` is the number of earlier claims, which decides whose turn it is.
+ * Returns the ids of due jobs in the order in which workers claim them, with only one job of each installation and
+ * organization. `earlierClaims` is the number of all earlier claims: every fourth claim goes to a lower priority.
  */
 export function chooseJobs(
   candidates: readonly ClaimCandidate[],
   runningByInstallation: ReadonlyMap<string, number>,
-  claimsTaken: number,
+  earlierClaims: number,
 ): number[] {
   const claimable = candidates.filter(({ attempts }) => attempts < MAX_ATTEMPTS);
-  const ranked = keepOneOfEach(claimable).map(candidate => ({
+  const ranked = dropConflictingJobs(claimable).map(candidate => ({
     ...candidate,
     lane: getLane(candidate),
     running: runningByInstallation.get(candidate.installationId ?? '') ?? 0,
   }));
   const inLane = (lane: number) => ranked.filter(each => each.lane === lane).toSorted(compareFairly);
-  const others = takeTurns(
+  const lowerPriority = interleave(
     inLane(PRIORITIES.firstRead),
     inLane(PRIORITIES.scheduled),
-    Math.floor(claimsTaken / SHARE),
+    Math.floor(earlierClaims / LOW_PRIORITY_INTERVAL),
   );
-  const inTurn = takeTurns(inLane(PRIORITIES.announced), others, claimsTaken);
+  const byPriority = interleave(inLane(PRIORITIES.announced), lowerPriority, earlierClaims);
   // A job whose lease expired comes first, so that no other job of its installation runs beside it.
-  return [...inLane(FIRST_LANE), ...inTurn].map(({ id }) => id);
+  return [...inLane(FIRST_LANE), ...byPriority].map(({ id }) => id);
 }
 
 interface RankedCandidate extends ClaimCandidate {
@@ -50,7 +50,7 @@ interface RankedCandidate extends ClaimCandidate {
   readonly running: number;
 }
 
-/** Returns the first lane for a job whose lease expired or that failed in an outage, otherwise its priority. */
+/** Returns the first lane for a job whose lease expired or that failed during an outage, otherwise the job's priority. */
 function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
   const failedDuringOutage = attempts > 0 && runAt <= createdAt;
@@ -58,13 +58,13 @@ function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate
   return state === 'paused' ? PRIORITIES.scheduled : priority;
 }
 
-/** Keeps the first job of each installation and organization, and drops their other jobs. */
-function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
+/** Keeps only the first job of each installation and organization, because their jobs must not run at the same time. */
+function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>
       getLane(left) - getLane(right) ||
-      compare(left.state, right.state) ||
-      compare(left.runAt, right.runAt) ||
+      compareTexts(left.state, right.state) ||
+      compareTexts(left.runAt, right.runAt) ||
       left.id - right.id,
   );
   const [installations, organizations] = [new Set<string>(), new Set<string>()];
@@ -77,27 +77,27 @@ function keepOneOfEach(candidates: readonly ClaimCandidate[]): ClaimCandidate[] 
   });
 }
 
-/** Sorts by fewest running jobs of the installation, then longest since its last start, then longest waiting. */
+/** Compares by fewest running jobs of the installation, then by its earliest last start, then by the longest wait. */
 function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
   return (
     left.running - right.running ||
-    compare(left.lastStartedAt ?? '', right.lastStartedAt ?? '') ||
-    compare(left.runAt, right.runAt) ||
+    compareTexts(left.lastStartedAt ?? '', right.lastStartedAt ?? '') ||
+    compareTexts(left.runAt, right.runAt) ||
     left.id - right.id
   );
 }
 
-function compare(left: string, right: string): number {
+function compareTexts(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-/** Merges two queues. Every fourth turn goes to the second queue. `taken` is the number of earlier turns. */
-function takeTurns<T>(first: readonly T[], second: readonly T[], taken: number): T[] {
+/** Interleaves two queues. Every fourth turn goes to the second queue, counted from the first turn ever. */
+function interleave<T>(first: readonly T[], second: readonly T[], earlierTurns: number): T[] {
   const [fromFirst, fromSecond] = [first.values(), second.values()];
   const all: T[] = [];
-  for (let turn = taken + 1; all.length < first.length + second.length; turn += 1) {
-    const next = (turn % SHARE === 0 ? fromSecond : fromFirst).next();
+  for (let turn = earlierTurns + 1; all.length < first.length + second.length; turn += 1) {
+    const next = (turn % LOW_PRIORITY_INTERVAL === 0 ? fromSecond : fromFirst).next();
     if (next.done !== true) all.push(next.value);
   }
   return all;

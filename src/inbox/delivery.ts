@@ -1,16 +1,16 @@
 export const VERDICTS = ['accepted', 'ignored'] as const;
-/** What the receiver decided about a verified webhook. */
+/** The receiver's decision about a verified webhook. */
 type Verdict = (typeof VERDICTS)[number];
 
 /**
- * How long duplicates are counted in the row of the first delivery. Queries by arrival time see only the arrival of the first
- * delivery, so they may be wrong by this duration.
+ * How long duplicates are counted in the row of the first delivery. Queries by arrival time see only when the first delivery
+ * arrived, so their results may be wrong by this duration.
  */
 export const FOLD_WINDOW_MS = 60_000;
 /** A delivery is a duplicate if the same signed text arrived within the previous hour. */
 export const DUPLICATE_WINDOW_MS = 3_600_000;
 
-/** A verified webhook to store. Its content comes from the signed text only; `contradictedFields` names unsigned fields. */
+/** A verified webhook to store. Its content comes from the signed text only. */
 export interface NewDelivery {
   /** How long ago the receiver finished reading the body. */
   readonly receivedMsAgo: number;
@@ -30,7 +30,7 @@ export interface NewDelivery {
   readonly secretIndex: number;
 }
 
-/** The row in which a delivery was stored, and the job that reads what it announced. */
+/** A stored delivery: its row, and the job that reads what the webhook announced. */
 export interface StoredDelivery {
   /** The id of the row. Duplicates that wait for the same job share a row. */
   readonly id: number;
@@ -47,16 +47,16 @@ export interface StoreFailure {
   readonly message: string;
 }
 
-/** What the inbox returns for each delivery it was asked to store. */
+/** The result of storing one delivery. */
 export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 
-/** Converts a thrown value to a failure. The code is the `code` or the name of the error. */
+/** Converts a thrown value to a failure. Its code is the `code` of the error, or else the name of the error. */
 export function toStoreFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
 }
 
-/** Conditions for a delivery of an installation to look for. */
+/** A search for deliveries of an installation. */
 export interface DeliveryQuery {
   /** The delivery arrived at this instant (epoch milliseconds) or later. */
   readonly since: number;
@@ -77,7 +77,7 @@ export interface DeliveryRange {
 /** An accepted delivery: its installation and when it arrived. */
 export type AcceptedDelivery = Pick<DeliveryRow, 'receivedAt'> & { readonly installationId: string };
 
-/** The columns of a delivery that are read for a range. */
+/** A database row of a delivery page. */
 export interface DeliveryRow {
   readonly id: number;
   readonly installationId: string | null;
@@ -92,9 +92,8 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Creates a page of accepted deliveries from database rows. `until` is the end of the requested range. */
-export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
-  // `until` is the end of the range that all pages cover.
+/** Converts the rows of one page to accepted deliveries, and computes the range of the following pages. */
+export function toDeliveryPage(rows: readonly DeliveryRow[], rangeEnd: string): DeliveryPage {
   // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];
   return {
@@ -104,14 +103,14 @@ export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): Del
     next:
       lastOfFullPage === undefined
         ? null
-        : { since: lastOfFullPage.receivedAt, until, afterId: lastOfFullPage.id },
+        : { since: lastOfFullPage.receivedAt, until: rangeEnd, afterId: lastOfFullPage.id },
   };
 }
 
-/** How many deliveries are searched for the newest one of a job; this takes a few milliseconds. */
+/** How many of the latest deliveries are searched for the newest one of a job. The search takes a few milliseconds. */
 export const MAX_SEARCHED_DELIVERIES = 10_000;
 
-/** Rows in one page of a range; reading them takes a few milliseconds. */
+/** Rows of one page. Reading them takes a few milliseconds. */
 export const DELIVERY_PAGE_SIZE = 2000;
 
 /** The signed text of one or more deliveries, as it was sent. */

@@ -1,6 +1,6 @@
 import type { InboxPort } from './port.js';
 
-/** How many signed texts were erased, and how many deliveries that concerns. */
+/** The result of erasing signed texts. */
 export interface ErasedTextCounts {
   /** Signed texts that were erased. Their digests and deliveries stay. */
   readonly texts: number;
@@ -8,10 +8,10 @@ export interface ErasedTextCounts {
   readonly deliveries: number;
 }
 
-/** Small, because the receiver waits for each transaction. */
+/** Signed texts read and erased at once. Small, because the receiver waits for each transaction. */
 const BATCH_SIZE = 100;
 
-/** Erases all signed texts whose decoded content matches. Returns the numbers of texts and deliveries. */
+/** Erases all signed texts whose decoded content matches. */
 export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   matches: (content: string) => boolean,

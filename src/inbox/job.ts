@@ -23,13 +23,13 @@ export const JOB_KINDS = [
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** What can request a job. */
+/** The sources of requests for jobs. */
 export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
 /**
- * The priorities of jobs; lower ones are claimed first. While all of them wait, `announced` gets three of four claims, and the
- * next priority gets three of four of the rest. So no job starves, and a webhook of an organization that was read before does not wait for the
- * first reads of hundreds of new ones.
+ * The priorities of jobs; lower numbers are claimed first. While jobs of all priorities wait, `announced` gets three of four
+ * claims, and `firstRead` three of four of the rest. So no job starves, and a webhook of a known organization does not wait for
+ * the first reads of hundreds of new ones.
  */
 export const PRIORITIES = {
   /** A person requested it, a delivery for an installation that was read before, or it concerns no single installation. */
@@ -46,12 +46,12 @@ export const MAX_ATTEMPTS = 10;
 /** At most this many attempts of a paused job count, so that a job that was paused for long still has attempts left. */
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
-/** The outcome of a job that could read only some of its lists begins with this. */
-export const PARTIAL_READ = 'read in part';
+/** Begins the outcome of a job that could read only some of its lists. */
+export const PARTIAL_READ_PREFIX = 'read in part';
 
 /**
- * When the registry recovers, a first `retry` job that is due within this delay becomes due at once. Later ones were
- * delayed on purpose.
+ * When the registry recovers, a `retry` job that was never attempted and is due within this time becomes due at once. Jobs
+ * that are due later were delayed on purpose.
  */
 export const RETRY_SOON_MS = 2000;
 
@@ -61,7 +61,7 @@ export const UNCHANGED_OUTCOME = 'unchanged';
 /** A request for a job. */
 export interface NewJob {
   readonly kind: string;
-  /** At most one job with this key waits; further requests are merged with it. */
+  /** At most one job with this key waits. Further requests are merged with that job. */
   readonly dedupeKey: string;
   readonly trigger: string;
   readonly part?: Part;
@@ -76,7 +76,7 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates a request for a job that reads one installation. */
+/** Creates the request for a job that reads one installation. */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -128,7 +128,7 @@ export interface JobError {
 
 /** A worker's request to claim due jobs. */
 export interface ClaimRequest {
-  /** How many jobs of each part the worker can start now. With 0 slots it only asks whether any wait. */
+  /** How many jobs of each part the worker can start now. With 0 slots the worker only asks whether jobs wait. */
   readonly parts: readonly { readonly part: Part; readonly slots: number }[];
   readonly leaseMs: number;
 }
@@ -194,11 +194,13 @@ export interface PruneResult {
   readonly jobs: number;
 }
 
-/** Returns the first id in the range of jobs whose deliveries this job answers, or null for no range. */
-export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
-  // The range of these jobs ends with this job.
+/**
+ * Returns the lowest id of the jobs whose deliveries are answered by the read of this job. The highest is the job's own id.
+ * Returns null if the read answers no delivery.
+ */
+export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.
   if (trigger === 'delivery') return 0;
-  // A job of a person answers only deliveries that were merged into it.
+  // A job that a person requested answers only the deliveries that were merged into it.
   return trigger === 'person' ? id : null;
 }

@@ -9,10 +9,10 @@ export type OrderAction = (typeof ORDER_ACTIONS)[number];
 export const ORDER_STATES = ['waiting', 'sending', 'done', 'refused', 'unknown'] as const;
 type OrderState = (typeof ORDER_STATES)[number];
 
-/** The kind of the jobs that carry orders out. */
+/** The kind of jobs that carry out orders. */
 export const ORDER_JOB = 'order';
 
-/** An order that no worker has begun by then is refused, because its person no longer expects it. A reservation ends then, too. */
+/** A waiting order older than this is refused, because the person no longer expects it. Reservations last equally long. */
 export const ORDER_LIFETIME_MS = 10 * 60_000;
 
 /** An order as a person confirmed it. */
@@ -35,24 +35,25 @@ export interface NewOrder {
   readonly comment: string | null;
 }
 
+/** A stored order. */
 export interface Order extends NewOrder {
   readonly id: number;
   readonly state: OrderState;
-  /** When the registry was called, by its clock. Null before. */
+  /** When the registry was called, by the registry's clock. Null before. */
   readonly sentAt: string | null;
 }
 
-/** How an order ended. */
+/** The end of an order. */
 export interface OrderEnd {
   readonly state: 'done' | 'refused' | 'unknown';
   /** A sentence for people. */
   readonly result: string;
-  /** The reservation that an order to reserve led to, if it is done. */
+  /** The reservation that a `reserve` order created. */
   readonly reservationId?: string;
 }
 
-/** Why an order was not begun: it is too old, another order with the same target is being sent, or it was begun before. */
-type StartResult = 'started' | 'expired' | 'busy' | 'begun before';
+/** `started`, or why an order was not started. `busy`: another order with the same target is being sent. */
+type StartResult = 'started' | 'expired' | 'busy' | 'started before';
 
 /** The operations of the inbox on orders. */
 export interface OrderPort {
@@ -66,17 +67,17 @@ export interface OrderPort {
   readonly startOrder: (key: string, sentAt: string) => Promise<StartResult>;
   /** Records the end of an order. Returns false if it had ended before; `done` replaces `unknown`. */
   readonly finishOrder: (key: string, end: OrderEnd) => Promise<boolean>;
-  /** Lists the reservations that are the results of other orders for this credit. */
+  /** Lists the reservations that other orders for this credit created or used. */
   readonly listOrderedReservations: (
     order: Pick<Order, 'key' | 'organizationId' | 'creditId'>,
   ) => Promise<readonly string[]>;
-  /** Removes the orders of an organization but those that are being sent. Returns how many. */
+  /** Removes the orders of an organization, except those that are being sent. Returns how many. */
   readonly removeOrders: (organizationId: string) => Promise<number>;
 }
 
-/** Returns whether two orders ask for the same thing in the name of the same person. */
-export function isSameOrder(one: NewOrder, other: NewOrder): boolean {
-  const list = (order: NewOrder) => [
+/** Returns whether two orders have the same key, person and content. Ignores the reservation that a `reserve` order created. */
+export function isSameOrder(left: NewOrder, right: NewOrder): boolean {
+  const listFields = (order: NewOrder) => [
     order.key,
     order.actor,
     order.action,
@@ -89,5 +90,5 @@ export function isSameOrder(one: NewOrder, other: NewOrder): boolean {
     order.reason,
     order.comment,
   ];
-  return JSON.stringify(list(one)) === JSON.stringify(list(other));
+  return JSON.stringify(listFields(left)) === JSON.stringify(listFields(right));
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of the inbox, which stores deliveries and the jobs that read what they announce. SQLite and PostgreSQL
- * implement it and pass the same tests. The receiver sees only `ReceiverPort`; it must never claim or change jobs.
+ * The port of the inbox, which stores deliveries and the jobs that read what they announce. SQLite and PostgreSQL implement
+ * it and pass the same tests. The receiver gets only `ReceiverPort`, because it must never claim or change jobs.
  */
 import type {
   DeliveryQuery,
@@ -24,13 +24,13 @@ import type {
   RetriedJob,
 } from './job.js';
 import type { OrderPort } from './order.js';
-import type { ProcessIdentity, InboxPulse } from './process.js';
+import type { ProcessIdentity, InboxStatus } from './process.js';
 import type { RejectionCount } from './rejection.js';
 import type { TokenStore } from './token.js';
 
 /**
- * The part of an inbox that the receiver may use. Each operation is atomic. Callers pass durations and never instants: the
- * clock of the store dates everything, so that the clocks of processes may differ.
+ * The part of an inbox that the receiver may use. Each operation is atomic. Callers pass durations instead of instants,
+ * because the clocks of processes may differ: only the clock of the store dates rows.
  */
 export interface ReceiverPort {
   /**
@@ -39,32 +39,32 @@ export interface ReceiverPort {
    * fails, each delivery is stored in one of its own.
    */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
-  /** Adds to the counts of rejected webhooks. */
+  /** Adds rejected webhooks to the stored counts. */
   readonly countRejected: (counts: readonly RejectionCount[]) => Promise<void>;
-  /** Records that a process is alive, and returns which processes are. */
-  readonly heartbeat: (self: ProcessIdentity) => Promise<InboxPulse>;
+  /** Records that a process is alive, and returns the status of the inbox. */
+  readonly heartbeat: (self: ProcessIdentity) => Promise<InboxStatus>;
   /** Returns why the inbox cannot be written at present, or null if it can. */
   readonly findWriteObstacle: () => Promise<StoreFailure | null>;
   readonly close: () => Promise<void>;
 }
 
-/** Everything that workers and commands do with the jobs and deliveries of an inbox. */
+/** All operations of an inbox, for workers and commands. */
 export interface InboxPort extends ReceiverPort, OrderPort {
   /**
    * Claims due jobs in fair order, at most one for each slot. Within a part, only one job of an installation or organization
-   * runs at a time. A job without attempts left fails instead. A lease that would outlast one that begins now was
-   * written by a clock that runs fast; it is shortened.
+   * runs at a time. A job without attempts left fails instead. A lease that ends later than a new one would was written by a
+   * fast clock, and is shortened.
    */
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
-  /** Extends leases. Returns the ids of jobs that another worker has claimed, which must be stopped. */
+  /** Extends leases. Returns the ids of jobs that have been claimed by another worker and must be stopped. */
   readonly renew: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
   /** Sets the organization of a running job. Returns `busy` if another job already reads the organization. */
   readonly assignOrganization: (claim: ClaimRef, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
-  /** Records how running jobs ended. Returns false for each job that another worker has claimed. */
+  /** Ends running jobs. Returns false for each job that another worker has claimed. */
   readonly settle: (settlements: readonly JobSettlement[]) => Promise<readonly boolean[]>;
   /**
    * Requests jobs and returns their ids. A request merges with a waiting job of the same dedupe key, but never with a running
-   * one, so a job always starts after its request.
+   * job, so that each job starts after all of its requests.
    */
   readonly enqueue: (jobs: readonly NewJob[]) => Promise<readonly number[]>;
   /** Enqueues a job and returns the job id. Returns null if a job with this dedupe key ever existed. */
@@ -73,10 +73,10 @@ export interface InboxPort extends ReceiverPort, OrderPort {
   readonly retryFailed: (jobIds: readonly number[] | 'all') => Promise<readonly RetriedJob[]>;
   /**
    * Makes all jobs that failed with one of these codes due at once, ahead of other due jobs and with new attempts. Returns
-   * how many. Call it when the registry has recovered.
+   * how many. Called when the registry has recovered.
    */
   readonly prioritizeFailed: (codes: readonly string[]) => Promise<number>;
-  /** Makes new claim numbers higher than `highestSeen`, because a restored inbox would repeat old claim numbers. */
+  /** Makes new claim numbers higher than `highestSeen`, because a restored inbox would repeat old ones. */
   readonly raiseClaims: (highestSeen: number) => Promise<void>;
   /** Allocates a claim number for work without a job, higher than `minimum` and all earlier claim numbers. */
   readonly allocateClaim: (minimum: number) => Promise<number>;
@@ -99,11 +99,10 @@ export interface InboxPort extends ReceiverPort, OrderPort {
   readonly listAcceptedDeliveries: (range: DeliveryRange) => Promise<DeliveryPage>;
   /** Lists the installations that unfinished jobs will read, with their organizations if known. */
   readonly listPendingInstallations: () => Promise<readonly InstallationRef[]>;
-  /** Returns which processes are alive, and since when jobs wait. */
-  readonly readPulse: () => Promise<InboxPulse>;
+  readonly readStatus: () => Promise<InboxStatus>;
   /** Removes one batch of rows older than the retention. Returns null if none was left. 0 days keep everything. */
   readonly prune: (retentionDays: number) => Promise<PruneResult | null>;
-  /** Lists signed texts with an id above `afterId`, in order of ids, without those that were erased. */
+  /** Lists signed texts with an id above `afterId`, in order of ids. Leaves out erased texts. */
   readonly listSignedTexts: (afterId: number, limit: number) => Promise<readonly SignedText[]>;
   /** Erases signed texts but keeps their digests and deliveries. Returns how many deliveries referred to them. */
   readonly eraseSignedTexts: (ids: readonly number[]) => Promise<number>;

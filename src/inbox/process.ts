@@ -12,12 +12,12 @@ export interface ProcessIdentity {
 }
 
 export const HEARTBEAT_INTERVAL_MS = 15_000;
-/** Processes without a heartbeat for this long are removed. The latest of each role stays, to show since when it is gone. */
+/** Processes without a heartbeat for this long are removed. The latest process of each role stays, to show since when it is gone. */
 export const PROCESS_RETENTION_MS = 3_600_000;
 
-/** Which processes are alive at an instant, and since when jobs wait. Instants are epoch milliseconds. */
-export interface InboxPulse {
-  /** When the state was read. */
+/** The latest heartbeats, and since when jobs wait. Instants are epoch milliseconds. */
+export interface InboxStatus {
+  /** When the status was read. */
   readonly at: number;
   /** Whether any worker ever sent a heartbeat or claimed a job. */
   readonly workerEverSeen: boolean;

@@ -8,10 +8,10 @@ export const REJECTION_REASONS = [
   'wrong_content_type',
   'not_stored',
 ] as const;
-/** Why a webhook was rejected, for the counts of rejected webhooks. */
+/** Why a webhook was rejected. */
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-/** How many webhooks were rejected with the same reason, status and header prefix. */
+/** Counts webhooks that were rejected with the same reason, status and header prefix. */
 export interface RejectionCount {
   readonly reason: RejectionReason;
   readonly status: number;
@@ -22,10 +22,10 @@ export interface RejectionCount {
   readonly newestMsAgo: number;
 }
 
-/** Stands for all prefixes beyond the limit. */
+/** Replaces the prefixes beyond the limit of a minute. */
 export const OTHER_PREFIX = 'other';
 
-/** A sender who invents prefixes adds at most this many rows a minute, and one of `OTHER_PREFIX` for each reason. */
+/** Limits the rows of a minute, because a sender can invent prefixes. Each reason may add one more row, of `OTHER_PREFIX`. */
 export const MAX_ROWS_PER_MINUTE = 32;
-/** Rows that are retained: ten hours of such an attack, or many months without one. */
+/** Limits all rows. They cover ten hours in which every minute reaches its limit, or else many months. */
 export const MAX_REJECTED_ROWS = 20_000;

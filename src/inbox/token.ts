@@ -1,7 +1,7 @@
-/** Tokens of the HTTP API. A token is shown once, when it is created. Only its SHA-256 is stored. */
+/** API tokens. A token is shown once, when it is created. Only its SHA-256 is stored. */
 import { createHash } from 'node:crypto';
 
-/** Rights of a token beside its lists: certificate files, the change log, and the state of all organizations. */
+/** What a token may allow to read: lists, certificate files, the change log, and the state of all organizations. */
 export const TOKEN_SCOPES = ['lists', 'certificates', 'changes', 'status'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -18,16 +18,16 @@ export interface TokenGrant {
 export interface StoredToken extends TokenGrant {
   readonly id: number;
   readonly createdAt: string;
-  /** Null if the token is valid. */
+  /** Null if the token was not revoked. */
   readonly revokedAt: string | null;
-  /** Exact to about a minute. Null if the token was never used. */
+  /** Accurate to about a minute. Null if the token was never used. */
   readonly lastUsedAt: string | null;
 }
 
 export interface TokenStore {
   /** Stores a token by its hash. Returns false if the name is in use, even by a revoked token. */
   readonly create: (grant: TokenGrant, sha256: string) => Promise<boolean>;
-  /** Lists all tokens, with the revoked ones, in the order of their creation. */
+  /** Lists all tokens, including revoked ones, in the order of their creation. */
   readonly list: () => Promise<readonly StoredToken[]>;
   /** Revokes a token by its name. Returns false if no valid token has the name. */
   readonly revoke: (name: string) => Promise<boolean>;
@@ -39,12 +39,12 @@ export interface TokenStore {
 
 const TOKEN_BYTES = 32;
 
-/** The form of a token. The prefix lets scanners of secrets find tokens. */
+/** The form of a token. The prefix lets secret scanners find tokens. */
 export const TOKEN_PATTERN = /^cm_[A-Za-z0-9_-]{43}$/;
 /** Finds a token in a longer text, such as a URL. */
 export const TOKEN_IN_TEXT = /cm_[A-Za-z0-9_-]{43}/;
 
-/** Creates a token from 256 random bits, which nobody can guess, so that a plain hash protects it. */
+/** Creates a token from 256 random bits. They cannot be guessed, so a hash without a salt protects them. */
 export function createToken(randomBytes: (size: number) => Buffer): string {
   return `cm_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
 }

@@ -1,9 +1,9 @@
-/** Duplicates arrive soon after one another, so the latest keys suffice. */
+/** Limits the cache. The latest keys suffice, because duplicates arrive soon after one another. */
 export const MAX_CACHED_KEYS = 10_000;
 
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
-/** Creates a cache with `commit` and `rollBack`. Rolling back discards all changes since the last commit. */
+/** Creates a cache whose changes are kept by `commit` or discarded by `rollBack`, like those of a database transaction. */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();
 

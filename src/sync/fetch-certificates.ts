@@ -1,4 +1,4 @@
-import { PARTIAL_READ, UNCHANGED_OUTCOME } from '../inbox/job.js';
+import { PARTIAL_READ_PREFIX, UNCHANGED_OUTCOME } from '../inbox/job.js';
 import type { CertificateSession } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/client-types.js';
@@ -53,7 +53,7 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
     const state = await session.finish(calls.getTraffic());
     const isUnchanged = trigger === 'schedule' && requestedCount === 0;
     if (state === 'complete') return isUnchanged ? UNCHANGED_OUTCOME : 'fetched';
-    return `${PARTIAL_READ}: some certificates could not be fetched`;
+    return `${PARTIAL_READ_PREFIX}: some certificates could not be fetched`;
   } catch (error) {
     const { code, message } = describeFailure(running.signal.aborted ? running.signal.reason : error);
     await session.abandon({ code, message }, calls.getTraffic());

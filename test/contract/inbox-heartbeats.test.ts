@@ -7,13 +7,13 @@ import {
   NOON,
 } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
-import type { ProcessIdentity, InboxPulse } from '../../src/inbox/process.js';
+import type { ProcessIdentity, InboxStatus } from '../../src/inbox/process.js';
 
 const HOUR = 3_600_000;
 const WORKER: ProcessIdentity = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
 
 /** Returns the heartbeat function of one process. */
-function createHeartbeat(kept: InboxStore): (self: ProcessIdentity, now: number) => Promise<InboxPulse> {
+function createHeartbeat(kept: InboxStore): (self: ProcessIdentity, now: number) => Promise<InboxStatus> {
   const { at } = createTestInbox(kept);
   return (self, now) => at(now).heartbeat(self);
 }
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('a worker was seen if it ever sent a heartbeat or claimed a job', async () => {
     const { kept } = await openScene();
-    const everSeen = async () => (await createTestInbox(kept).at(NOON).readPulse()).workerEverSeen;
+    const everSeen = async () => (await createTestInbox(kept).at(NOON).readStatus()).workerEverSeen;
     await createHeartbeat(kept)({ ...WORKER, role: 'receive' }, NOON);
     const inbox = createTestInbox(kept);
     await inbox.accept([acceptedDelivery()], NOON);
@@ -75,10 +75,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await createHeartbeat(otherStore)(WORKER, NOON)).toMatchObject({ workerEverSeen: true });
   });
 
-  test('the pulse has the last heartbeat of each role and since when the oldest due job waits', async () => {
+  test('the status has the last heartbeat of each role and the run time of the oldest due job', async () => {
     const { kept } = await openScene();
     const inbox = createTestInbox(kept);
-    expect(await inbox.at(NOON).readPulse()).toEqual({
+    expect(await inbox.at(NOON).readStatus()).toEqual({
       at: NOON,
       workerEverSeen: false,
       seenAt: {},
@@ -89,7 +89,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await createHeartbeat(kept)({ ...WORKER, role: 'receive' }, NOON + HOUR);
     await inbox.accept([acceptedDelivery()], NOON + 1000);
     await inbox.enqueue({ kind: 'tick', dedupeKey: 'later', trigger: 'schedule', startDelayMs: HOUR }, NOON);
-    expect(await inbox.at(NOON + 20_000).readPulse()).toMatchObject({
+    expect(await inbox.at(NOON + 20_000).readStatus()).toMatchObject({
       at: NOON + 20_000,
       seenAt: { work: NOON + 15_000 },
       oldestDueAt: NOON + 1000,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readActivity, readPulse } from '../../src/query/inbox/activity.js';
+import { readActivity, readStateFingerprint } from '../../src/query/inbox/activity.js';
 import { addEnds } from '../../src/query/inbox/outcomes.js';
 import { getRejectionAdvice, readRejections } from '../../src/query/inbox/rejected-webhooks.js';
 import { describeRejection, findTroubles } from '../../src/query/inbox/troubles.js';
@@ -178,11 +178,11 @@ test('a refusal of the app is reported once, with its error, and not again as pa
   });
 });
 
-test('the pulse changes with jobs that end or start', async () => {
+test('the fingerprint changes with jobs that end or start', async () => {
   const filled = await openMirror();
-  const pulses = [await readPulse(filled.reader, NOON)];
+  const fingerprints = [await readStateFingerprint(filled.reader, NOON)];
   await addJob(filled, 9);
-  pulses.push(await readPulse(filled.reader, NOON));
+  fingerprints.push(await readStateFingerprint(filled.reader, NOON));
   const states = [
     { state: 'done', finished_at: minutesAgo(3) },
     { state: 'failed', finished_at: minutesAgo(2) },
@@ -190,9 +190,9 @@ test('the pulse changes with jobs that end or start', async () => {
   ];
   for (const [index, state] of states.entries()) {
     await addJob(filled, index + 1, state);
-    pulses.push(await readPulse(filled.reader, NOON));
+    fingerprints.push(await readStateFingerprint(filled.reader, NOON));
   }
-  expect(new Set(pulses).size).toBe(5);
+  expect(new Set(fingerprints).size).toBe(5);
 });
 
 test('a partial read states when its unread lists are retried', async () => {

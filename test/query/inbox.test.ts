@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
+import { readActivity, readProcesses, readStateFingerprint } from '../../src/query/inbox/activity.js';
 import {
   findMostDuplicated,
   countStoredRecords,
@@ -92,16 +92,16 @@ test('an unread delivery waits since its arrival, even if the schedule had enque
   expect(delayed).toMatchObject([{ since: came, deliveryId: id }]);
 });
 
-test('the pulse changes with a delivery but not with a heartbeat', async () => {
+test('the fingerprint changes with a delivery but not with a heartbeat', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, inbox, clock } = filled;
   const self = { role: 'receive', host: 'here', pid: 7, startedAt: clock.at } as const;
   await inbox.heartbeat(self);
-  const before = await readPulse(reader, clock.at);
+  const before = await readStateFingerprint(reader, clock.at);
   await inbox.heartbeat(self);
-  expect(await readPulse(reader, clock.at)).toBe(before);
+  expect(await readStateFingerprint(reader, clock.at)).toBe(before);
   await deliver(filled);
-  expect(await readPulse(reader, clock.at)).not.toBe(before);
+  expect(await readStateFingerprint(reader, clock.at)).not.toBe(before);
 });
 
 test('rejected webhooks are summed over minutes, most frequent first, and are a fault until a genuine one arrives', async () => {

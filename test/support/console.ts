@@ -13,7 +13,7 @@ import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople, type ListenOptions } from '../../src/webhook/http-listener.js';
-import { readPulse } from '../../src/query/inbox/activity.js';
+import { readStateFingerprint } from '../../src/query/inbox/activity.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { NOON, temporaryInbox } from './inbox.js';
 import { openMirror, type SqliteMirror } from './mirror/open.js';
@@ -64,7 +64,7 @@ export async function visitConsole(
   const onFailure = (fault: unknown) => void faults.push(fault);
   const readers = createReaderPool(open);
   const liveUpdates = createLiveUpdates({
-    readState: () => readers.withReader(reader => readPulse(reader, now())),
+    readState: () => readers.withReader(reader => readStateFingerprint(reader, now())),
     onFailure: onFailure,
     intervalMs: 10,
   });

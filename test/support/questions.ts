@@ -53,7 +53,7 @@ import { type Change, parseChange } from '../../src/text/describe-change.js';
 import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
 import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
-import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
+import { readActivity, readProcesses, readStateFingerprint } from '../../src/query/inbox/activity.js';
 import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
@@ -349,8 +349,8 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     },
   ),
   readSyncsOfJob: forEachItem([1, 2, 3], (reader, jobId) => inbox.readSyncsOfJob(reader, ONE, jobId)),
-  readPulse: forEachItem([0, NOW], async (reader, now) =>
-    (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
+  readStateFingerprint: forEachItem([0, NOW], async (reader, now) =>
+    (await readStateFingerprint(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
   sumRejected: forEachItem(SINCE, causes.sumRejected),
   readRejections: forEachItem([0, NOW, NOON], causes.readRejections),

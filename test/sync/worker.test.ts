@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { PARTIAL_READ, createInstallationJob } from '../../src/inbox/job.js';
+import { PARTIAL_READ_PREFIX, createInstallationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import {
@@ -467,14 +467,14 @@ test('the first success after an outage retries failed jobs first, once, and log
   };
   expect(await runJob('i1', 'read')).toBe(1);
   expect(await runJob('i2', 'read')).toBe(1);
-  expect(await runJob('i3', `${PARTIAL_READ}: members failed (503)`)).toBe(1);
+  expect(await runJob('i3', `${PARTIAL_READ_PREFIX}: members failed (503)`)).toBe(1);
   expect(messages).not.toContain('registry recovered; retrying failed jobs first');
   expect(messages).toContain('job done');
   failedJobs = 2;
   expect(await runJob('i4', 'read')).toBe(2);
-  await runJob('i5', `${PARTIAL_READ}: members failed (503)`);
+  await runJob('i5', `${PARTIAL_READ_PREFIX}: members failed (503)`);
   expect(await runJob('i6', 'read', 1_000)).toBe(3);
-  await runJob('i7', `${PARTIAL_READ}: members failed (503)`, 1_000);
+  await runJob('i7', `${PARTIAL_READ_PREFIX}: members failed (503)`, 1_000);
   expect(await runJob('i8', 'read', 1_000)).toBe(3);
   expect(messages).toContain('registry recovered; retrying failed jobs first');
 });

@@ -4,7 +4,7 @@ import { createLabelLimiter, replaceUnknownValue } from './metric-labels.js';
 const PREFIX = 'carbon_mirror_';
 
 /** Heartbeats and waiting jobs at one instant. Instants are epoch milliseconds. */
-interface PulseSample {
+interface InboxSample {
   /** When the sample was taken. */
   readonly at: number;
   /** The latest heartbeat of each role. */
@@ -237,7 +237,7 @@ export function createMetrics(knownEvents: readonly string[]) {
       rows.inc({ resource: limitLabel('resource', resource), change }, count),
     countDrift: (resource: string, count: number): void =>
       drift.inc({ resource: limitLabel('resource', resource) }, count),
-    setPulse: ({ at, seenAt, oldestDueAt }: PulseSample): void => {
+    setInboxStatus: ({ at, seenAt, oldestDueAt }: InboxSample): void => {
       for (const [role, heartbeatAt] of Object.entries(seenAt)) heartbeats.set({ role }, heartbeatAt / 1000);
       oldestDueJob.set(oldestDueAt === null ? 0 : Math.max(0, at - oldestDueAt) / 1000);
     },

@@ -2,7 +2,7 @@ import type { WarehouseCounts, Warehouse } from '../../query/available.js';
 import { getOrganizationName } from '../../query/coverage.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
-import { readPulse } from '../../query/inbox/activity.js';
+import { readStateFingerprint } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
@@ -46,7 +46,7 @@ export function createNowPage(): ConsolePage {
       const origin = await readOrigin(reader);
       const overview = await readOverview(reader, now, async snapshot => {
         // The sums are read again after any change of the mirror.
-        const key = `${getRowLimit(query)} ${await readPulse(snapshot, now)}`;
+        const key = `${getRowLimit(query)} ${await readStateFingerprint(snapshot, now)}`;
         const organizationLimit = getRowLimit(query, MAX_ORGANIZATIONS);
         return await sumsCache(now, key, () => readSums(snapshot, organizationLimit, getRowLimit(query)));
       });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { PARTIAL_READ } from '../../inbox/job.js';
+import { PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
@@ -151,7 +151,7 @@ const FAILED = selectJobs('failed').where(eb =>
           ]),
         )
         .where('later.outcome', 'not in', ['merged', 'overtaken'])
-        .where('later.outcome', 'not like', `${PARTIAL_READ}%`),
+        .where('later.outcome', 'not like', `${PARTIAL_READ_PREFIX}%`),
     ),
   ),
 );
@@ -212,10 +212,10 @@ const NEWEST = queryBuilder.selectNoFrom(eb => [
 ]);
 
 /**
- * Returns a text that changes whenever a row, a sync, a delivery or a job changes, or when a process starts or stops. It does not
- * change with each heartbeat.
+ * Returns a text that changes whenever a row, a sync, a delivery or a job changes, or when a process starts or stops. Heartbeats
+ * do not change it.
  */
-export async function readPulse(reader: Reader, now: number): Promise<string> {
+export async function readStateFingerprint(reader: Reader, now: number): Promise<string> {
   const newest = Object.values(await readOne(reader, NEWEST));
   const processes = [
     await readProcessState(reader, 'work', now),

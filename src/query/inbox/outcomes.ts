@@ -1,4 +1,4 @@
-import { PARTIAL_READ } from '../../inbox/job.js';
+import { PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import { splitWords } from '../../resources/entry.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -108,7 +108,7 @@ function findRetryTime(row: Row, retries: readonly RetryJob[]): string | null {
 }
 
 function isPartial({ outcome }: Row): boolean {
-  return typeof outcome === 'string' && outcome.startsWith(PARTIAL_READ);
+  return typeof outcome === 'string' && outcome.startsWith(PARTIAL_READ_PREFIX);
 }
 
 /** Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse". */

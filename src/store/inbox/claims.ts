@@ -15,20 +15,17 @@ import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
-import type { JobSteps, Queue, QueuedJob, TakenJob } from './job-steps.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
+import type { JobSteps, QueueSnapshot, QueuedJob, ClaimedJobRow } from './job-steps.js';
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;
-type LeaseStart = AtTime & { readonly leaseMs: number };
+type LeaseStart = NowParam & { readonly leaseMs: number };
 
-/**
- * A claim chooses among this many of the oldest due jobs of each priority, beside those that it has slots for. Later jobs are
- * considered once these are claimed.
- */
-const CANDIDATES = 32;
-/** Further chosen jobs that a claim may take instead of those that another worker claims at the same time. */
+/** A claim chooses among the oldest due jobs of each priority: one for each slot, and this many more. */
+const EXTRA_CANDIDATES = 32;
+/** Jobs chosen beyond the slots. They replace jobs that another worker claims at the same time. */
 const SPARE_JOBS = 16;
-/** How often one claim tries again because other workers were faster. */
+/** Limits the rounds of one claim. Another round follows if other workers were faster. */
 const MAX_ROUNDS = 5;
 
 const own = named('inbox.jobs');
@@ -36,14 +33,15 @@ const job = named('inbox.jobs', 'job');
 
 const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<LeaseStart>) => fn.addMs(fn.clock(now), leaseMs);
 
-/** A lease that is too long was given by a clock that was ahead. */
+/** Shortens leases that a fast clock made too long. */
 const SHORTEN_LEASES = prepared(
   ({ fn }, params: Params<LeaseStart>) =>
     sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = ${leaseEnd(fn, params)} WHERE ${own.id} IN (
       SELECT ${job.id} FROM ${job()} WHERE ${job.state} = 'running' AND ${job.claimed_until} > ${leaseEnd(fn, params)}
       ${fn.forUpdateSkipLocked('job')})`,
 );
-const FAIL_WORN_OUT = prepared(({ fn }, params: Params<AtTime>) => {
+/** Fails jobs without attempts left. */
+const FAIL_EXHAUSTED = prepared(({ fn }, params: Params<NowParam>) => {
   const now = fn.clock(params.now);
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'failed', ${own.finished_at} = ${now}, ${own.claimed_until} = NULL,
       ${own.error_or_pause_code} = CASE ${own.state} WHEN 'running' THEN 'never_finished' ELSE ${own.error_or_pause_code} END,
@@ -58,7 +56,7 @@ const FAIL_WORN_OUT = prepared(({ fn }, params: Params<AtTime>) => {
 const claimRef = jsonRelation('ref', { job_id: 'int', claim_number: 'int' });
 type ClaimRefs = { readonly refs: Table };
 
-/** Locks jobs, and the waiting jobs that they may merge into, in the order of their keys, as requests for jobs do. */
+/** Locks jobs and the waiting jobs that they may merge into. Requests for jobs use the same order, which prevents deadlocks. */
 const LOCK_CLAIMS = prepared(({ fn }, { refs }: Params<ClaimRefs>) => {
   const { job_id: jobId } = claimRef.columns;
   const upcoming = named('inbox.jobs', 'upcoming');
@@ -76,7 +74,7 @@ const RENEW = prepared(({ fn }, params: Params<LeaseStart & ClaimRefs>) => {
     WHERE ${own.id} = ${jobId} AND ${own.claim} = ${claim} AND ${own.state} = 'running' RETURNING ${select({ claim: own.claim })}`;
 });
 
-/** The job still runs under this claim. */
+/** Returns the condition that a job still runs under a claim. */
 export const isClaimed = ({ id, claim }: Params<ClaimRef>) =>
   sql`${own.id} = ${id} AND ${own.claim} = ${claim} AND ${own.state} = 'running'`;
 
@@ -122,7 +120,7 @@ const ALLOCATE_NUMBER = prepared(({ db }) =>
     .returning('last'),
 );
 
-/** Returns a statement that locks several claimed jobs in a fixed order; null for fewer than two, which need no order. */
+/** Returns a statement that locks claimed jobs in a fixed order. Returns null for fewer than two jobs, which need no order. */
 export function lockClaims(refs: readonly ClaimRef[]) {
   return refs.length < 2 ? null : LOCK_CLAIMS({ refs: toTable(refs) });
 }
@@ -131,17 +129,18 @@ function toTable(refs: readonly ClaimRef[]): Table {
   return claimRef.toTable(refs.map(({ id, claim }) => ({ job_id: id, claim_number: claim })));
 }
 
-function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: Queue): boolean {
+function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: QueueSnapshot): boolean {
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
 
-function hasLongLease({ jobs, now }: Queue, leaseMs: number): boolean {
-  const longest = Date.parse(now) + leaseMs;
-  return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > longest);
+/** Returns whether a lease ends later than one that begins now, because a fast clock wrote it. */
+function hasTooLongLease({ jobs, now }: QueueSnapshot, leaseMs: number): boolean {
+  const latestEnd = Date.parse(now) + leaseMs;
+  return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > latestEnd);
 }
 
-/** Counts the running jobs of each installation whose lease is valid. */
-function countByInstallation(queue: Queue): Map<string, number> {
+/** Counts the running jobs of each installation. Leaves out jobs whose lease expired. */
+function countRunningJobs(queue: QueueSnapshot): Map<string, number> {
   const counts = new Map<string, number>();
   for (const each of queue.jobs) {
     const { state, installationId } = each;
@@ -151,37 +150,38 @@ function countByInstallation(queue: Queue): Map<string, number> {
   return counts;
 }
 
+/** Creates the part of an inbox through which workers claim jobs. */
 export function createClaims(
   { commit, now }: Pick<InboxDatabase, 'commit' | 'now'>,
-  { readQueue, takeJobs }: Pick<JobSteps, 'readQueue' | 'takeJobs'>,
+  { readQueue, claimJobs }: Pick<JobSteps, 'readQueue' | 'claimJobs'>,
 ): Claims {
-  /** Claims jobs once. Reads before it writes: if nothing can be claimed, nobody waits for a lock. */
+  /** Runs one round of a claim. Reads first, so that no lock is taken if no job can be claimed. */
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
-    const queue = await readQueue(CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
+    const queue = await readQueue(EXTRA_CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
     const due = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
     const slotsFor = (part: Part) => (due(part).length === 0 ? 0 : slotsIn(parts, part));
     const slots = { data: slotsFor('data'), certificates: slotsFor('certificates') };
-    const taken = { data: queue.last, certificates: queue.last + slots.data };
-    const runningCounts = countByInstallation(queue);
+    const earlierClaims = { data: queue.highestClaim, certificates: queue.highestClaim + slots.data };
+    const runningCounts = countRunningJobs(queue);
     const choose = (part: Part) =>
       slots[part] === 0
         ? []
-        : chooseJobs(due(part), runningCounts, taken[part]).slice(0, slots[part] + SPARE_JOBS);
+        : chooseJobs(due(part), runningCounts, earlierClaims[part]).slice(0, slots[part] + SPARE_JOBS);
     const chosen = { data: choose('data'), certificates: choose('certificates') };
     const wanted = PARTS.reduce((sum, part) => sum + Math.min(slots[part], chosen[part].length), 0);
-    const hasWornOut = PARTS.some(
+    const hasExhausted = PARTS.some(
       part => slots[part] > 0 && due(part).some(({ attempts }) => attempts >= MAX_ATTEMPTS),
     );
-    if (wanted === 0 && !hasWornOut) return { jobs: [], queue, isComplete: true };
+    if (wanted === 0 && !hasExhausted) return { jobs: [], queue, isComplete: true };
     const repairs = [
-      hasLongLease(queue, leaseMs) ? SHORTEN_LEASES({ now: now(), leaseMs }) : null,
-      hasWornOut ? FAIL_WORN_OUT({ now: now() }) : null,
+      hasTooLongLease(queue, leaseMs) ? SHORTEN_LEASES({ now: now(), leaseMs }) : null,
+      hasExhausted ? FAIL_EXHAUSTED({ now: now() }) : null,
     ];
     if (repairs.some(repair => repair !== null)) await commit(...repairs);
     const jobs =
       wanted === 0
         ? []
-        : await takeJobs(
+        : await claimJobs(
             PARTS.map(part => ({ slots: slots[part], ids: chosen[part] })),
             leaseMs,
           );
@@ -189,9 +189,9 @@ export function createClaims(
   }
 
   return {
-    /** Claims again if other workers claimed some of the chosen jobs at the same time. */
+    /** Runs another round if other workers claimed some of the chosen jobs at the same time. */
     claim: async ({ parts, leaseMs }) => {
-      const claimed: TakenJob[] = [];
+      const claimed: ClaimedJobRow[] = [];
       for (let round = 1; ; round += 1) {
         const free = parts.map(({ part, slots }) => ({
           part,
@@ -199,7 +199,7 @@ export function createClaims(
         }));
         const { jobs, queue, isComplete } = await claimOnce(free, leaseMs);
         claimed.push(...jobs);
-        if (isComplete || round === MAX_ROUNDS) return toResult(claimed, queue, parts, leaseMs);
+        if (isComplete || round === MAX_ROUNDS) return toClaimResult(claimed, queue, parts, leaseMs);
       }
     },
     renew: async (refs, leaseMs) => {
@@ -230,10 +230,13 @@ function slotsIn(parts: ClaimRequest['parts'], part: Part): number {
   return parts.find(each => each.part === part)?.slots ?? 0;
 }
 
-/** `queue` is the state before the claim: the claimed jobs no longer wait, but others may. */
-function toResult(
-  claimed: readonly TakenJob[],
-  queue: Queue,
+/**
+ * Computes when to claim again. `queue` was read before the claim and still contains the claimed jobs, so `moreMayWait` may be
+ * true although no job is left.
+ */
+function toClaimResult(
+  claimed: readonly ClaimedJobRow[],
+  queue: QueueSnapshot,
   parts: ClaimRequest['parts'],
   leaseMs: number,
 ): ClaimResult {
@@ -250,7 +253,7 @@ function toResult(
   };
 }
 
-function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: TakenJob): ClaimedJob {
+function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: ClaimedJobRow): ClaimedJob {
   return {
     ...row,
     claim: claim ?? 0,

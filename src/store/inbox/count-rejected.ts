@@ -3,14 +3,14 @@ import type { InboxPort } from '../../inbox/port.js';
 import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejection.js';
 import { insertFrom, named, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-type Rejections = AtTime & {
+type Rejections = NowParam & {
   readonly reason: string;
   readonly status: number;
   readonly headerPrefix: string;
   readonly rejected: number;
-  /** From now to the newest rejection; negative. */
+  /** The time from now to the newest rejection; never positive. */
   readonly offsetMs: number;
 };
 
@@ -19,7 +19,7 @@ const stored = named('inbox.rejected_webhooks', 'stored');
 const given = named('inbox.rejected_webhooks', 'given');
 const excluded = named('inbox.rejected_webhooks', 'excluded');
 
-/** One process counts at a time, because the number of rows of a minute decides what the next row is. */
+/** Only one process counts at a time, because the number of rows of a minute decides whether another prefix gets a row. */
 const LOCK_COUNTS = prepared(({ fn }) => fn.lockByName('inbox.rejected_webhooks'));
 const ADD_COUNT = prepared(({ fn }, params: Params<Rejections>) => {
   const { now, offsetMs, reason, status, headerPrefix, rejected } = params;
@@ -56,7 +56,7 @@ const TRIM = prepared(
       SELECT ${own.minute} FROM ${own()} ORDER BY ${own.minute} DESC LIMIT 1 OFFSET ${MAX_REJECTED_ROWS})`,
 );
 
-/** Adds counts of rejected webhooks to the rows of their minutes. */
+/** Creates the function that adds rejected webhooks to the rows of their minutes. */
 export function createCountRejected({ commit, now }: InboxDatabase): InboxPort['countRejected'] {
   return async counts => {
     if (counts.length === 0) return;

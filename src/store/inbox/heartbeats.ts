@@ -4,16 +4,16 @@ import {
   HEARTBEAT_INTERVAL_MS,
   type ProcessIdentity,
   type ProcessRole,
-  type InboxPulse,
+  type InboxStatus,
 } from '../../inbox/process.js';
 import { PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-type Heartbeat = AtTime & {
+type Heartbeat = NowParam & {
   readonly id: number;
   readonly role: ProcessRole;
   readonly host: string;
@@ -51,14 +51,14 @@ const INSERT_SELF = prepared(({ fn }, params: HeartbeatParams) => {
 });
 /** Removes old processes, but keeps the last one of each role. */
 const REMOVE_OLD = prepared(
-  ({ fn }, { now }: Params<AtTime>) =>
+  ({ fn }, { now }: Params<NowParam>) =>
     sqlStatement`DELETE FROM ${own()} WHERE ${own.id} IN (
       SELECT ${stored.id} FROM ${stored()} WHERE ${stored.seen_at} < ${fn.addMs(fn.clock(now), sql.lit(-PROCESS_RETENTION_MS))}
         AND EXISTS (SELECT 1 FROM ${later()} WHERE ${later.role} = ${stored.role}
           AND (${later.seen_at}, ${later.id}) > (${stored.seen_at}, ${stored.id}))
       ${fn.forUpdateSkipLocked('stored')})`,
 );
-const READ_PULSE = prepared(({ fn }, params: Params<AtTime>) => {
+const READ_STATUS = prepared(({ fn }, params: Params<NowParam>) => {
   const now = fn.clock(params.now);
   const soon = fn.addMs(now, sql.lit(HEARTBEAT_INTERVAL_MS));
   const lastSeen = (role: ProcessRole) =>
@@ -78,32 +78,35 @@ const READ_PULSE = prepared(({ fn }, params: Params<AtTime>) => {
   })}`;
 });
 
-/** Each process has one row: inserted with its first heartbeat, then updated; inserted again if an older inbox was restored. */
+/**
+ * Creates the part of an inbox that stores heartbeats. Each process has one row. A heartbeat inserts the row if it is missing,
+ * because the heartbeat is the first one or an older inbox was restored.
+ */
 export function createHeartbeats({
   read,
   commit,
   now,
-}: InboxDatabase): Pick<InboxPort, 'heartbeat' | 'readPulse'> {
+}: InboxDatabase): Pick<InboxPort, 'heartbeat' | 'readStatus'> {
   let id = 0;
   return {
     heartbeat: async ({ startedAt, role, host, pid }: ProcessIdentity) => {
       const at = { now: now() };
       const heartbeat = { ...at, id, role, host, pid, startedAt: formatInstant(startedAt) };
-      const [updated, inserted, , [pulse]] = await commit(
+      const [updated, inserted, , [status]] = await commit(
         UPDATE_SELF(heartbeat),
         INSERT_SELF(heartbeat),
         REMOVE_OLD(at),
-        READ_PULSE(at),
+        READ_STATUS(at),
       );
       id = [...updated, ...inserted][0]?.id ?? 0;
-      return toPulse(pulse);
+      return toInboxStatus(status);
     },
-    readPulse: async () => toPulse((await read(READ_PULSE({ now: now() })))[0][0]),
+    readStatus: async () => toInboxStatus((await read(READ_STATUS({ now: now() })))[0][0]),
   };
 }
 
-function toPulse(row: ResultRow<typeof READ_PULSE> | undefined): InboxPulse {
-  if (row === undefined) throw new Error('expected the pulse of an inbox, got none');
+function toInboxStatus(row: ResultRow<typeof READ_STATUS> | undefined): InboxStatus {
+  if (row === undefined) throw new Error('expected the status of an inbox, got none');
   const { at, claims, receive, work, dueAt } = row;
   return {
     at: Date.parse(at),

@@ -3,11 +3,11 @@ import type { Batch } from '../statement.js';
 /** The database of an inbox. */
 export interface InboxDatabase {
   readonly read: Batch;
-  /** A whole transaction in one message: no statement can use the rows of another. */
+  /** Runs a whole transaction as one message, so no statement can use the rows of another. */
   readonly commit: Batch;
-  /** The time of the clock; null if the clock of the database is used. */
+  /** Returns the current time. Returns null if statements use the clock of the database. */
   readonly now: () => string | null;
 }
 
-/** The time that a statement is given; null for the clock of the database. */
-export type AtTime = { readonly now: string | null };
+/** The current time as a parameter of a statement; null for the clock of the database. */
+export type NowParam = { readonly now: string | null };

@@ -5,15 +5,15 @@ import {
   MAX_SEARCHED_DELIVERIES,
   toDeliveryPage,
 } from '../../inbox/delivery.js';
-import { findFirstAnsweredJobId, INSTALLATION_JOB, JOB_STATES } from '../../inbox/job.js';
+import { findLowestAnsweredJobId, INSTALLATION_JOB, JOB_STATES } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-type Queries = Pick<
+type InboxQueries = Pick<
   InboxPort,
   | 'countJobs'
   | 'listPendingInstallations'
@@ -27,8 +27,8 @@ const job = named('inbox.jobs', 'job');
 const done = named('inbox.jobs', 'done');
 const delivery = named('inbox.deliveries', 'delivery');
 
-/** The jobs that are not done. Each state is read by its own index. */
-function openJobs(...columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+/** Selects columns of the jobs that are not done. Each state is read through its own index. */
+function selectUnfinishedJobs(...columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   const inEachState = JOB_STATES.filter(state => state !== 'done').map(
     state => sql`SELECT ${sql.join(columns)} FROM ${job()} WHERE ${job.state} = ${state}`,
   );
@@ -44,7 +44,7 @@ const COUNT_JOBS = prepared(() => {
     paused: countIn('paused'),
     failed: countIn('failed'),
     oldestRunAt: sql<string | null>`min(${job.run_at}) FILTER (WHERE ${job.state} = 'waiting')`,
-  })} FROM ${openJobs(job.state, job.run_at)}`;
+  })} FROM ${selectUnfinishedJobs(job.state, job.run_at)}`;
 });
 /** Leaves out a failed job if a later job of the installation is done. */
 const LIST_PENDING_INSTALLATIONS = prepared(
@@ -52,7 +52,7 @@ const LIST_PENDING_INSTALLATIONS = prepared(
     sqlStatement`SELECT ${select({
       id: sql<string>`${job.installation_id}`,
       organizationId: sql<string | null>`max(${job.organization_id})`,
-    })} FROM ${openJobs(job.kind, job.state, job.installation_id, job.organization_id, job.started_at)}
+    })} FROM ${selectUnfinishedJobs(job.kind, job.state, job.installation_id, job.organization_id, job.started_at)}
     WHERE ${job.kind} = ${INSTALLATION_JOB} AND ${job.installation_id} IS NOT NULL AND NOT EXISTS (
       SELECT 1 FROM ${done()}
       WHERE ${job.state} = 'failed' AND ${done.installation_id} = ${job.installation_id} AND ${done.kind} = ${job.kind}
@@ -88,8 +88,8 @@ const FIND_NEWEST = prepared(({ db }, { installationId, firstJobId, jobId }: Par
 
 type DeliveryRange = { readonly since: string; readonly until: string; readonly afterId: number };
 /**
- * Uses the index of arrival alone and merges as it reads: an index by installation would cost the receiver a fifth of its
- * throughput, and twice as many bytes in the log.
+ * Reads the deliveries of all installations through the index by arrival. An index by installation would cost the receiver a
+ * fifth of its throughput, and double the bytes in the log.
  */
 const LIST_DELIVERIES = prepared((_, { since, until, afterId }: Params<DeliveryRange>) => {
   const own = named('inbox.deliveries');
@@ -114,8 +114,8 @@ const arrivalQuery = jsonRelation('query', {
   since: 'instant',
   event: 'text',
 });
-type ArrivalQueries = AtTime & { readonly installationId: string; readonly queries: Table };
-/** Uses the index of arrival. */
+type ArrivalQueries = NowParam & { readonly installationId: string; readonly queries: Table };
+/** Uses the index by arrival. */
 const HAVE_ARRIVED = prepared(({ fn }, { now, installationId, queries }: Params<ArrivalQueries>) => {
   const { position, rowsFrom, since, event } = arrivalQuery.columns;
   const hasArrived = sql<number>`CASE WHEN EXISTS (SELECT 1 FROM ${delivery()}
@@ -126,7 +126,8 @@ const HAVE_ARRIVED = prepared(({ fn }, { now, installationId, queries }: Params<
   return sqlStatement`SELECT ${select({ hasArrived })} FROM ${arrivalQuery.from(fn, queries)} ORDER BY ${position}`;
 });
 
-export function createQueries({ read, now }: InboxDatabase): Queries {
+/** Creates the part of an inbox that only reads. */
+export function createInboxQueries({ read, now }: InboxDatabase): InboxQueries {
   return {
     countJobs: async () => {
       const [[counts]] = await read(COUNT_JOBS());
@@ -136,7 +137,7 @@ export function createQueries({ read, now }: InboxDatabase): Queries {
     listPendingInstallations: async () => (await read(LIST_PENDING_INSTALLATIONS()))[0],
     listSignedTexts: async (afterId, limit) => (await read(LIST_TEXTS({ afterId, limit })))[0],
     findNewestDelivery: async ({ id, installationId, trigger }) => {
-      const firstJobId = findFirstAnsweredJobId({ id, trigger });
+      const firstJobId = findLowestAnsweredJobId({ id, trigger });
       if (installationId === null || firstJobId === null) return null;
       const [[newest]] = await read(FIND_NEWEST({ installationId, firstJobId, jobId: id }));
       return newest?.id ?? null;

@@ -3,17 +3,18 @@ import { createClaims } from './claims.js';
 import type { InboxDatabase } from './inbox-database.js';
 import type { JobSteps } from './job-steps.js';
 import { createRetention } from './retention.js';
-import { createQueries } from './inbox-queries.js';
+import { createInboxQueries } from './inbox-queries.js';
 import { createOrders } from './orders.js';
 import { createSettlements } from './settle-jobs.js';
 import { createTokenStore } from './tokens.js';
 
-type EngineSteps = Pick<
+/** The operations that each engine implements itself. */
+type EngineOperations = Pick<
   InboxPort,
   | 'store'
   | 'countRejected'
   | 'heartbeat'
-  | 'readPulse'
+  | 'readStatus'
   | 'findWriteObstacle'
   | 'close'
   | 'enqueue'
@@ -21,36 +22,36 @@ type EngineSteps = Pick<
   | 'watch'
 >;
 
-/** Creates an inbox. `wake` is called after this process has requested work. */
+/** Creates an inbox. Calls `notifyWatchers` after each operation that may have requested a job. */
 export function createInboxStore(
   database: InboxDatabase,
-  steps: JobSteps,
-  own: EngineSteps,
-  wake: () => void,
+  jobSteps: JobSteps,
+  operations: EngineOperations,
+  notifyWatchers: () => void,
 ): InboxPort {
-  function andWake<Input, Result>(request: (input: Input) => Promise<Result>): typeof request {
+  function withNotification<Input, Result>(operation: (input: Input) => Promise<Result>): typeof operation {
     return async input => {
-      const result = await request(input);
-      wake();
+      const result = await operation(input);
+      notifyWatchers();
       return result;
     };
   }
 
   const orders = createOrders(database);
-  const { settle, retryFailed, prioritizeFailed } = createSettlements(database, steps);
+  const { settle, retryFailed, prioritizeFailed } = createSettlements(database, jobSteps);
   return {
-    ...own,
-    ...createClaims(database, steps),
+    ...operations,
+    ...createClaims(database, jobSteps),
     ...createRetention(database),
-    ...createQueries(database),
+    ...createInboxQueries(database),
     tokens: createTokenStore(database),
     ...orders,
     settle,
-    store: andWake(own.store),
-    enqueue: andWake(own.enqueue),
-    enqueueOnce: andWake(own.enqueueOnce),
-    placeOrder: andWake(orders.placeOrder),
-    retryFailed: andWake(retryFailed),
-    prioritizeFailed: andWake(prioritizeFailed),
+    store: withNotification(operations.store),
+    enqueue: withNotification(operations.enqueue),
+    enqueueOnce: withNotification(operations.enqueueOnce),
+    placeOrder: withNotification(orders.placeOrder),
+    retryFailed: withNotification(retryFailed),
+    prioritizeFailed: withNotification(prioritizeFailed),
   };
 }

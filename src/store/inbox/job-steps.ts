@@ -3,7 +3,7 @@ import type { Tables } from '../contract/tables.js';
 
 type Job = Tables['inbox.jobs'];
 
-/** A job that matters to a claim. */
+/** A job that a claim may choose or must take into account. */
 export interface QueuedJob {
   readonly id: number;
   readonly part: Part;
@@ -19,17 +19,17 @@ export interface QueuedJob {
   readonly lastStartedAt: string | null;
 }
 
-/** The jobs that matter to a claim, at one instant. */
-export interface Queue {
+/** The state of the queue when a claim began. */
+export interface QueueSnapshot {
   readonly now: string;
-  /** The highest claim number. */
-  readonly last: number;
-  /** The running jobs, the oldest due jobs that no running job excludes, and the next jobs that become due. */
+  /** The highest claim number so far. */
+  readonly highestClaim: number;
+  /** The running jobs, the oldest due jobs that no running job excludes, and the jobs that become due next. */
   readonly jobs: readonly QueuedJob[];
 }
 
-/** A job that was just claimed, as it is stored. */
-export interface TakenJob {
+/** The database row of a job that was just claimed. */
+export interface ClaimedJobRow {
   readonly id: number;
   readonly claim: number | null;
   readonly kind: string;
@@ -45,11 +45,11 @@ export interface TakenJob {
   readonly createdAt: string;
 }
 
-/** The jobs of one part that a claim chose. */
+/** The jobs of one part that are to be claimed. */
 export interface ChosenJobs {
-  /** How many claim numbers are reserved for the part, and how many jobs are claimed at most. */
+  /** The maximum number of jobs to claim. As many claim numbers are reserved. */
   readonly slots: number;
-  /** In the order in which they are claimed. */
+  /** The ids of the jobs, in the order in which they are claimed. */
   readonly ids: readonly number[];
 }
 
@@ -58,19 +58,19 @@ export interface FinishedJob {
   readonly id: number;
   readonly claim: number;
   readonly outcome: string;
-  /** Whether earlier jobs with the same key and outcome are removed, if the schedule requested them. */
+  /** Whether earlier scheduled jobs with the same key and outcome are removed. */
   readonly replacesEarlier: boolean;
 }
 
-/** The frequent steps of the inbox. Each engine does them in its own way, with the same results. */
+/** The frequent steps of claiming and ending jobs. Each engine implements them in its own way, with the same results. */
 export interface JobSteps {
   /** Reads at most `limit` due jobs of each priority and part. */
-  readonly readQueue: (limit: number) => Promise<Queue>;
+  readonly readQueue: (limit: number) => Promise<QueueSnapshot>;
   /**
-   * Reserves claim numbers for all slots, and claims the first chosen jobs of each part that are still due and that no job
-   * excludes by now. Skips jobs that another transaction has locked.
+   * Reserves claim numbers for all slots, and claims chosen jobs of each part. Skips jobs that are no longer due, jobs that a
+   * running job excludes by now, and jobs that another transaction has locked.
    */
-  readonly takeJobs: (parts: readonly ChosenJobs[], leaseMs: number) => Promise<readonly TakenJob[]>;
-  /** Records that jobs are done. Returns the claims of those that still ran. Null if the engine has no faster way. */
+  readonly claimJobs: (parts: readonly ChosenJobs[], leaseMs: number) => Promise<readonly ClaimedJobRow[]>;
+  /** Ends jobs that are done. Returns the claims that were still valid. Null if the engine has no faster way. */
   readonly finishJobs: ((jobs: readonly FinishedJob[]) => Promise<readonly number[]>) | null;
 }

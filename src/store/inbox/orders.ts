@@ -9,7 +9,7 @@ import {
 } from '../../inbox/order.js';
 import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
 const own = named('inbox.orders');
 const other = named('inbox.orders', 'other');
@@ -32,7 +32,7 @@ const ORDER_CELLS = {
   sentAt: own.sent_at,
 };
 
-type Placement = AtTime & {
+type OrderValues = NowParam & {
   readonly key: string;
   readonly actor: string | null;
   readonly action: NewOrder['action'];
@@ -45,7 +45,7 @@ type Placement = AtTime & {
   readonly reason: string | null;
   readonly comment: string | null;
 };
-const INSERT_ORDER = prepared(({ fn }, params: Params<Placement>) => {
+const INSERT_ORDER = prepared(({ fn }, params: Params<OrderValues>) => {
   const insert = insertFrom(
     'inbox.orders',
     {
@@ -70,10 +70,10 @@ const INSERT_ORDER = prepared(({ fn }, params: Params<Placement>) => {
   return sqlStatement`${insert} ON CONFLICT (${own.key}) DO NOTHING`;
 });
 
-type JobRequest = AtTime & { readonly dedupeKey: string; readonly payload: string };
+type JobRequest = NowParam & { readonly dedupeKey: string; readonly payload: string };
 /**
- * The job names no organization, so it never waits for a read of the organization: a reservation ends after ten minutes. It is
- * stored once, even if the order is posted again after the job was done.
+ * The job names no organization, so that it never waits for a read of the organization: a reservation lasts only ten minutes.
+ * The job is stored once, even if the order is posted again after the job was done.
  */
 const INSERT_JOB = prepared(({ fn }, { now, dedupeKey, payload }: Params<JobRequest>) =>
   insertFrom(
@@ -109,7 +109,7 @@ const READ_ORDER = prepared(
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
 const EXPIRED = 'No worker began this order within ten minutes. Nothing was done.';
-const EXPIRE = prepared(({ fn }, params: Params<AtTime & OrderKey>) => {
+const EXPIRE = prepared(({ fn }, params: Params<NowParam & OrderKey>) => {
   const now = fn.clock(params.now);
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'refused', ${own.finished_at} = ${now}, ${own.result} = ${sql.lit(EXPIRED)}
     WHERE ${own.key} = ${params.key} AND ${own.state} = 'waiting'
@@ -117,10 +117,10 @@ const EXPIRE = prepared(({ fn }, params: Params<AtTime & OrderKey>) => {
     RETURNING ${select({ id: own.id })}`;
 });
 
-type Start = OrderKey & { readonly sentAt: string };
-/** Leaves the order waiting while another order is sent whose result could be taken for the result of this one. */
+type OrderStart = OrderKey & { readonly sentAt: string };
+/** Leaves an order waiting while another order is being sent whose result could be mistaken for the result of this order. */
 const START = prepared(
-  ({ fn }, { key, sentAt }: Params<Start>) =>
+  ({ fn }, { key, sentAt }: Params<OrderStart>) =>
     sqlStatement`UPDATE ${own()} SET ${own.state} = 'sending', ${own.sent_at} = ${fn.cast('instant', sentAt)}
       WHERE ${own.key} = ${key} AND ${own.state} = 'waiting' AND NOT EXISTS (
         SELECT 1 FROM ${other()} WHERE ${other.state} = 'sending' AND ${other.organization_id} = orders.organization_id
@@ -129,13 +129,13 @@ const START = prepared(
       RETURNING ${select({ id: own.id })}`,
 );
 
-type End = AtTime &
+type OrderResult = NowParam &
   OrderKey & {
     readonly state: 'done' | 'refused' | 'unknown';
     readonly result: string;
     readonly reservationId: string | null;
   };
-const FINISH = prepared(({ fn }, params: Params<End>) => {
+const FINISH = prepared(({ fn }, params: Params<OrderResult>) => {
   const { key, state, result, reservationId } = params;
   return sqlStatement`UPDATE ${own()} SET ${own.state} = ${state}, ${own.result} = ${result},
       ${own.reservation_id} = coalesce(${fn.cast('text', reservationId)}, ${own.reservation_id}), ${own.finished_at} = ${fn.clock(params.now)}
@@ -144,7 +144,7 @@ const FINISH = prepared(({ fn }, params: Params<End>) => {
     RETURNING ${select({ id: own.id })}`;
 });
 
-/** An order, and the credit whose reservations other orders may hold. */
+/** An order, and the credit whose reservations are looked for. */
 type OrderCredit = OrderKey & { readonly organizationId: string; readonly creditId: string };
 const LIST_RESERVATIONS = prepared(
   (_, { key, organizationId, creditId }: Params<OrderCredit>) =>
@@ -153,14 +153,14 @@ const LIST_RESERVATIONS = prepared(
         AND ${own.key} <> ${key} AND ${own.reservation_id} IS NOT NULL`,
 );
 
-/** An order that is being sent stays, so that it is never sent again. */
+/** Keeps an order that is being sent, so that it is never sent again. */
 const REMOVE = prepared(
   (_, { organizationId }: Params<{ readonly organizationId: string }>) =>
     sqlStatement`DELETE FROM ${own()} WHERE ${own.organization_id} = ${organizationId} AND ${own.state} <> 'sending'
       RETURNING ${select({ id: own.id })}`,
 );
 
-/** Creates the part of an inbox that stores orders. */
+/** Creates the part of an inbox that stores people's orders and their results. */
 export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
   return {
     placeOrder: async order => {
@@ -187,7 +187,7 @@ export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
       );
       if (expired.length > 0) return 'expired';
       if (started.length > 0) return 'started';
-      return requireOrder(stored).state === 'waiting' ? 'busy' : 'begun before';
+      return requireOrder(stored).state === 'waiting' ? 'busy' : 'started before';
     },
     finishOrder: async (key, { state, result, reservationId = null }) => {
       const [finished] = await commit(FINISH({ key, state, result, reservationId, now: now() }));

@@ -3,9 +3,9 @@ import type { InboxPort } from '../../inbox/port.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-type AgeLimit = AtTime & { readonly ageMs: number };
+type AgeLimit = NowParam & { readonly ageMs: number };
 
 const DAY_MS = 86_400_000;
 /** How many deliveries and how many jobs one transaction removes. */
@@ -15,12 +15,12 @@ const delivery = named('inbox.deliveries');
 const job = named('inbox.jobs');
 const text = named('inbox.signed_texts');
 
-/** Only one process prunes at a time, so that it removes the texts of the same deliveries. */
+/** Only one process prunes at a time, so that the removed texts and the removed deliveries belong together. */
 const LOCK_PRUNING = prepared(({ fn }) => fn.lockByName('inbox.deliveries'));
 
 /**
- * Selects the oldest deliveries. Keeps the newest one, because SQLite would give its id to the next delivery. Old rows are
- * looked for once: within the condition of a DELETE, PostgreSQL would look for them again for each row.
+ * Selects old deliveries, but never the newest delivery, because SQLite would give its id to the next one. The rows are
+ * materialized, because PostgreSQL would otherwise repeat the search for each row of the DELETE.
  */
 const selectOldDeliveries = (id: RawBuilder<number>, oldest: RawBuilder<string>) =>
   sql`WITH old AS MATERIALIZED (SELECT ${id} AS id FROM ${delivery()}
@@ -61,6 +61,7 @@ const COUNT_DELIVERIES = prepared(
       WHERE ${delivery.stored_text_id} IN (SELECT ${textIds.columns.id} FROM ${textIds.from(fn, ids)})`,
 );
 
+/** Creates the part of an inbox that deletes old rows and erases signed texts. */
 export function createRetention({
   commit,
   now,

@@ -15,10 +15,10 @@ import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { isClaimed, lockClaims } from './claims.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 import type { FinishedJob, JobSteps } from './job-steps.js';
 
-type EndValues = AtTime & {
+type EndValues = NowParam & {
   readonly id: number;
   readonly claim: number;
   readonly code: string | null;
@@ -42,7 +42,7 @@ const setError = ({ code, message }: EndParams) =>
   sql`${own.error_or_pause_code} = coalesce(${code}, ${own.error_or_pause_code}),
     ${own.last_error} = coalesce(${message}, ${own.last_error})`;
 
-/** Prepares an UPDATE that ends the run of a job. */
+/** Prepares an UPDATE that releases a job's lease and sets further columns. */
 function endRun(set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>, condition: Condition) {
   return prepared(
     ({ fn }, params: EndParams) =>
@@ -69,22 +69,22 @@ const earliestByPace: Clause = (fn, params) => {
   return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
 
-/** Returns the earlier run time of the two jobs, but none before any of `floors`. */
-function earlierRunTime(...floors: readonly Clause[]): Clause {
+/** Returns the earlier of the two jobs' run times, or the latest of `lowerBounds` if that is later. */
+function earlierRunTime(...lowerBounds: readonly Clause[]): Clause {
   return (fn, params) => {
     const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
-    return fn.greatest(earlier, ...floors.map(floor => floor(fn, params)));
+    return fn.greatest(earlier, ...lowerBounds.map(bound => bound(fn, params)));
   };
 }
 
-/** A person does not wait for a backoff: the run time that was given for a person stays. */
+/** Keeps the run time of a job that a person requested, because people do not wait for a backoff. */
 const unlessPersonAsked =
   (runTime: Clause): Clause =>
   (fn, params) =>
     sql`CASE ${upcoming.trigger} WHEN 'person' THEN ${upcoming.run_at} ELSE ${runTime(fn, params)} END`;
 
-/** The upcoming job takes over what the merged one was asked for. The job with the higher id names the newer installation. */
-const inherit = (condition: Condition, runAt: Clause, more: Clause = () => sql``) =>
+/** Merges the request of a job into the upcoming job. The job with the higher id names the newer installation. */
+const updateUpcoming = (condition: Condition, runAt: Clause, extraColumns: Clause = () => sql``) =>
   prepared(
     ({ fn }, params: EndParams) => sqlStatement`UPDATE ${upcoming()} SET ${own.state} = 'waiting',
       ${own.trigger} = CASE WHEN 'person' IN (${upcoming.trigger}, ${mine.trigger}) THEN 'person'
@@ -97,15 +97,15 @@ const inherit = (condition: Condition, runAt: Clause, more: Clause = () => sql``
         ELSE coalesce(${upcoming.installation_id}, ${mine.installation_id}) END,
       ${own.error_or_pause_code} = coalesce(${params.code}, ${mine.error_or_pause_code}),
       ${own.last_error} = coalesce(${params.message}, ${mine.last_error}),
-      ${own.run_at} = ${runAt(fn, params)}${more(fn, params)}
+      ${own.run_at} = ${runAt(fn, params)}${extraColumns(fn, params)}
       FROM (SELECT * FROM ${own()} WHERE ${condition(params)}) AS mine WHERE ${upcoming.id} = ${mine.merged_into}`,
   );
 
-/** Merges a job into the waiting job with the same key, if there is one. */
-function merge(condition: Condition, runAt: Clause, more?: Clause) {
+/** Prepares the statements that merge a job into the waiting job with the same key, if there is one. */
+function prepareMerge(condition: Condition, runAt: Clause, extraColumns?: Clause) {
   return [
     pointToUpcoming(condition),
-    inherit(condition, runAt, more),
+    updateUpcoming(condition, runAt, extraColumns),
     endRun(
       (fn, params) =>
         sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = 'merged', ${setError(params)}`,
@@ -126,8 +126,8 @@ const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, after
 const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
 
 /**
- * Deletes earlier jobs of unchanged reads. The latest one says when the installation was last read. A job that another one was
- * merged into also stays.
+ * Deletes earlier jobs of unchanged reads. Keeps the latest one, which says when the installation was last read, and jobs that
+ * other jobs were merged into.
  */
 const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
   const latest = named('inbox.jobs', 'latest');
@@ -141,7 +141,7 @@ const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
 
 type EndStatement = (values: EndValues) => BoundStatement<EndedRun>;
 
-/** The statements of each end. They run one after the other, until one of them has ended the run. */
+/** The statements for each way to end a job. They run in order; an update does nothing if an earlier one has ended the job. */
 const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   done: [endRun((fn, params) => setDone(fn, params, params.outcome), isClaimed)],
   unchanged: [
@@ -151,11 +151,11 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   fail: [endRun(setFailed, isClaimed)],
   retry: [
     endRun(setFailed, params => sql`${isClaimed(params)} AND ${own.attempts} >= ${MAX_ATTEMPTS}`),
-    ...merge(isClaimed, runAtAfterBackoff, keepAttempts),
+    ...prepareMerge(isClaimed, runAtAfterBackoff, keepAttempts),
     endRun((fn, params) => sql`${setWaiting(fn, params)}, ${setError(params)}`, isClaimed),
   ],
   pause: [
-    ...merge(isClaimed, runAtByPace),
+    ...prepareMerge(isClaimed, runAtByPace),
     endRun(
       (fn, params) => sql`${own.state} = 'paused', ${own.run_at} = ${afterDelay(fn, params)},
         ${own.attempts} = ${fn.least(own.attempts, sql.lit(PAUSED_ATTEMPTS))}, ${setError(params)}`,
@@ -163,7 +163,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
     ),
   ],
   release: [
-    ...merge(isClaimed, runAtByPace),
+    ...prepareMerge(isClaimed, runAtByPace),
     endRun(
       (fn, params) =>
         sql`${setWaiting(fn, params)}, ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
@@ -172,7 +172,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   ],
 };
 const RETRY_FAILED: readonly EndStatement[] = [
-  ...merge(isFailed, earlierRunTime(earliestByPace)),
+  ...prepareMerge(isFailed, earlierRunTime(earliestByPace)),
   endRun(
     (fn, params) =>
       sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,
@@ -195,7 +195,7 @@ const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
     .where(hasGivenCode(fn, params))
     .orderBy('id'),
 );
-const PRIORITIZE = prepared(({ fn }, params: Params<AtTime & Codes>) => {
+const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & Codes>) => {
   const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
     WHERE ${own.id} IN (
@@ -207,7 +207,7 @@ const PRIORITIZE = prepared(({ fn }, params: Params<AtTime & Codes>) => {
 });
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
-/** Returns a job as it is finished; null if it ends in another way than done. */
+/** Returns the finished job of a settlement. Returns null unless the job is done. */
 function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   const { id, claim: number } = claim;
   if (end.act === 'unchanged')
@@ -215,6 +215,7 @@ function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
 }
 
+/** Creates the part of an inbox that ends jobs and retries failed ones. */
 export function createSettlements(
   { read, commit, now: readClock }: InboxDatabase,
   { finishJobs }: Pick<JobSteps, 'finishJobs'>,
@@ -227,7 +228,7 @@ export function createSettlements(
     return ENDS[end.act].map(statement => statement(values));
   }
 
-  /** One job after the other: of two with the same key, the second merges with the first. */
+  /** Returns statements that retry failed jobs one after the other. The second of two jobs with the same key merges with the first. */
   function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<EndedRun> | null)[] {
     const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
     const lock = lockClaims(ids.map(id => ({ id, claim: 0 })));
@@ -247,16 +248,16 @@ export function createSettlements(
         ended.some(({ id, claim }) => id === ref.id && claim === ref.claim),
       );
     },
-    retryFailed: async which => {
-      const ids = which === 'all' ? (await read(LIST_FAILED()))[0].map(({ id }) => id) : which;
+    retryFailed: async jobIds => {
+      const ids = jobIds === 'all' ? (await read(LIST_FAILED()))[0].map(({ id }) => id) : jobIds;
       const retried = (await commit(...listRetryStatements(ids), NOTIFY_WORKERS())).flat();
       return ids.map(failed => {
         const job = retried.find(({ id }) => id === failed);
         return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
       });
     },
-    prioritizeFailed: async reasons => {
-      const codes = codeList.toTable(reasons.map(code => ({ code })));
+    prioritizeFailed: async errorCodes => {
+      const codes = codeList.toTable(errorCodes.map(code => ({ code })));
       const [failed] = await read(LIST_FAILED_WITH_CODE({ codes }));
       const retries = listRetryStatements(failed.map(({ id }) => id));
       const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());

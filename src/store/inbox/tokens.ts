@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { type StoredToken, TOKEN_SCOPES, type TokenScope, type TokenStore } from '../../inbox/token.js';
 import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { AtTime, InboxDatabase } from './inbox-database.js';
+import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-type NewToken = AtTime & {
+type NewToken = NowParam & {
   readonly name: string;
   readonly sha256: string;
   readonly scopes: string;
@@ -13,8 +13,8 @@ type NewToken = AtTime & {
 };
 
 const token = named('inbox.tokens');
-/** The JSON of `organizations` if the token may read all of them. */
-const ALL = 'null';
+/** The JSON of `organizations` if the token may read all organizations. */
+const ALL_ORGANIZATIONS = 'null';
 
 const INSERT = prepared(({ fn }, params: Params<NewToken>) => {
   const { now, name, sha256, scopes, organizations, lists } = params;
@@ -43,12 +43,12 @@ const FIND = prepared(({ db }, { sha256 }: Params<{ readonly sha256: string }>) 
     .where('revoked_at', 'is', null),
 );
 const REVOKE = prepared(
-  ({ fn }, { now, name }: Params<AtTime & { readonly name: string }>) =>
+  ({ fn }, { now, name }: Params<NowParam & { readonly name: string }>) =>
     sqlStatement`UPDATE ${token()} SET ${token.revoked_at} = ${fn.clock(now)}
       WHERE ${token.name} = ${name} AND ${token.revoked_at} IS NULL RETURNING ${select({ id: token.id })}`,
 );
 const RECORD_USE = prepared(
-  ({ fn }, { now, id }: Params<AtTime & { readonly id: number }>) =>
+  ({ fn }, { now, id }: Params<NowParam & { readonly id: number }>) =>
     sqlStatement`UPDATE ${token()} SET ${token.last_used_at} = ${fn.clock(now)} WHERE ${token.id} = ${id}`,
 );
 
@@ -86,7 +86,7 @@ function toStoredToken(row: ResultRow<typeof LIST>): StoredToken {
     id: row.id,
     name: row.name,
     scopes: parseTexts(row.scopes).filter(isScope),
-    organizationIds: row.organizations === ALL ? null : parseTexts(row.organizations),
+    organizationIds: row.organizations === ALL_ORGANIZATIONS ? null : parseTexts(row.organizations),
     lists: parseTexts(row.lists),
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
@@ -94,7 +94,7 @@ function toStoredToken(row: ResultRow<typeof LIST>): StoredToken {
   };
 }
 
-/** Parses a JSON array of texts. A damaged one allows nothing. */
+/** Parses a JSON array of texts. Other JSON becomes an empty array, so that a damaged grant allows nothing. */
 function parseTexts(json: string): string[] {
   const values: unknown = JSON.parse(json);
   return Array.isArray(values) ? values.filter(value => typeof value === 'string') : [];

@@ -1,4 +1,4 @@
-import { PARTIAL_READ, type JobKind, type NewJob } from '../../inbox/job.js';
+import { PARTIAL_READ_PREFIX, type JobKind, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from './read-context.js';
 import { decideOutcome, describeFailure } from '../outcome.js';
@@ -77,7 +77,7 @@ async function enqueueRetry(context: ReadContext): Promise<string> {
   const payload = serializeScope({ resources: [...failures.keys()], full: false });
   const startDelayMs = Math.max(runAt - now(), 0);
   await inbox.enqueue([createFollowUpJob(context, 'retry', installationId, { payload, startDelayMs })]);
-  return `${PARTIAL_READ}: ${describeFailures(failures)}`;
+  return `${PARTIAL_READ_PREFIX}: ${describeFailures(failures)}`;
 }
 
 /** Formats failed resources by cause, such as `addresses, members failed (503)`. */

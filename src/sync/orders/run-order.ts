@@ -13,7 +13,7 @@ const NOT_ACTIVE =
   'The app is not installed on this organization, or its installation is suspended. Nothing was done.';
 
 /**
- * Carries out one order. The registry is called at most once for an order: an order that was begun before is only looked up.
+ * Carries out one order. The registry is called at most once for an order: an order that was started before is only looked up.
  * The signal of the job does not stop a call on its way, because its result would be lost.
  */
 export async function runOrder(context: SyncContext, { job }: RunningJob): Promise<string> {
@@ -48,7 +48,7 @@ async function beginOrder(context: SyncContext, order: Order): Promise<OrderEnd 
     throw new SyncError('organization_busy', 'another order for the same credit is being sent');
   if (start === 'expired') return null;
   const begun = { ...order, sentAt };
-  if (start === 'begun before') return await endBegunOrder(context, begun);
+  if (start === 'started before') return await endBegunOrder(context, begun);
   return await sendOrder(context, client.organization(installationId, order.organizationId), begun);
 }
 

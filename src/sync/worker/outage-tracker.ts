@@ -1,4 +1,4 @@
-import { type ClaimedJob, PARTIAL_READ } from '../../inbox/job.js';
+import { type ClaimedJob, PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { describeFailure, type FailureCode } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
@@ -43,7 +43,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
         outageSuspected ||= OUTAGE_CODES.includes(failure.code);
         return;
       }
-      if (outcome.startsWith(PARTIAL_READ)) {
+      if (outcome.startsWith(PARTIAL_READ_PREFIX)) {
         outageSuspected = true;
         return;
       }

@@ -242,8 +242,8 @@ test('the rights of a receiver are enough to receive, and include none on the mi
   await receiver.countRejected([
     { reason: 'no_signature', status: 401, headerPrefix: '', rejected: 1, newestMsAgo: 0 },
   ]);
-  const pulse = await receiver.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
-  expect(Object.keys(pulse.seenAt)).toEqual(['receive']);
+  const status = await receiver.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
+  expect(Object.keys(status.seenAt)).toEqual(['receive']);
   await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
 });
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MAX_ATTEMPTS } from '../../../inbox/job.js';
-import type { AtTime } from '../../inbox/inbox-database.js';
+import type { NowParam } from '../../inbox/inbox-database.js';
 import type { JobSteps } from '../../inbox/job-steps.js';
 import { named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
@@ -15,7 +15,7 @@ const counter = named('inbox.claims', 'counter');
 
 /** Returns a row without a job if the queue is empty. */
 const READ_QUEUE = prepared(
-  ({ fn }, { given, now }: Params<Arguments & AtTime>) =>
+  ({ fn }, { given, now }: Params<Arguments & NowParam>) =>
     sqlStatement`SELECT ${select({
       now: fn.clock(now),
       last: counter.last,
@@ -64,9 +64,9 @@ export function createJobSteps(send: Batch, readClock: () => string | null): Job
       const [first] = rows;
       if (first === undefined) throw new Error('expected the counter of claims, got none');
       const jobs = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]));
-      return { now: first.now, last: first.last, jobs };
+      return { now: first.now, highestClaim: first.last, jobs };
     },
-    takeJobs: async (parts, leaseMs) => {
+    claimJobs: async (parts, leaseMs) => {
       const slots = parts.reduce((sum, part) => sum + part.slots, 0);
       const given = { at: readClock(), lease_ms: leaseMs, max_attempts: MAX_ATTEMPTS, slots };
       const [taken] = await send(TAKE({ given: JSON.stringify(given), rows: JSON.stringify(parts) }));

@@ -30,7 +30,7 @@ export function createReceiverPort(
   postgres: Postgres,
   clock: InboxClock,
   database = createInboxDatabase(postgres, clock),
-): ReceiverPort & Pick<InboxPort, 'readPulse'> {
+): ReceiverPort & Pick<InboxPort, 'readStatus'> {
   const { query, close } = postgres;
   return {
     ...createHeartbeats(database),

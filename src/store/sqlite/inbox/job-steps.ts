@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { MAX_ATTEMPTS, PARTS, PRIORITIES } from '../../../inbox/job.js';
 import type { Table } from '../../dialect.js';
-import type { AtTime, InboxDatabase } from '../../inbox/inbox-database.js';
+import type { NowParam, InboxDatabase } from '../../inbox/inbox-database.js';
 import type { ChosenJobs, JobSteps } from '../../inbox/job-steps.js';
 import { jsonRelation, named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
@@ -45,7 +45,7 @@ const FIRST_LANES = PARTS.map(
 );
 
 /** Each search uses one range of one index, however many jobs wait. */
-const READ_QUEUE = prepared(({ fn }, { now, limit }: Params<AtTime & { readonly limit: number }>) => {
+const READ_QUEUE = prepared(({ fn }, { now, limit }: Params<NowParam & { readonly limit: number }>) => {
   const findDue = (lane: RawBuilder<unknown>) =>
     sql`SELECT * FROM (SELECT ${READ_COLUMNS} FROM ${job()} WHERE ${lane} AND ${own.run_at} <= ${now} AND ${IS_FREE}
       ORDER BY ${own.run_at} LIMIT ${fn.cast('int', limit)})`;
@@ -78,7 +78,7 @@ const RESERVE_NUMBERS = prepared(({ db }, { slots }: Params<{ readonly slots: nu
   db.updateTable('inbox.claims').set(({ eb }) => ({ last: eb('last', '+', slots) })),
 );
 const chosenJob = jsonRelation('chosen', { job_id: 'int', position: 'int' });
-type TakeValues = AtTime & {
+type TakeValues = NowParam & {
   readonly leaseMs: number;
   readonly chosen: Table;
   readonly slots: number;
@@ -120,7 +120,7 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
 
 /** A statement costs little on SQLite, so jobs are finished one by one. */
 export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
-  function take(values: AtTime & { readonly leaseMs: number }, parts: readonly ChosenJobs[]) {
+  function take(values: NowParam & { readonly leaseMs: number }, parts: readonly ChosenJobs[]) {
     let reserved = countSlots(parts);
     return parts.map(({ slots, ids }) => {
       const chosen = chosenJob.toTable(ids.map((id, position) => ({ job_id: id, position })));
@@ -135,9 +135,9 @@ export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
       const at = now();
       const [[counted], jobs] = await read(READ_COUNTER(), READ_QUEUE({ now: at, limit }));
       if (counted === undefined || at === null) throw new Error('expected the counter of claims, got none');
-      return { now: at, last: counted.last, jobs };
+      return { now: at, highestClaim: counted.last, jobs };
     },
-    takeJobs: async (parts, leaseMs) => {
+    claimJobs: async (parts, leaseMs) => {
       const reserve = RESERVE_NUMBERS({ slots: countSlots(parts) });
       const [, ...taken] = await commit(reserve, ...take({ now: now(), leaseMs }, parts));
       return taken.flat();

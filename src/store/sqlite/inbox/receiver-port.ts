@@ -35,7 +35,7 @@ export function createReceiverPort(
   db: Sqlite,
   now: () => number,
   database = createInboxDatabase(db, now),
-): ReceiverPort & Pick<InboxPort, 'readPulse'> {
+): ReceiverPort & Pick<InboxPort, 'readStatus'> {
   const store = createStore(db);
   return {
     ...createHeartbeats(database),
