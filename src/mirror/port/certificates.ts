@@ -14,7 +14,7 @@ export interface CertificateDownload {
   readonly retirementId: string;
   /** When the certificate was requested, in epoch milliseconds. */
   readonly requestedAt: number;
-  /** The version of the retirement for which the certificate was due. If the retirement has changed since, it stays due. */
+  /** The version of the retirement when the certificate became due. The certificate stays due if there is a newer version. */
   readonly retirementVersion: number;
   readonly result:
     | { readonly kind: 'file'; readonly file: CertificateFile; readonly observedAt: string }
@@ -23,15 +23,15 @@ export interface CertificateDownload {
 }
 
 /**
- * What a write did to a certificate. `noted`: only the attempt was recorded. `gone`: meanwhile the retirement was closed
- * or purged, or the file was removed.
+ * The effect of a write on a certificate. `noted`: only the attempt was recorded. `gone`: nothing was written, because the
+ * retirement was closed or purged, or the file removed, since the download.
  */
 export type CertificateWriteResult = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
 
 /**
- * Which certificates to make due. `new`: those of new and changed retirements, of all organizations. With a filter, those
- * of one organization: `all` of them, those whose latest request `failed`, or those whose latest request is dated `ahead`
- * of now, because the clock was set back.
+ * Selects the certificates to make due. `new` selects those of new and changed retirements of all organizations. A filter
+ * selects certificates of one organization: `all`; `failed`, if the latest request failed; or `ahead`, if the latest request
+ * is dated in the future because the clock was set back.
  */
 export type CertificateSelection =
   | 'new'

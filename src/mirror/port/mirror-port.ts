@@ -25,7 +25,7 @@ export interface MirrorPort {
   readonly readState: () => Promise<MirrorState>;
   /** Stores a worker's report for programs that see only the mirror. */
   readonly report: (report: WorkerReport) => Promise<void>;
-  /** Refuses writes of older claims from now on, and ends their open syncs. Must be called at the start of a claim. */
+  /** Refuses writes of older claims from now on and ends their open syncs. Must be called at the start of a claim. */
   readonly raiseFence: (claim: WriteClaim, at: number) => Promise<void>;
 
   /** Returns all installations, or the one with this id. */
@@ -64,15 +64,15 @@ export interface MirrorPort {
     changes: ListChanges,
     completion: SyncCompletion | null,
   ) => Promise<ListCommitResult>;
-  /** Records the end of a sync whose commits are refused, and writes nothing else of it. */
+  /** Marks a sync as failed after `commit` has refused its changes. Writes nothing else. */
   readonly endRefused: (sync: OpenSync, completion: SyncCompletion) => Promise<void>;
 
   /**
-   * Returns the ids of projects that were never requested, last requested before `checkedBefore`, or, because a clock was
-   * ahead, requested later than `at`.
+   * Returns the ids of projects that were never requested or were last requested before `checkedBefore`. Also returns those
+   * with a request dated after `at`, because a clock was ahead.
    */
   readonly listDueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
-  /** Stores the registry's answers for projects, and returns what the write did to each. */
+  /** Stores the registry's answers for projects, and returns the effect on each project. */
   readonly writeProjects: (
     sync: OpenSync,
     answers: readonly ProjectAnswer[],
@@ -87,7 +87,7 @@ export interface MirrorPort {
     at: number | null,
     limit: number,
   ) => Promise<DueCertificate[]>;
-  /** Stores the results of certificate downloads. Returns for each result what was written. */
+  /** Stores the results of certificate downloads, and returns the effect on each certificate. */
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateDownload[],
@@ -95,11 +95,11 @@ export interface MirrorPort {
 
   /** Deletes the files that no row references and returns the number of deleted files. Blocks other writers. */
   readonly removeUnreferencedFiles: (files: readonly string[]) => Promise<number>;
-  /** Returns what the worker needs to find resources with unread deliveries. */
+  /** Returns the facts from which the worker derives the resources with unread deliveries. */
   readonly readFreshnessFacts: () => Promise<{
     /** The latest heartbeat of any worker; null before the first. */
     readonly workerSeenAt: string | null;
-    /** When the oldest of all last complete reads started; null before the first. */
+    /** The earliest start among the last complete reads of all resources; null before the first complete read. */
     readonly oldestCompleteReadAt: string | null;
     /** Resources with a delivery that no read has answered. */
     readonly waitingResources: readonly KnownResource[];

@@ -6,7 +6,7 @@ export interface KnownResource {
   readonly resource: string;
   /** Start of its last complete read. */
   readonly dataAsOf: string;
-  /** When the oldest delivery arrived that its last complete read has not answered; null if there is none. */
+  /** When the oldest unread delivery arrived, which the last complete read did not answer; null if there is none. */
   readonly oldestUnreadAt: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface KnownResource {
 export interface UnreadDelivery {
   readonly organizationId: string;
   readonly resource: string;
-  /** When the oldest delivery arrived that the resource's last complete read has not answered. */
+  /** When the oldest unread delivery arrived, which the last complete read did not answer. */
   readonly oldestUnreadAt: string;
 }
 
@@ -22,11 +22,11 @@ export interface UnreadDelivery {
 export interface MirrorOrigin {
   readonly baseUrl: string;
   readonly appId: string;
-  /** The time between two scheduled reads. Queries derive from it what is overdue. Absent if there is no schedule. */
+  /** The time between two scheduled reads, from which queries derive overdue reads. Absent if there is no schedule. */
   readonly scheduleSeconds?: number;
   /** Whether the registry may have another address than before, as a sandbox has after each start. */
   readonly mayMove?: boolean;
-  /** For a sandbox whose clock was simulated at first: until when, in epoch milliseconds. */
+  /** The end of the simulated past of a sandbox, in epoch milliseconds. Absent keeps the stored one. */
   readonly simulatedTo?: number;
 }
 
@@ -43,16 +43,16 @@ export interface MirrorState {
   readonly forgotten: ReadonlySet<string>;
 }
 
-/** What a worker reports to programs that see only the mirror and not the inbox. Absent fields stay as stored. */
+/** A worker's report to programs that see only the mirror and not the inbox. Absent fields stay as stored. */
 export interface WorkerReport {
   readonly at: string;
-  /** Installations that a webhook announced or a list showed, and that may not have been read yet. */
+  /** Installations that a webhook or a list named and that may not have been read yet. */
   readonly awaitedInstallations?: readonly Pick<KnownInstallation, 'id' | 'organizationId'>[];
   /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
   readonly unreadDeliveries?: readonly UnreadDelivery[];
-  /** How many rows a check of the mirror's data found wrong, for each check that was run. */
+  /** The number of wrong rows that each check of the mirror's data found. */
   readonly findings?: readonly { readonly finding: string; readonly rows: number }[];
-  /** All checks there are: counts of others are removed. By default those of this report. */
+  /** All existing checks; stored counts of other checks are removed. By default the checks of this report. */
   readonly knownFindings?: readonly string[];
   /** When the registry's complete list of installations was read. */
   readonly listedAt?: number;

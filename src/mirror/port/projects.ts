@@ -12,5 +12,5 @@ export type ProjectAnswer =
     }
   | { readonly id: string; readonly requestedAt: number; readonly error: string };
 
-/** What a write did to a project. `older`: nothing was written, because a newer answer is already stored. */
+/** The effect of a write on a project. `older`: nothing was written, because a newer answer is already stored. */
 export type ProjectWriteResult = WriteResult | 'older' | 'unavailable';

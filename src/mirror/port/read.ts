@@ -1,4 +1,4 @@
-/** Why a read failed or is not complete. */
+/** The reason why a read failed or is incomplete. */
 export interface ReadFault {
   readonly code: string;
   readonly message: string;
@@ -9,11 +9,11 @@ export interface LastAnswer {
   readonly status: number;
   readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
   readonly at: number;
-  /** The text of an answer from which no rows can be read; else null. */
+  /** The body of the answer if no rows could be parsed from it; else null. */
   readonly text: string | null;
 }
 
-/** The requests of a read, and what their answers showed about the resource. */
+/** The requests of a read, and facts about the resource that their answers revealed. */
 export interface ReadTraffic {
   readonly requests: number;
   readonly bytes: number;
@@ -21,26 +21,26 @@ export interface ReadTraffic {
   readonly lastAnswerAt?: number | null;
   /** Absent if no answer arrived. */
   readonly answer?: LastAnswer | null;
-  /** Rows per page to request from now on; null for the usual number, absent if unknown. */
+  /** The page size to request from now on; null for the default, absent if unknown. */
   readonly pageSize?: number | null;
-  /** How often the resource is read from now on without a webhook; null for every scheduled round, absent if unknown. */
+  /** The interval of reads without a webhook from now on; null for every scheduled round, absent if unknown. */
   readonly everySeconds?: number | null;
-  /** True if the answers named their owner; false if a full read accepts that they did not; absent otherwise. */
+  /** True if the answers named the organization; false if a full read accepts that they did not; absent otherwise. */
   readonly ownerNamed?: boolean;
 }
 
 /** The state of a resource before a sync. */
 export interface ListState extends LastRead {
   readonly rows: number;
-  /** Whether an earlier read wrote rows and was never finished. */
+  /** Whether an earlier read wrote rows and was then interrupted. */
   readonly hasOpenSync: boolean;
-  /** When a complete read first lacked most rows, so that a second read must confirm their removal; null if none did. */
+  /** When a complete read first lacked most rows. A second read must confirm their removal. Null if nothing is in doubt. */
   readonly doubtedAt: string | null;
   /** The packed versions of the rows whose removal is not confirmed. */
   readonly doubted: Uint8Array | null;
   /** The latest `valid_from` or `valid_to` of its rows. */
   readonly stampAt: string | null;
-  /** Whether earlier answers named their owner. */
+  /** Whether earlier answers named the organization. */
   readonly isOwnerNamed: boolean;
   /** The state in which the latest read ended. */
   readonly outcome: string | null;
@@ -50,7 +50,7 @@ export interface ListState extends LastRead {
 
 /** The latest read of a resource. Instants are epoch milliseconds. */
 export interface LastRead {
-  /** `refused` although the installation permits the read, or `not_offered` by the registry; null if it was answered. */
+  /** `refused` despite the permission, or `not_offered` by the registry; null if the resource could be read. */
   readonly declined: 'refused' | 'not_offered' | null;
   /** How many reads in a row were refused. */
   readonly refusals: number;
@@ -58,13 +58,13 @@ export interface LastRead {
   /** Start of the last complete read. */
   readonly dataAsOf: number | null;
   readonly durationMs: number;
-  /** How often the resource is read without a webhook; null for every scheduled round. */
+  /** The interval of reads without a webhook; null for every scheduled round. */
   readonly everyMs: number | null;
   /** Whether the latest answer did not have the expected form. */
   readonly isStrange: boolean;
-  /** Rows per page to request, if the registry refuses the usual number; else null. */
+  /** The page size to request if the registry refuses the default; else null. */
   readonly pageSize: number | null;
 }
 
-/** Why a resource cannot be read. */
+/** The reason why a resource cannot be read. */
 export type AccessMark = 'no_permission' | 'refused' | 'not_offered';

@@ -1,32 +1,32 @@
-/** What a purge removed, and what must be read again after it. */
+/** The result of a purge: how many files it removed, and which installations must be read again. */
 export interface PurgeResult {
   readonly removedFiles: number;
   /** Installations that were added during the purge. Their rows were removed too, so they must be read again. */
   readonly newInstallationIds: readonly string[];
 }
 
-/** Where a batch of old syncs ends: the end of its last sync and that sync's id. */
+/** The position after a batch of old syncs: the end time and the id of the last sync in the batch. */
 export interface PrunePosition {
   readonly after: string;
   readonly id: number;
 }
 
-/** Which old syncs to check next. */
+/** The next batch of old syncs to check. */
 export interface PruneRequest {
   readonly endedBefore: string;
-  /** What ended before this instant is never checked again, also after a restart. */
+  /** Syncs that ended before this instant are never checked again, not even after a restart. */
   readonly settledBefore: string;
-  /** The end of the previous batch; null continues where an earlier run, also of another process, had settled. */
+  /** The end of the previous batch. Null continues after the last settled batch of any process. */
   readonly position: PrunePosition | null;
 }
 
-/** How many syncs were removed, and where to continue; `next` is null at the end. */
+/** The number of removed syncs, and the position of the next batch; `next` is null at the end. */
 export interface PruneProgress {
   readonly removed: number;
   readonly next: PrunePosition | null;
 }
 
-/** Which rows to remove: all members with their history and state, or one organization's certificates or lists. */
+/** The rows to remove: all members with their history and state, or the certificates or lists of one organization. */
 export type RemovalScope =
   | 'members'
   | {

@@ -32,16 +32,16 @@ export interface RowInsert {
   /** The values of its columns, in the order of the columns. */
   readonly cells: readonly SqlValue[];
   readonly document: string;
-  /** When the answer arrived that showed it. */
+  /** When the answer with the row arrived. */
   readonly observedAt: string;
-  /** The version that it replaces; null for a row that is new. */
+  /** The version that is replaced; null for a new row. */
   readonly replacedVersion: number | null;
 }
 
-/** A row to be closed, because the registry no longer has it. */
+/** A row to be closed because the registry no longer has it. */
 export interface RowClose {
   readonly version: number;
-  /** When the answer arrived that no longer had the row. */
+  /** When the first answer without the row arrived. */
   readonly observedAt: string;
 }
 
@@ -49,11 +49,11 @@ export interface RowClose {
 export interface ListChanges {
   readonly inserts: readonly RowInsert[];
   readonly closes: readonly RowClose[];
-  /** The right column values of versions that somebody changed by hand. They do not become new versions. */
+  /** The correct column values of versions that somebody changed by hand. A repair creates no new version. */
   readonly repairs: readonly VersionCells[];
   /** Ids of projects that rows of this sync reference for the first time. */
   readonly projects: readonly string[];
-  /** Packed versions of rows whose removal a second read must confirm. Null clears the stored ones, undefined leaves them. */
+  /** The packed versions of rows whose removal a second read must confirm. Null clears the stored value, undefined keeps it. */
   readonly unconfirmedRemovals: Uint8Array | null | undefined;
 }
 
@@ -65,7 +65,7 @@ export const NO_CHANGES: ListChanges = {
   unconfirmedRemovals: undefined,
 };
 
-/** What a commit of list changes changed. */
+/** The effect of a commit of list changes. */
 export interface ListCommitResult extends CommitResult {
   /** The version of each insert; 0 if it was not written because the person asked to be forgotten. */
   readonly versions: readonly number[];

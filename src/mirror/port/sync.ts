@@ -15,27 +15,27 @@ export interface SyncCause {
   readonly newestDeliveryId: number | null;
 }
 
-/** A sync to begin: which resource of which organization it reads, under which claim. */
+/** A request to begin a sync of one resource of an organization. */
 export interface SyncRequest {
   readonly organizationId: string;
   readonly resource: Resource;
   readonly claim: number;
-  /** When the read began, in epoch milliseconds; taken before the first call to the registry. */
+  /** When the read began, before its first call to the registry, in epoch milliseconds. */
   readonly startedAt: number;
   readonly trigger: string;
-  /** Whether to compare every page and check the columns of every row, instead of skipping what earlier reads have seen. */
+  /** Whether to compare every page and check the columns of every row. Otherwise unchanged pages are skipped. */
   readonly full?: boolean;
   /** Absent if no job runs the sync. */
   readonly cause?: SyncCause;
 }
 
 /**
- * Returns whether a delivery has arrived since an instant, which is the start of the last complete read. If none has, the
- * changes that a scheduled sync finds are drift.
+ * Returns whether a delivery has arrived since the start of the last complete read. If none has, the changes that a
+ * scheduled sync finds are drift.
  */
 export type HasNewDelivery = (since: number) => Promise<boolean>;
 
-/** How many rows were added, changed, removed and found unchanged. */
+/** The numbers of rows that were added, changed, removed and found unchanged. */
 export interface ChangeCounts {
   readonly added: number;
   readonly changed: number;
@@ -43,13 +43,13 @@ export interface ChangeCounts {
   readonly unchanged: number;
 }
 
-/** How a sync ended; written by its last commit. */
+/** The end of a sync, written by its last commit. */
 export interface SyncCompletion extends ReadTraffic {
   readonly state: Exclude<SyncState, 'running'>;
   readonly fault: ReadFault | null;
-  /** Whether the read stopped before it had seen everything. */
+  /** Whether the read stopped before its last page. */
   readonly isInterrupted: boolean;
-  /** The serialized page digests to store; null clears the stored ones, absent leaves them. */
+  /** The serialized page digests to store. Null clears the stored digests, absent keeps them. */
   readonly pageDigests?: string | null | undefined;
   readonly endedAt: number;
 }
@@ -59,26 +59,26 @@ export interface OpenSync {
   readonly request: SyncRequest;
   readonly part: string;
   readonly id: number | null;
-  /** Whether this sync wrote rows, or an earlier one that was never finished. */
+  /** Whether this sync, or an earlier one that was interrupted, has written rows. */
   readonly hasPartialRows: boolean;
-  /** The previous read of the resource was complete. */
+  /** Whether the previous read of the resource was complete. */
   readonly followsCompleteRead: boolean;
   /** The latest instant of any row before the sync. */
   readonly previousLatestInstant: string | null;
-  /** The latest instant of any row by now. */
+  /** The latest instant of any row, including the rows that this sync has written. */
   readonly latestInstant: string | null;
   readonly counts: ChangeCounts;
   /** Whether the changes of this sync are drift. */
   readonly countsAsDrift: boolean;
 }
 
-/** What a commit changed: its counts, and the state of the sync after it. */
+/** The effect of a commit: its counts, and the state of the sync afterwards. */
 export interface CommitResult extends ChangeCounts {
-  /** Null if the commit ended a scheduled read that found nothing new: that has no row in `syncs`. */
+  /** Null if the commit ended a scheduled read that found nothing new, because such reads have no row in `syncs`. */
   readonly syncId: number | null;
   readonly latestInstant: string | null;
   readonly drift: number;
 }
 
-/** What a write did to a row. */
+/** The effect of a write on a row. */
 export type WriteResult = 'added' | 'changed' | 'unchanged';
