@@ -8,7 +8,7 @@ import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
-import { startCommit, listStartStatements, endCommit, reserveVersions } from './syncs.js';
+import { startCommit, createStartStatements, endCommit, reserveVersions } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 const MINUTE_MS = 60_000;
@@ -247,7 +247,7 @@ export function createCertificates(
         const ids = retirementIds.toTable(answers.map(({ retirementId: id }) => ({ id })));
         const keys = answers.map(({ retirementId }) => [organizationId, retirementId]);
         const found = await batchByName(batch, {
-          ...listStartStatements(sync, answers.length),
+          ...createStartStatements(sync, answers.length),
           certificates: LIST_BY_RETIREMENT({ organizationId, ids }),
           lastEnds: versions.selectLastEnds(keys),
         });

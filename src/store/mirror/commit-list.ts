@@ -17,7 +17,7 @@ import { LIST_FORGOTTEN } from './forget-people.js';
 import {
   startCommit,
   type SyncCommit,
-  listStartStatements,
+  createStartStatements,
   endCommit,
   endSync,
   endRefusedSync,
@@ -104,7 +104,7 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
         const versionCount = list?.countVersions(changes) ?? 0;
         const isUnchanged = isUnchangedRead(sync, changes, completion);
         const found = await batchByName(batch, {
-          ...listStartStatements(sync, versionCount, isUnchanged),
+          ...createStartStatements(sync, versionCount, isUnchanged),
           ...(list?.listReads(sync, changes) ?? NO_READS),
           forgotten: list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
         });

@@ -9,7 +9,7 @@ import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import { batchByName, type Database } from '../statement.js';
-import { startCommit, listStartStatements, endCommit } from './syncs.js';
+import { startCommit, createStartStatements, endCommit } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 type DueRange = { readonly organizationId: string; readonly checkedBefore: string; readonly now: string };
@@ -82,7 +82,7 @@ export function createProjects({
       transact(async batch => {
         const ids = projectIds.toTable(answers.map(({ id }) => ({ id })));
         const found = await batchByName(batch, {
-          ...listStartStatements(sync, answers.length),
+          ...createStartStatements(sync, answers.length),
           checks: LIST_CHECKS({ ids }),
           current: LIST_CURRENT({ ids }),
           lastEnds: versions.selectLastEnds(ids.rows),

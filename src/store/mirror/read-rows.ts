@@ -9,7 +9,7 @@ import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/c
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { cachePerKey, kindsOf } from './row-versions.js';
+import { cachePerKey, getColumnKinds } from './row-versions.js';
 
 type Organization = { readonly organizationId: string };
 type Cells = Readonly<Record<string, RawBuilder<SqlValue>>>;
@@ -54,7 +54,7 @@ function createRowStatements(resource: ListResource) {
   const scope = sql.ref<string>(entry.scope);
   const keyNames = entry.key.map(({ name }) => name);
   const cellNames = entry.columns.map(({ name }) => name);
-  const keyKinds = kindsOf(entry.table, keyNames);
+  const keyKinds = getColumnKinds(entry.table, keyNames);
   const keyList = jsonRelation('given', keyKinds);
   const keyColumns = keyNames.map(name => sql.id(name));
 
@@ -79,7 +79,7 @@ function createRowStatements(resource: ListResource) {
       ...versionAndKey,
       document: own.document,
       ...selectColumns(cellNames),
-      ...selectLargeAsText(fn, kindsOf(entry.table, cellNames)),
+      ...selectLargeAsText(fn, getColumnKinds(entry.table, cellNames)),
     })),
     listFirst: prepared(({ fn }, params: Params<Page>) => listPage(fn, params)),
     listNext: prepared(({ fn }, params: Params<Page & KeyParts>) => {

@@ -7,11 +7,11 @@ import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/c
 import type { SqlFunctions } from '../sql/functions.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
 
-/** How a version ends. */
+/** The end of a version: when the row was replaced or removed. */
 export interface VersionEnd {
   readonly version: number;
   readonly at: string;
-  /** The version that replaces it, or a number of its own if the row was removed. */
+  /** The number of the change: that of the version that replaces this one, or a new number if the row was removed. */
   readonly changeNumber: number;
   readonly isRemoved: boolean;
 }
@@ -23,13 +23,13 @@ const END = { version: 'int', at: 'instant', change_number: 'int', is_removed: '
 const versionList = jsonRelation('given', VERSION);
 const endList = jsonRelation('ending', END);
 
-/** The kinds of some columns of a table. */
-export function kindsOf(table: string, names: readonly string[]): Kinds {
+/** Returns the kind of each named column of a table, such as `int` or `instant`. Unknown columns are `text`. */
+export function getColumnKinds(table: string, names: readonly string[]): Kinds {
   const columns = TABLES[table] ?? {};
   return Object.fromEntries(names.map(name => [name, columns[name]?.[0] ?? 'text']));
 }
 
-/** Caches a value for each key, from the first use on. */
+/** Returns a function that creates a value at the first use of a key and caches it. */
 export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
   const cache = new Map<Key, T>();
   return key => {
@@ -39,7 +39,7 @@ export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
   };
 }
 
-/** Returns the statements for the versions of one table. Only they write versions and move them to the past. */
+/** Returns the statements that insert, repair and archive versions of one table. No other code does. */
 export const getVersionStatements = cachePerKey(createVersionStatements);
 
 function createVersionStatements(entry: ResourceEntry) {
@@ -49,16 +49,16 @@ function createVersionStatements(entry: ResourceEntry) {
   const history = named(historyView(entry), 'history');
   const keyNames = listKeyColumns(entry);
   const cellNames = entry.columns.map(({ name }) => name);
-  const keyKinds = kindsOf(entry.table, keyNames);
-  const repairKinds = { ...VERSION, ...kindsOf(entry.table, cellNames) };
+  const keyKinds = getColumnKinds(entry.table, keyNames);
+  const repairKinds = { ...VERSION, ...getColumnKinds(entry.table, cellNames) };
   const keyList = jsonRelation('given', keyKinds);
   const repairList = jsonRelation('repair', repairKinds);
 
-  const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+  const isListed = (fn: SqlFunctions, { versions }: Params<Versions>) =>
     sql`${own.version} IN (SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
   const SELECT_CURRENT = prepared(
     ({ fn }, params: Params<Versions>) =>
-      sqlStatement`SELECT ${select({ version: own.version, valid_from: own.valid_from })} FROM ${own()} WHERE ${isGiven(fn, params)}`,
+      sqlStatement`SELECT ${select({ version: own.version, valid_from: own.valid_from })} FROM ${own()} WHERE ${isListed(fn, params)}`,
   );
   const SELECT_LAST_ENDS = prepared(({ fn }, { keys }: Params<{ readonly keys: Table }>) => {
     const cells: Readonly<Record<string, RawBuilder<string>>> = {
@@ -87,7 +87,7 @@ function createVersionStatements(entry: ResourceEntry) {
     },
   );
   const DELETE_CURRENT = prepared(
-    ({ fn }, params: Params<Versions>) => sqlStatement`DELETE FROM ${own()} WHERE ${isGiven(fn, params)}`,
+    ({ fn }, params: Params<Versions>) => sqlStatement`DELETE FROM ${own()} WHERE ${isListed(fn, params)}`,
   );
   const REPAIR = prepared(({ fn }, { repairs }: Params<{ readonly repairs: Table }>) => {
     const cells = cellNames.map(name => sql`${sql.id(name)} = ${sql.ref(`repair.${name}`)}`);
@@ -95,12 +95,12 @@ function createVersionStatements(entry: ResourceEntry) {
       WHERE ${current.version} = ${repairList.columns.version}
         AND (${listColumns('v', cellNames)}) IS DISTINCT FROM (${listColumns('repair', cellNames)})`;
   });
-  const insert = insertRows(table, kindsOf(entry.table, listTableColumns(entry)));
+  const insert = insertRows(table, getColumnKinds(entry.table, listTableColumns(entry)));
 
   const deleteCurrent = (versions: readonly number[]) =>
     DELETE_CURRENT({ versions: toVersionTable(versions) });
 
-  function copyAll(ends: readonly VersionEnd[], syncId: number) {
+  function copyVersionsToPast(ends: readonly VersionEnd[], syncId: number) {
     const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,
       at,
@@ -111,28 +111,31 @@ function createVersionStatements(entry: ResourceEntry) {
   }
 
   return {
-    /** Selects those of the given versions that are current. */
+    /** Selects the listed versions that are still current. */
     selectCurrent: (versions: readonly number[]) => SELECT_CURRENT({ versions: toVersionTable(versions) }),
-    /** Selects the end of the last past version of each given key. */
+    /** Selects when the last past version of each key ended. */
     selectLastEnds: (keys: Rows) => SELECT_LAST_ENDS({ keys: { columns: keyKinds, rows: keys } }),
     /** Returns the key of a row of `selectLastEnds`. */
     keyOf: (row: Readonly<Record<string, string>>) => keyNames.map(name => row[name] ?? ''),
-    /** Copies current versions to the past. */
-    copyToPast: copyAll,
+    /** Copies current versions to the table of past versions. */
+    copyToPast: copyVersionsToPast,
     deleteCurrent,
-    /** Moves current versions to the past. */
+    /** Copies current versions to the table of past versions and deletes them. */
     moveToPast: (ends: readonly VersionEnd[], syncId: number) =>
-      ends.length === 0 ? [] : [copyAll(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
-    /** Updates the columns of current versions where they differ. The versions stay. */
+      ends.length === 0
+        ? []
+        : [copyVersionsToPast(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
+    /** Corrects column values of current versions without creating new versions. */
     repair: (repairs: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
       const rows = repairs.map(({ version, cells }) => [version, ...cells]);
       return REPAIR({ repairs: { columns: repairKinds, rows } });
     },
-    /** Inserts versions: version, key, columns, valid_from, sync and document of each. */
+    /** Inserts current versions. A row holds the version, key, columns, valid_from, sync and document. */
     insert,
   };
 }
 
+/** Converts version numbers to the rows that a statement takes. */
 export function toVersionTable(versions: readonly number[]): Table {
   return { columns: VERSION, rows: versions.map(version => [version]) };
 }

@@ -20,17 +20,17 @@ import { LIST_FORGOTTEN, LOCK_COUNTER } from './forget-people.js';
 
 type Sync = Tables['syncs'];
 type State = Tables['resource_states'];
-/** One resource of an organization. */
-type ResourceName = { readonly organizationId: string; readonly resource: string };
+/** Names one resource of an organization. */
+type ResourceRef = { readonly organizationId: string; readonly resource: string };
 
 const state = named('mirror.resource_states');
 const syncs = named('mirror.syncs');
 const counter = named('mirror.version_counter');
 
-const isOf = ({ organizationId, resource }: Params<ResourceName>) =>
+const isOfResource = ({ organizationId, resource }: Params<ResourceRef>) =>
   sql<boolean>`${state.organization_id} = ${organizationId} AND ${state.resource} = ${resource}`;
 
-/** Locks the installations of an organization: their states stay until the transaction ends. */
+/** Locks the installations of an organization, so that their states do not change during the transaction. */
 const LOCK_INSTALLATIONS = prepared(
   ({ db }, { organizationId }: Params<{ readonly organizationId: string }>) =>
     db
@@ -39,7 +39,7 @@ const LOCK_INSTALLATIONS = prepared(
       .where('organization_id', '=', organizationId)
       .forShare(),
 );
-const READ_STATE = prepared(({ db }, params: Params<ResourceName>) =>
+const READ_STATE = prepared(({ db }, params: Params<ResourceRef>) =>
   db
     .selectFrom('mirror.resource_states')
     .select([
@@ -53,14 +53,14 @@ const READ_STATE = prepared(({ db }, params: Params<ResourceName>) =>
       'unchanged_requests',
       'unchanged_bytes',
     ])
-    .where(isOf(params)),
+    .where(isOfResource(params)),
 );
 type StoredState = ResultRow<typeof READ_STATE>;
 /** The current span of unchanged reads. */
-type SpanState = Omit<StoredState, 'read_claim' | 'read_at' | 'as_of'>;
+type UnchangedSpan = Omit<StoredState, 'read_claim' | 'read_at' | 'as_of'>;
 
-/** Inserts the current span of unchanged reads as one that has ended. */
-const INSERT_SPAN = prepared((_, params: Params<ResourceName>) =>
+/** Copies the current span of unchanged reads to the table of ended spans. */
+const INSERT_SPAN = prepared((_, params: Params<ResourceRef>) =>
   insertFrom(
     'mirror.unchanged_spans',
     {
@@ -74,7 +74,7 @@ const INSERT_SPAN = prepared((_, params: Params<ResourceName>) =>
       requests: state.unchanged_requests,
       bytes: state.unchanged_bytes,
     },
-    sql`FROM ${state()} WHERE ${isOf(params)} AND ${state.unchanged_reads} > 0`,
+    sql`FROM ${state()} WHERE ${isOfResource(params)} AND ${state.unchanged_reads} > 0`,
   ),
 );
 const RESERVE_VERSIONS = prepared(({ db }, { count }: Params<{ readonly count: number }>) =>
@@ -83,8 +83,7 @@ const RESERVE_VERSIONS = prepared(({ db }, { count }: Params<{ readonly count: n
     .set(({ eb }) => ({ last: eb('last', '+', count) }))
     .returning('last'),
 );
-type NewSync = ResourceName &
-  Pick<Sync, 'trigger' | 'claim' | 'started_at' | 'job_id' | 'newest_delivery_id'>;
+type NewSync = ResourceRef & Pick<Sync, 'trigger' | 'claim' | 'started_at' | 'job_id' | 'newest_delivery_id'>;
 const INSERT_SYNC = prepared(({ db }, params: Params<NewSync>) =>
   db
     .insertInto('mirror.syncs')
@@ -97,7 +96,7 @@ const INSERT_SYNC = prepared(({ db }, params: Params<NewSync>) =>
 );
 
 type SyncCounts = Pick<Sync, 'id' | 'rows_added' | 'rows_changed' | 'rows_removed' | 'rows_unchanged'> & {
-  /** 1 if this commit has changed a row: its number is the newest by now. */
+  /** 1 if this commit changed a row, so that the newest change belongs to this sync. */
   readonly is_changed: number;
 };
 type SyncEnd = SyncCounts &
@@ -129,14 +128,14 @@ const END_SYNC = prepared(({ db }, params: Params<SyncEnd>) =>
     .where('finished_at', 'is', null),
 );
 
-type StateUpdate = ResourceName &
-  SpanState &
+type StateUpdate = ResourceRef &
+  UnchangedSpan &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type EndedStateUpdate = StateUpdate &
-  ReturnType<typeof toListStateColumns> &
+  ReturnType<typeof toEndedStateColumns> &
   Pick<State, 'as_of'> & {
     readonly drift: number;
-    /** The end of this read if it is complete, else null. */
+    /** The end of this read if the read is complete, else null. */
     readonly complete_at: string | null;
     readonly outcome: string;
     readonly is_complete: number;
@@ -152,7 +151,7 @@ const setRead = (params: Params<StateUpdate>) => ({
   stamp_at: coalesce(params.stamp_at, state.stamp_at),
 });
 const UPDATE_STATE = prepared(({ db }, params: Params<StateUpdate>) =>
-  db.updateTable('mirror.resource_states').set(setRead(params)).where(isOf(params)),
+  db.updateTable('mirror.resource_states').set(setRead(params)).where(isOfResource(params)),
 );
 const UPDATE_ENDED_STATE = prepared(({ db }, params: Params<EndedStateUpdate>) => {
   const { is_complete: isComplete, is_failed: isFailed, read_at: readAt } = params;
@@ -182,20 +181,20 @@ const UPDATE_ENDED_STATE = prepared(({ db }, params: Params<EndedStateUpdate>) =
       duration_ms: coalesce(params.duration_ms, state.duration_ms),
       page_digests: ifTrue(params.has_page_digests, params.page_digests, state.page_digests),
     })
-    .where(isOf(params));
+    .where(isOfResource(params));
 });
 
 const LONGEST_CALL_MS = 60_000;
 const NO_CHANGES: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-/** Returns an expression that leaves out the values that are NULL. */
+/** Returns an SQL expression for `value`, or for `other` if `value` is NULL. */
 function coalesce<T>(value: Expression<T | null>, other: Expression<T>): RawBuilder<T> {
   return sql`coalesce(${value}, ${other})`;
 }
 
 const NULL: RawBuilder<null> = sql`NULL`;
 
-/** Returns the one expression if a flag is 1, else the other. */
+/** Returns an SQL expression for `value` if the flag is 1, else for `other`. */
 function ifTrue<T, U>(
   flag: Expression<number>,
   value: Expression<T>,
@@ -204,7 +203,7 @@ function ifTrue<T, U>(
   return sql`CASE WHEN ${flag} = 1 THEN ${value} ELSE ${other} END`;
 }
 
-/** Takes parameters by their names, which are those of columns. */
+/** Picks parameters that have the same names as columns. */
 function pick<Given, Name extends keyof Given>(
   params: Params<Given>,
   names: readonly Name[],
@@ -213,13 +212,16 @@ function pick(params: Readonly<Record<string, unknown>>, names: readonly string[
   return Object.fromEntries(names.map(name => [name, params[name]]));
 }
 
-/** Reserves numbers of versions. The counter stays locked, so versions become visible in the order of their numbers. */
+/**
+ * Returns the statement that reserves version numbers; null for none. The counter stays locked until the commit, so versions
+ * become visible in the order of their numbers.
+ */
 export function reserveVersions(count: number) {
   return count === 0 ? null : RESERVE_VERSIONS({ count });
 }
 
-/** Returns the first statements of each commit of a sync. The first commit inserts the row of the sync. */
-export function listStartStatements(
+/** Returns the statements with which each commit of a sync begins. In the first commit they insert the row of the sync. */
+export function createStartStatements(
   { request, part, id }: OpenSync,
   versionCount: number,
   isUnchanged = false,
@@ -235,8 +237,8 @@ export function listStartStatements(
     states: READ_STATE({ organizationId, resource }),
     newState: id === null ? ensureStates(organizationId, [resource]) : null,
     counter: reserveVersions(versionCount) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
-    // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
-    // seals everything up to the newest id that it sees.
+    // The lock on the counter makes syncs of several workers visible in the order of their ids. The evidence log seals
+    // everything up to the newest id that it sees.
     newSync: id === null && !isUnchanged ? INSERT_SYNC(newSync) : null,
   };
 }
@@ -250,7 +252,7 @@ interface StartRows {
   readonly newSync: readonly { readonly id: number }[];
 }
 
-/** One commit of a sync, which is a transaction of its own. */
+/** A commit of a sync. Each is one transaction. */
 export interface SyncCommit {
   readonly sync: OpenSync;
   readonly id: number;
@@ -261,7 +263,10 @@ export interface SyncCommit {
   readonly stored: StoredState | undefined;
 }
 
-/** Throws if a newer claim or read has written, or if no installation is active. */
+/**
+ * Begins a commit with the rows that its start statements returned. Throws if a newer claim or read has written, or if no
+ * installation is active.
+ */
 export function startCommit(
   sync: OpenSync,
   versionCount: number,
@@ -285,13 +290,13 @@ export function startCommit(
   };
 }
 
-/** The last statements of a commit, and its result. */
+/** The last statements of a commit, and the result for the caller. */
 export interface CommitEnd {
   readonly statements: readonly (BoundStatement | null)[];
   readonly result: CommitResult;
 }
 
-/** Ends a commit of a sync that goes on. */
+/** Returns the end of a commit after which the sync continues. */
 export function endCommit(
   { sync, id, clock, stored }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -301,20 +306,20 @@ export function endCommit(
     statements: [
       ...closeSpan(sync, stored),
       UPDATE_COUNTS({ id, ...toCountColumns(sync.counts, counts) }),
-      UPDATE_STATE({ ...toReadColumns(sync, counts, clock), ...NO_SPAN, open_sync: id }),
+      UPDATE_STATE({ ...toStateColumns(sync, counts, clock), ...NO_SPAN, open_sync: id }),
     ],
     result: { syncId: id, latestInstant: clock.latest, drift: 0, ...counts },
   };
 }
 
 interface EndOptions {
-  /** Hashes of the addresses of people who may not be named. */
+  /** Hashes of the email addresses of forgotten people, who must not appear in a stored answer. */
   readonly forgotten: readonly { readonly hash: string }[];
-  /** Whether the read is counted in a span instead of a row in `syncs`. */
+  /** Whether the read found nothing new. It then counts in a span of unchanged reads and has no row in `syncs`. */
   readonly isUnchanged: boolean;
 }
 
-/** Ends the last commit of a sync: as `endCommit` does, and ends the sync or extends the span of unchanged reads. */
+/** Returns the end of the last commit, which also ends the sync. A read that found nothing new extends the span instead. */
 export function endSync(
   { sync, id, clock, stored }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -324,7 +329,7 @@ export function endSync(
   const counts = { ...NO_CHANGES, ...changes };
   const { request, hasPartialRows } = sync;
   const { endedAt, state: outcome, isInterrupted } = completion;
-  const { answer_text: answerText, ...columns } = toListStateColumns(sync, completion);
+  const { answer_text: answerText, ...columns } = toEndedStateColumns(sync, completion);
   const isComplete = outcome === 'complete';
   const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
   const hashes = new Set(forgotten.map(({ hash }) => hash));
@@ -332,7 +337,7 @@ export function endSync(
   const span = isUnchanged ? extendSpan(sync, stored, completion) : NO_SPAN;
   const isExtended = span.unchanged_reads > 1;
   const endState = UPDATE_ENDED_STATE({
-    ...toReadColumns(sync, counts, clock),
+    ...toStateColumns(sync, counts, clock),
     ...span,
     ...columns,
     as_of: isComplete ? formatInstant(request.startedAt) : null,
@@ -346,7 +351,7 @@ export function endSync(
     answer_text: mayStoreAnswer ? answerText : null,
   });
   const end = {
-    ...toEndColumns(id, completion),
+    ...toSyncEndColumns(id, completion),
     state: outcome,
     drift,
     ...toCountColumns(sync.counts, counts),
@@ -361,7 +366,7 @@ export function endSync(
   };
 }
 
-const NO_SPAN: SpanState = {
+const NO_SPAN: UnchangedSpan = {
   unchanged_reads: 0,
   unchanged_first_started_at: null,
   unchanged_first_finished_at: null,
@@ -370,7 +375,10 @@ const NO_SPAN: SpanState = {
   unchanged_bytes: 0,
 };
 
-/** Ends the span of unchanged reads if there is one. A lock makes spans commit in the order of their ids. */
+/**
+ * Returns the statements that end the span of unchanged reads; none if no span is open. The lock makes spans visible in the
+ * order of their ids.
+ */
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
   stored: StoredState | undefined,
@@ -380,14 +388,14 @@ function closeSpan(
 }
 
 /**
- * Returns the open span with one more read. A new span begins on each UTC day, and when the clock was set back, so that the
- * instants of a span always rise.
+ * Adds one read to the open span of unchanged reads. Begins a new span on each UTC day, and after the clock was set back, so
+ * that the instants of a span never decrease.
  */
 function extendSpan(
   { request }: OpenSync,
   stored: StoredState | undefined,
   { endedAt, requests, bytes }: SyncCompletion,
-): SpanState {
+): UnchangedSpan {
   const startedAt = formatInstant(request.startedAt);
   // The clock may be set back during a read.
   const finishedAt = formatInstant(Math.max(request.startedAt, endedAt));
@@ -408,24 +416,25 @@ function extendSpan(
   };
 }
 
-/** Returns the UTC day of an instant as text. */
+/** Returns the UTC day of an instant. */
 function toUtcDay(instant: string | null): string {
   return (instant ?? '').slice(0, 10);
 }
 
-/** Lists forgotten people if the end of a sync stores the text of an answer, which might name one of them. */
+/** Returns the query for forgotten people if the sync stores the text of an answer, which might name one of them; else null. */
 export function listForgottenFor(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Returns the statement that marks a sync as failed, after the mirror refused its commits. */
+/** Returns the statement that marks a sync as failed after a commit was refused; null if the sync has no row yet. */
 export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
-  const columns = { ...toEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
+  const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
   return END_SYNC({ ...columns, state: 'failed', drift: 0 });
 }
 
-function toReadColumns({ request }: OpenSync, counts: ChangeCounts, clock: VersionClock) {
+/** Returns the columns of `resource_states` that every commit of a sync writes. */
+function toStateColumns({ request }: OpenSync, counts: ChangeCounts, clock: VersionClock) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
     organizationId,
@@ -441,6 +450,7 @@ function countChanges({ added, changed, removed }: ChangeCounts): number {
   return added + changed + removed;
 }
 
+/** Returns the count columns of `syncs`: the counts of earlier commits plus those of this one. */
 function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   return {
     rows_added: previous.added + counts.added,
@@ -451,7 +461,11 @@ function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   };
 }
 
-function toEndColumns(id: number, { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion) {
+/** Returns the columns of `syncs` that the end of a sync writes. */
+function toSyncEndColumns(
+  id: number,
+  { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion,
+) {
   return {
     id,
     finished_at: formatInstant(endedAt),
@@ -463,13 +477,13 @@ function toEndColumns(id: number, { endedAt, lastAnswerAt = null, requests, byte
   };
 }
 
-/** Returns the columns that a list has after a read. NULL leaves a column as it is, unless its `has_` column is 1. */
-function toListStateColumns({ request }: OpenSync, completion: SyncCompletion) {
+/** Returns the columns of `resource_states` that the end of a sync writes. A flag `has_…` of 1 also writes a NULL. */
+function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
   const { answer = null } = completion;
   const isComplete = outcome === 'complete';
   return {
-    /** A retry that answers no delivery leaves the flag of earlier reads. No webhook announces a project. */
+    /** 1 if the read answers a delivery. No delivery announces a project. */
     is_for_webhook: Number(
       request.resource !== 'projects' &&
         (request.trigger === 'delivery' || typeof request.cause?.newestDeliveryId === 'number'),
@@ -495,12 +509,12 @@ function toListStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   };
 }
 
-/** Limits the duration by the number of requests: a list that takes long is read less often, a clock change must not do that. */
+/** Limits a duration by the number of requests. Slow lists are read less often, and a clock change must not make a list slow. */
 function limitDuration(startedAt: number, endedAt: number, requests: number): number {
   return Math.min(Math.max(0, endedAt - startedAt), (requests + 1) * LONGEST_CALL_MS);
 }
 
-/** The job that runs a sync, and the newest delivery that the job answers. */
+/** Returns the columns for the job that runs a sync and the newest delivery that the job answers. */
 export function toCauseColumns(cause: SyncCause | undefined) {
   return { job_id: cause?.jobId ?? null, newest_delivery_id: cause?.newestDeliveryId ?? null };
 }
