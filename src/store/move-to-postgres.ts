@@ -14,41 +14,42 @@ import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './store-error.js';
 import { createBatch, createAutocommitBatch } from './postgres/database.js';
 import { migrate } from './postgres/migrate.js';
-import type { Postgres, Query } from './postgres/open-postgres.js';
+import type { Postgres, RunQuery } from './postgres/open-postgres.js';
 import { withConnections } from './postgres/await-schema.js';
-import { createRowReader as readerInSchemas } from './postgres/snapshot.js';
+import { createRowReader as createPostgresRowReader } from './postgres/snapshot.js';
 import { select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
 import { createRowReader } from './sqlite/snapshot.js';
 import { assertMigrated } from './sqlite/migrate.js';
 import { openDatabase, type Sqlite } from './sqlite/open-database.js';
 
+/** The SQLite files and the certificates to move. */
 export interface MoveSource {
   readonly files: readonly (readonly [Family, file: string])[];
   readonly pdfs: PdfStore;
 }
 
-/** Rows that migrations insert into an empty database. */
+/** The number of rows that migrations insert into an empty database. */
 const INITIAL_ROWS = 3;
 
 /**
- * Copies files into an unused database. No process may write the files meanwhile. Programs refuse the database until all rows were
- * copied and compared.
+ * Copies SQLite files and certificates into an empty PostgreSQL database and compares all rows. No process may write the files
+ * meanwhile. Programs refuse the database until the move is complete.
  */
 export function moveToPostgres(
   { files, pdfs }: MoveSource,
   pool: PoolOptions,
-  at: string,
+  now: string,
 ): Promise<MoveResult> {
   return withConnections(pool, async postgres => {
-    await migrate(postgres, at);
-    await postgres.transact(query => mark(query, at));
+    await migrate(postgres, now);
+    await postgres.transact(query => markIncomplete(query, now));
     let rows = 0;
     for (const [family, file] of files) rows += await moveFile(postgres, family, file);
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
-      certificates += await copy(postgres, table, () => readPdfs(pdfs, at));
-    await beginMovedEpoch(postgres, at);
+      certificates += await copyAndCompare(postgres, table, () => readPdfs(pdfs, now));
+    await beginMovedEpoch(postgres, now);
     const send = createAutocommitBatch(postgres.query);
     for (const family of FAMILIES) await send(DELETE_MOVING[family]());
     return { rows, certificates };
@@ -57,12 +58,14 @@ export function moveToPostgres(
 
 const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
 
-/** Begins a new epoch of events, because the files may be used again and would give the same ids to other events. */
-async function beginMovedEpoch({ query, transact }: Postgres, at: string): Promise<void> {
+/** Begins a new epoch of event ids. If the files were used again, they would otherwise give the same ids to other events. */
+async function beginMovedEpoch({ query, transact }: Postgres, now: string): Promise<void> {
   const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());
   const newestChange = counter?.last ?? 0;
   const epoch = createEpochName(randomBytes);
-  await transact((_, send) => beginEpoch(createBatch(send), { epoch, at, reason: 'moved', newestChange }));
+  await transact((_, send) =>
+    beginEpoch(createBatch(send), { epoch, at: now, reason: 'moved', newestChange }),
+  );
 }
 
 const COUNT_ROWS = prepared(() => {
@@ -72,13 +75,16 @@ const COUNT_ROWS = prepared(() => {
   return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
 });
 
-/** Marks the database as incomplete. A move that was interrupted is repeated: each table is emptied before it is filled. */
-async function mark(query: Query, at: string): Promise<void> {
+/**
+ * Marks the database as incomplete until the move ends. Throws if it contains data of anything but an interrupted move, which
+ * may be repeated.
+ */
+async function markIncomplete(query: RunQuery, now: string): Promise<void> {
   const send = createAutocommitBatch(query);
   const marked = [];
   for (const family of FAMILIES) {
     const [rows] = await send(
-      INSERT_MOVING[family]({ version: MOVE_IN_PROGRESS, name: 'move', appliedAt: at, digest: '' }),
+      INSERT_MOVING[family]({ version: MOVE_IN_PROGRESS, name: 'move', appliedAt: now, digest: '' }),
     );
     marked.push(...rows);
   }
@@ -89,8 +95,8 @@ async function mark(query: Query, at: string): Promise<void> {
 }
 
 /**
- * Copies one SQLite file into PostgreSQL and compares the rows. Returns how many rows it copied. Older versions are compared
- * through the history views, because these have a column for each cell of a version.
+ * Copies one SQLite file into PostgreSQL, compares the rows and returns their number. Past versions are compared through the
+ * history views, because each engine stores their cells as JSON in its own way.
  */
 async function moveFile(postgres: Postgres, family: Family, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
@@ -99,28 +105,29 @@ async function moveFile(postgres: Postgres, family: Family, file: string): Promi
     const read = createRowReader(db);
     let rows = 0;
     for (const table of listTables(family)) {
-      rows += await copy(postgres, table, read);
+      rows += await copyAndCompare(postgres, table, read);
       await setSequence(db, postgres, table);
     }
     for (const history of listHistories(family))
-      await postgres.transact(query => assertEqualRows(history, read, readerInSchemas(query)));
+      await postgres.transact(query => assertEqualRows(history, read, createPostgresRowReader(query)));
     return rows;
   } finally {
     db.close();
   }
 }
 
-function copy({ transact }: Postgres, table: Relation, read: ReadRows): Promise<number> {
+/** Replaces the rows of a table in one transaction. Returns their number, or throws if the copies differ. */
+function copyAndCompare({ transact }: Postgres, table: Relation, read: ReadRows): Promise<number> {
   return transact(async query => {
     await copyTable(table, read, statement => {
       const { text, values } = statement.bind(POSTGRES);
       return query(text, [...values]);
     });
-    return await assertEqualRows(table, read, readerInSchemas(query));
+    return await assertEqualRows(table, read, createPostgresRowReader(query));
   });
 }
 
-/** Sets the sequence of a table that numbers its rows, so that new numbers follow the last one. */
+/** Sets the sequence of a table with numbered rows to the last number, so that new rows get higher numbers. */
 async function setSequence(db: Sqlite, { query }: Postgres, { name, columns }: Relation): Promise<void> {
   for (const [column, [kind]] of Object.entries(columns)) {
     if (kind !== 'id' && kind !== 'counted') continue;
@@ -140,14 +147,14 @@ const SET_SEQUENCE = prepared(
     sqlStatement`SELECT ${select({ last: sql<number>`setval(pg_get_serial_sequence(${name}, ${column}), ${last})` })}`,
 );
 
-/** Reads the certificate files as rows, one at a time because each may be large. */
-async function* readPdfs(pdfs: PdfStore, at: string): ReturnType<ReadRows> {
+/** Yields each certificate file as a row of its own, because a file may be large. */
+async function* readPdfs(pdfs: PdfStore, writtenAt: string): ReturnType<ReadRows> {
   for await (const files of pdfs.list(null)) {
     for (const file of files) {
       const chunks: Uint8Array[] = [];
       const body = await pdfs.open(file);
       for await (const chunk of body ?? []) chunks.push(chunk);
-      if (body !== null) yield [{ file, written_at: at, bytes: Buffer.concat(chunks) }];
+      if (body !== null) yield [{ file, written_at: writtenAt, bytes: Buffer.concat(chunks) }];
     }
   }
 }

@@ -3,9 +3,12 @@ import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
-/** Returns the engine that the settings name. It opens a database only when it is used. */
-export function openEngine(settings: StoreSettings, lost: OnConnectionLost = () => undefined): Engine {
+/** Returns the SQLite or PostgreSQL engine, as the settings say. The engine opens a database only when it is used. */
+export function openEngine(
+  settings: StoreSettings,
+  onConnectionLost: OnConnectionLost = () => undefined,
+): Engine {
   if (settings.database === null) return createSqliteEngine(settings);
   const files = createSqliteEngine({ ...settings, database: null });
-  return createPostgresEngine(settings.database, { onConnectionLost: lost, files });
+  return createPostgresEngine(settings.database, { onConnectionLost, files });
 }

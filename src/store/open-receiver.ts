@@ -3,16 +3,16 @@ import type { OnConnectionLost } from './engine.js';
 import type { StoreSettings } from './settings.js';
 import { getInboxClock, getPoolOptions } from './postgres/pool-settings.js';
 
-/** Opens only the receiver's port, for the receiver thread. */
+/** Opens the receiver's port without the rest of the inbox, for the receiver thread. */
 export async function openReceiver(
   { dataDir, database }: StoreSettings,
   now: () => number,
-  lost: OnConnectionLost,
+  onConnectionLost: OnConnectionLost,
 ): Promise<ReceiverPort> {
   if (database === null)
     return (await import('./sqlite/inbox/receiver-port.js')).openReceiverPort(dataDir, now);
   return (await import('./postgres/inbox/receiver.js')).openReceiverPort(
-    getPoolOptions(database, 'receive', lost),
+    getPoolOptions(database, 'receive', onConnectionLost),
     getInboxClock(database, now),
   );
 }

@@ -1,18 +1,19 @@
 import { fail, type Finding } from './contract/finding.js';
 
-/** A table, a view, an index or any other object of a schema, as its engine describes it. */
+/** A table, view, index or other object of a database schema, as the engine describes it. */
 export interface SchemaObject {
   readonly kind: string;
   readonly name: string;
   readonly definition: string;
 }
 
-/** Additional objects of these kinds change what is read or written. Others, such as an index of the operator, do not. */
-const KINDS_THAT_ACT = ['column', 'constraint', 'policy', 'rule', 'trigger', 'unique index'];
+/** Kinds of objects that change reads or writes. An operator may add other kinds, such as an index. */
+const KINDS_WITH_EFFECT = ['column', 'constraint', 'policy', 'rule', 'trigger', 'unique index'];
 
+/** The name of the data law that compares the schema. */
 export const SCHEMA_LAW = 'the schema is the one that the migrations create';
 
-/** Returns the objects that are missing, differ from what the migrations make, or were added and change reads or writes. */
+/** Describes each object that is missing, was changed, or was added and changes reads or writes. */
 export function compareSchemas(expected: readonly SchemaObject[], found: readonly SchemaObject[]): string[] {
   const nameOf = ({ kind, name }: SchemaObject) => `${kind} ${name}`;
   const foundByName = new Map(found.map(each => [nameOf(each), each]));
@@ -22,11 +23,13 @@ export function compareSchemas(expected: readonly SchemaObject[], found: readonl
     if (counterpart === undefined) return [`the ${nameOf(each)} is missing`];
     return counterpart.definition === each.definition ? [] : [`the ${nameOf(each)} was changed`];
   });
-  const added = found.filter(each => KINDS_THAT_ACT.includes(each.kind) && !expectedNames.has(nameOf(each)));
+  const added = found.filter(
+    each => KINDS_WITH_EFFECT.includes(each.kind) && !expectedNames.has(nameOf(each)),
+  );
   return [...broken, ...added.map(each => `the ${nameOf(each)} was added`)];
 }
 
-/** Describes schema changes as findings of `doctor`. */
+/** Returns the finding of `doctor` about schema changes; none without changes. */
 export function describeSchemaChanges(changes: readonly string[]): Finding[] {
   const [first, ...others] = changes;
   if (first === undefined) return [];

@@ -10,18 +10,19 @@ const CHECK_INTERVAL_MS = 500;
 const MAX_CHECKS = 120;
 const TEMPORARY_CODES = ['older', 'away'];
 
-export async function migrateAll(postgres: Postgres, now: number): Promise<NewMigration[]> {
+/** Migrates all schemas. Returns the migrations that this call applied. */
+export async function migrateSchemas(postgres: Postgres, now: number): Promise<NewMigration[]> {
   return (await migrate(postgres, new Date(now).toISOString())).map(name => {
     const [database = '', file = ''] = name.split('/');
     return { database: `schema ${database}`, file };
   });
 }
 
-/** Waits up to a minute until the server is available and its schema migrated. */
+/** Waits up to a minute until the server is available and the schemas are migrated. Calls `onWait` once if it must wait. */
 export async function awaitSchema(
   postgres: Postgres,
   families: readonly Family[],
-  onWait: (what: string) => void,
+  onWait: (reason: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<NewMigration[]> {
   for (let check = 1; ; check += 1) {
@@ -33,7 +34,7 @@ export async function awaitSchema(
   }
 }
 
-/** Opens connections for one piece of work, and closes them after it. */
+/** Opens a pool, does work with it and closes it. */
 export async function withConnections<T>(
   pool: PoolOptions,
   work: (postgres: Postgres) => Promise<T>,
@@ -46,7 +47,7 @@ export async function withConnections<T>(
   }
 }
 
-/** Opens connections. Throws unless inbox and mirror are migrated. */
+/** Opens a pool. Throws unless the schemas `inbox` and `mirror` are migrated. */
 export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   const postgres = openPostgres(pool);
   try {
@@ -59,6 +60,7 @@ export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   }
 }
 
+/** Returns the error if the server is not available or a schema is not migrated; null if all is well. */
 async function findSchemaFault(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
   try {
     for (const family of families) await assertMigrated(postgres, family);

@@ -1,9 +1,9 @@
 import { POSTGRES } from '../dialect.js';
 import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
-import type { Postgres, Query, Send } from './open-postgres.js';
+import type { Postgres, RunQuery, SendBatch } from './open-postgres.js';
 
-/** Creates a batch that sends its statements as one message. */
-export function createBatch(send: Send): Batch {
+/** Creates a `Batch` from a function that sends bound statements in one message. */
+export function createBatch(send: SendBatch): Batch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
   ): Promise<BatchResults<All>>;
@@ -17,13 +17,14 @@ export function createBatch(send: Send): Batch {
   return batch;
 }
 
-/** Creates a batch that runs each statement in its own transaction. */
-export function createAutocommitBatch(query: Query, timeoutMs = 0): Batch {
+/** Creates a `Batch` that runs each statement in its own transaction. */
+export function createAutocommitBatch(query: RunQuery, timeoutMs = 0): Batch {
   return createBatch(all =>
     Promise.all(all.map(({ text, values }) => query<object>(text, values, timeoutMs))),
   );
 }
 
+/** Adapts a pool to the interface that both engines implement. */
 export function toDatabase({ query, transact }: Postgres): Database {
   return {
     dialect: POSTGRES,

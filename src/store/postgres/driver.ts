@@ -3,34 +3,35 @@ import type { Value } from '../contract/tables.js';
 
 export type { Pool } from 'pg';
 
+/** The server and the connections of a pool. */
 export interface PoolOptions {
   readonly url: string;
   /** The application name in `pg_stat_activity`. */
   readonly name: string;
   readonly connections: number;
-  /** Called when an idle connection breaks; once, until a connection is made again. */
+  /** Called when an idle connection breaks, but only once until the pool connects again. */
   readonly onFault: (error: Error) => void;
 }
 
-const CONNECT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 /** Sums of 64-bit integers have this type. */
 const NUMERIC = 1700;
 
-/** Creates a pool, which connects when needed. No other module loads the driver. */
+/** Creates a pool of connections to a server. Connects at first use. No other module loads the driver `pg`. */
 export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
   const pool = new Pool({
     connectionString: toLibpqUrl(url),
     application_name: name,
     max: connections,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     pipeline: true,
     onConnect: setIsoDates,
     types: { getTypeParser: (oid, format) => PARSERS[oid] ?? types.getTypeParser(oid, format) },
   });
-  // One that broke under a statement has told whoever waits for it.
+  // A connection that breaks during a statement rejects that statement, so it is not reported here.
   let isReported = false;
   pool.on('error', error => {
     if (!isReported) onFault(error);
@@ -43,12 +44,15 @@ export function createPool({ url, name, connections, onFault }: PoolOptions): Po
   return pool;
 }
 
-/** Runs before the connection is used. Poolers keep this setting for the client. */
+/** Sets the date format before a connection is used. Connection poolers keep this setting for the client. */
 function setIsoDates(client: ClientBase): unknown {
   return client.query("SET DateStyle = 'ISO'");
 }
 
-/** Gives `sslmode` the meaning of libpq. By default, connections to other machines are encrypted but not verified. */
+/**
+ * Returns the URL with options that give `sslmode` the meaning it has in libpq. Without `sslmode`, connections to other machines
+ * are encrypted, but the server's certificate is not verified.
+ */
 export function toLibpqUrl(text: string): string {
   const url = new URL(text.replace('@/', '@localhost/'));
   const { searchParams } = url;
@@ -73,7 +77,7 @@ const FLOAT_TYPES = [700, 701];
 const BOOLEAN = 16;
 const BYTES = 17;
 
-/** Returns the parser of a type in people's queries. Types that SQLite does not have become text. */
+/** Returns the parser for a type in the results of a person's SQL. Values of types that SQLite lacks stay text. */
 export function getCellParser(oid: number): (text: string) => Value {
   if (INTEGER_TYPES.includes(oid)) return BigInt;
   if (FLOAT_TYPES.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
@@ -84,7 +88,7 @@ export function getCellParser(oid: number): (text: string) => Value {
   return text => text;
 }
 
-/** Parses a number; returns the text if a number would lose digits. */
+/** Parses a decimal number. Returns the text if a JavaScript number would lose digits. */
 function parseNumeric(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   const number = Number(text);
@@ -97,6 +101,7 @@ function extractDigits(text: string): string {
   return text.replace(/e.*/, '').replace('.', '').replace(/^-?0*/, '').replace(/0*$/, '');
 }
 
+/** Returns a bigint if a number cannot hold the integer exactly. */
 function parseInteger(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
@@ -106,7 +111,7 @@ const UTC_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
 /** An instant as PostgreSQL prints it with the DateStyle ISO. */
 const ISO_DATE_STYLE = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
 
-/** Converts a timestamp to `YYYY-MM-DDTHH:MM:SS.sssZ`, in any time zone of the connection. */
+/** Converts a timestamp from the server to `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
 export function parseInstant(text: string): string {
   const [, day, time, rest = ''] = UTC_INSTANT.exec(text) ?? [];
   if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;

@@ -6,16 +6,16 @@ import { getInboxClock, describeLocation, getPoolOptions } from './pool-settings
 
 interface EngineOptions {
   readonly onConnectionLost: OnConnectionLost;
-  /** The files in DATA_DIR, which stay there after they were moved into the database. */
+  /** The SQLite files in DATA_DIR. They stay there after they were moved into the database. */
   readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
 }
 
-/** Creates the engine for a PostgreSQL database. The driver is loaded at first use, and callers share connections. */
+/** Creates the engine for a PostgreSQL database. Loads the driver at first use. Readers and writers of a command share one pool. */
 export function createPostgresEngine(
   database: DatabaseSettings,
-  { onConnectionLost: lost, files }: EngineOptions,
+  { onConnectionLost, files }: EngineOptions,
 ): Engine {
-  const pool = getPoolOptions(database, 'command', lost);
+  const pool = getPoolOptions(database, 'command', onConnectionLost);
   const queryPool = database.queryUrl ? { ...pool, url: database.queryUrl } : null;
   const open = shareConnections(async () => (await import('./await-schema.js')).openMigrated(pool));
   const withOwnConnections = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
@@ -31,10 +31,10 @@ export function createPostgresEngine(
       return [...moved, ...(await files.findOlderCopies())];
     },
     migrate: now =>
-      withOwnConnections(async postgres => (await import('./await-schema.js')).migrateAll(postgres, now)),
-    prepare: (families, _, waits) =>
+      withOwnConnections(async postgres => (await import('./await-schema.js')).migrateSchemas(postgres, now)),
+    prepare: (families, _, onWait) =>
       withOwnConnections(async postgres =>
-        (await import('./await-schema.js')).awaitSchema(postgres, families, waits),
+        (await import('./await-schema.js')).awaitSchema(postgres, families, onWait),
       ),
     openReader: async () => (await stores()).createOpenReader(await open()),
     openPdfs: async now => (await stores()).createOpenPdfs(await open(), now),
@@ -44,14 +44,14 @@ export function createPostgresEngine(
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openEvents: async now =>
       (await import('./open-events.js')).openEvents(pool, getInboxClock(database, now)),
-    openWork: async ({ now, lost: lostAtWork }) => {
+    openWork: async ({ now, lost: onWorkerConnectionLost }) => {
       const { openMigrated } = await import('./await-schema.js');
-      const postgres = await openMigrated(getPoolOptions(database, 'work', lostAtWork));
+      const postgres = await openMigrated(getPoolOptions(database, 'work', onWorkerConnectionLost));
       return (await stores()).createStores(postgres, now, getInboxClock(database, now));
     },
-    runSqlQuery: async question => {
+    runSqlQuery: async query => {
       await (await open()).close();
-      return await (await import('./run-sql-query.js')).runSqlQuery(queryPool ?? pool, question);
+      return await (await import('./run-sql-query.js')).runSqlQuery(queryPool ?? pool, query);
     },
     snapshot: (file, now) =>
       withOwnConnections(async postgres =>
@@ -64,7 +64,7 @@ export function createPostgresEngine(
       ),
     checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
-      yield* (await import('./examine-server.js')).examine(pool, queryPool);
+      yield* (await import('./examine-server.js')).examineServer(pool, queryPool);
     },
     describeSchema: () => describeSchema('postgres'),
     measureDisk: () => null,
@@ -72,7 +72,7 @@ export function createPostgresEngine(
   };
 }
 
-/** Shares connections between callers. The last caller that closes them ends them. */
+/** Shares one pool between callers. The pool closes when its last user closes it, and opens again for the next. */
 function shareConnections(open: () => Promise<Postgres>): () => Promise<Postgres> {
   let opened: Promise<Postgres> | null = null;
   let users = 0;

@@ -7,11 +7,11 @@ import { createAutocommitBatch } from './database.js';
 import type { PoolOptions } from './driver.js';
 import type { Postgres } from './open-postgres.js';
 import { withConnections } from './await-schema.js';
-import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
+import { describePrivileges, READ_ROLE_PRIVILEGES } from './role-privileges.js';
 
 const SESSION = {
   role: sql<string>`current_user`,
-  /** Identifies the database among those of all servers. */
+  /** Identifies the database among all servers. */
   database: sql<string>`(SELECT system_identifier FROM pg_catalog.pg_control_system()) || '/' ||
     (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())`,
 };
@@ -25,13 +25,13 @@ const READ_QUERY_ROLE = prepared(
     SELECT ${select({
       ...SESSION,
       quotedName: sql<string>`quote_ident(current_user)`,
-      /** The role may write our tables, or is a member of the role that writes them or of one that ends sessions. */
+      /** Whether the role may write our tables, or is a member of the writer's role or of a role that may end sessions. */
       mayWrite: sql<boolean>`EXISTS (SELECT FROM ours WHERE has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE'))
         OR EXISTS (SELECT FROM pg_catalog.pg_roles
           WHERE rolname IN (${writer}, 'pg_signal_backend') AND pg_has_role(oid, 'MEMBER'))`,
       unreadable: sql<number>`(SELECT count(*)::integer FROM ours WHERE NOT readable)`,
       hasNoTempFileLimit: sql<boolean>`current_setting('temp_file_limit') = '-1'`,
-      /** Functions that write into the log of the server and may be called; null if there are none. */
+      /** The functions with which the role could write to the server's WAL; null if there are none. */
       logFunctions: sql<
         string | null
       >`(SELECT string_agg(oid::regprocedure::text, ', ') FROM pg_catalog.pg_proc
@@ -58,13 +58,13 @@ const SAME_ROLE = warn(
 const GRANTS = 'Grant it what "carbon-mirror schema --grants read ROLE" prints, and no more.';
 const AS_SUPERUSER = 'As a superuser, in this database:';
 
-/** Checks that people who ask in SQL can only read. */
+/** Checks that the database role for people's SQL queries can only read. */
 export async function examineQueryRole(
   writerPool: PoolOptions,
   queryPool: PoolOptions | null,
 ): Promise<Finding[]> {
   if (queryPool === null) {
-    const unsafe = await withConnections(writerPool, findPowers);
+    const unsafe = await withConnections(writerPool, findExcessPrivileges);
     return [...unsafe, ...(unsafe.length > 0 ? [] : [NO_QUERY_ROLE])];
   }
   const [[writer]] = await withConnections(writerPool, ({ query }) =>
@@ -76,7 +76,7 @@ export async function examineQueryRole(
       createAutocommitBatch(query)(READ_QUERY_ROLE({ writer: writerRole })),
     );
     if (queryRole?.database !== writer?.database) return [OTHER_DATABASE];
-    const unsafe = await withConnections(queryPool, findPowers);
+    const unsafe = await withConnections(queryPool, findExcessPrivileges);
     const found = [
       ...unsafe,
       ...(queryRole === undefined ? [] : checkQueryRole(queryRole, writerRole, unsafe.length > 0)),
@@ -88,14 +88,15 @@ export async function examineQueryRole(
   }
 }
 
-/** Finds powers of the role besides reading tables. Queries do not run with such a role. */
-async function findPowers({ query }: Postgres): Promise<Finding[]> {
-  const [[role]] = await createAutocommitBatch(query)(READ_ROLE_POWERS());
-  return role === undefined || role.powers === null
+/** Reports role attributes and memberships that allow more than reading tables. `query` refuses to run with such a role. */
+async function findExcessPrivileges({ query }: Postgres): Promise<Finding[]> {
+  const [[role]] = await createAutocommitBatch(query)(READ_ROLE_PRIVILEGES());
+  return role === undefined || role.privileges === null
     ? []
-    : [fail('questions', `${describePowers(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];
+    : [fail('questions', `${describePrivileges(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];
 }
 
+/** Returns the findings about a role for people's SQL queries. */
 function checkQueryRole(
   { role, quotedName: name, mayWrite, unreadable, hasNoTempFileLimit, logFunctions }: QueryRole,
   writerRole: string,

@@ -27,10 +27,14 @@ const READ_SERVER = prepared(
       read_only: sql<boolean>`current_setting('transaction_read_only') = 'on'`,
     })}`,
 );
-export type Server = ResultRow<typeof READ_SERVER>;
+/** Settings and state of the server that decide about durability and safety. */
+export type ServerStatus = ResultRow<typeof READ_SERVER>;
 
-/** Checks the server: whether it can be written, how durable a delivery is there, and who may ask in SQL. */
-export async function* examine(pool: PoolOptions, queryPool: PoolOptions | null): AsyncIterable<Finding> {
+/** Yields the findings of `doctor` about the server: writability, durability, encryption, schema and the role for SQL queries. */
+export async function* examineServer(
+  pool: PoolOptions,
+  queryPool: PoolOptions | null,
+): AsyncIterable<Finding> {
   const server = await withConnections(pool, async postgres => {
     await assertMigrated(postgres, 'inbox');
     await assertMigrated(postgres, 'mirror');
@@ -43,22 +47,24 @@ export async function* examine(pool: PoolOptions, queryPool: PoolOptions | null)
   yield* await examineQueryRole(pool, queryPool);
 }
 
-export function listServerFindings(url: string, server: Server): Finding[] {
+/** Returns the findings that need no further query. */
+export function listServerFindings(url: string, server: ServerStatus): Finding[] {
   return [
     ok('databases', describeServer(url, server)),
-    ...checkWrites(server),
-    ...checkFlush(server),
-    ...checkReplicas(server),
-    ...checkConnection(url, server),
+    ...checkWritable(server),
+    ...checkCrashSafety(server),
+    ...checkReplication(server),
+    ...checkServerIdentity(url, server),
   ];
 }
 
-function describeServer(url: string, { version, bytes, certificates }: Server): string {
+function describeServer(url: string, { version, bytes, certificates }: ServerStatus): string {
   const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
   return `PostgreSQL ${version}, ${describeLocation(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
 }
 
-function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {
+/** Fails if the server or the role accepts no writes. */
+function checkWritable({ standby, read_only: isReadOnly }: ServerStatus): Finding[] {
   if (!standby && !isReadOnly) return [];
   const why = standby
     ? 'the server is a standby'
@@ -67,7 +73,8 @@ function checkWrites({ standby, read_only: isReadOnly }: Server): Finding[] {
   return [fail('databases', found, 'Name the primary in MIRROR_DATABASE_URL, or let the role write.')];
 }
 
-function checkFlush(server: Server): Finding[] {
+/** Fails if the server may lose commits when the power fails. */
+function checkCrashSafety(server: ServerStatus): Finding[] {
   return (['fsync', 'full_page_writes'] as const)
     .filter(name => server[name] !== 'on')
     .map(name => {
@@ -76,7 +83,8 @@ function checkFlush(server: Server): Finding[] {
     });
 }
 
-function checkReplicas({ replicas, synchronous_standby_names: names }: Server): Finding[] {
+/** Warns if a failover to a replica may lose commits. */
+function checkReplication({ replicas, synchronous_standby_names: names }: ServerStatus): Finding[] {
   if (replicas === 0 || names !== '') return [];
   return [
     warn(
@@ -87,8 +95,8 @@ function checkReplicas({ replicas, synchronous_standby_names: names }: Server): 
   ];
 }
 
-/** Without sslmode the connection to another machine is encrypted, but the server is not verified. */
-function checkConnection(url: string, { encrypted }: Server): Finding[] {
+/** Warns if the connection is encrypted but the server's certificate is not verified, as without `sslmode`. */
+function checkServerIdentity(url: string, { encrypted }: ServerStatus): Finding[] {
   if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
   return [
     warn(

@@ -18,7 +18,7 @@ const OWN_LAWS: readonly Law[] = [
   }),
 ];
 
-/** Checks the schema and the laws. All laws are checked on the same snapshot. */
+/** Checks the schema and all data laws, and returns what breaks them. All laws read the same snapshot. */
 export async function findConsistencyFaults(
   postgres: Postgres,
   now: number,

@@ -4,21 +4,21 @@ import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
-import type { Postgres, Query } from './open-postgres.js';
+import type { Postgres, RunQuery } from './open-postgres.js';
 
 const READ_IS_STANDBY = prepared(
   () => sqlStatement`SELECT ${select({ isStandby: sql<boolean>`pg_is_in_recovery()` })}`,
 );
-/** Temporary views in the order in which they were created. */
+/** Lists temporary views in the order of their creation. */
 const LIST_TEMPORARY_VIEWS = prepared(
   () => sqlStatement`SELECT ${select({ name: sql<string>`relname`, text: sql<string>`pg_get_viewdef(oid)` })}
     FROM pg_class WHERE relkind = 'v' AND relnamespace = pg_my_temp_schema() ORDER BY oid`,
 );
 
 /**
- * Compares the schemas with what the migrations make on this server. The server prints views and conditions in its own
- * words, which differ between its versions: so the migrations are run in the temporary schema of a transaction, printed by
- * the same server, and undone. A standby is what its primary is, and can make nothing.
+ * Describes how the schemas differ from the schemas that the migrations create. Versions of PostgreSQL print the definitions of
+ * views and conditions differently. So this server runs the migrations in a temporary schema, prints them, and rolls back. A
+ * standby cannot do that, so it is not checked.
  */
 export async function findSchemaChanges({ query, begin }: Postgres): Promise<string[]> {
   const [[server]] = await createAutocommitBatch(query)(READ_IS_STANDBY());
@@ -26,17 +26,20 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
   const transaction = await begin('ISOLATION LEVEL READ COMMITTED READ WRITE');
   try {
     await transaction.query('SET LOCAL search_path = pg_catalog');
-    const found = await describeObjects(transaction.query, 'ours');
+    const found = await listSchemaObjects(transaction.query, 'ours');
     for (const family of FAMILIES)
       for (const migration of migrationsOf('postgres', family))
         await transaction.query(inTemporarySchema(migration.sql));
-    const changes = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
+    const changes = compareSchemas(await listSchemaObjects(transaction.query, 'temporary'), found);
     if (changes.length === 0) return [];
-    await restoreViews(transaction.query);
-    const changesSinceRestore = compareSchemas(await describeObjects(transaction.query, 'temporary'), found);
+    await recreateViews(transaction.query);
+    const changesSinceRestore = compareSchemas(
+      await listSchemaObjects(transaction.query, 'temporary'),
+      found,
+    );
     return changes.filter(each => changesSinceRestore.includes(each));
   } finally {
-    await transaction.undo();
+    await transaction.rollback();
   }
 }
 
@@ -48,14 +51,20 @@ function inTemporarySchema(ddl: string): string {
   return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
 }
 
-/** Makes each temporary view anew from its printed text, as pg_restore does: some are printed in other words after that. */
-async function restoreViews(query: Query): Promise<void> {
+/** Recreates each temporary view from its printed definition, as pg_restore does. Some are printed differently afterwards. */
+async function recreateViews(query: RunQuery): Promise<void> {
   const [views] = await createAutocommitBatch(query)(LIST_TEMPORARY_VIEWS());
   for (const { name, text } of views) await query(`CREATE OR REPLACE VIEW pg_temp.${name} AS ${text}`);
 }
 
-/** No two of our schemas have objects with the same name, except the tables of applied migrations, which are left out. */
-async function describeObjects(query: Query, schemas: keyof typeof LIST_OBJECTS): Promise<SchemaObject[]> {
+/**
+ * Lists the objects of our schemas, or of the temporary schema, without schema names. Only the tables of applied migrations have
+ * the same name in several schemas; they are left out.
+ */
+async function listSchemaObjects(
+  query: RunQuery,
+  schemas: keyof typeof LIST_OBJECTS,
+): Promise<SchemaObject[]> {
   const [rows] = await createAutocommitBatch(query)(LIST_OBJECTS[schemas]());
   return rows
     .filter(({ name }) => !/\bschema_migrations/.test(name))
@@ -66,9 +75,9 @@ function withoutSchemas(definition: string): string {
   return definition.replaceAll(OUR_OR_TEMPORARY_SCHEMA, '').replaceAll(/\s+/g, ' ');
 }
 
-const prepareList = (isOfSchema: RawBuilder<unknown>) =>
+const prepareList = (isInScope: RawBuilder<unknown>) =>
   prepared(
-    () => sqlStatement`WITH schemas AS (SELECT oid FROM pg_namespace WHERE ${isOfSchema}),
+    () => sqlStatement`WITH schemas AS (SELECT oid FROM pg_namespace WHERE ${isInScope}),
   relations AS (
     SELECT c.oid, relname, relkind, relpersistence, relrowsecurity FROM pg_class AS c JOIN schemas ON schemas.oid = relnamespace
   )

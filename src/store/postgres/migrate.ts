@@ -15,7 +15,7 @@ import { StoreError } from '../store-error.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
-import type { Postgres, Query } from './open-postgres.js';
+import type { Postgres, RunQuery } from './open-postgres.js';
 
 type FamilyName = { readonly family: Family };
 
@@ -31,7 +31,7 @@ const FIND_SCHEMA = prepared(
 const READ_ENCODING = prepared(
   () => sqlStatement`SELECT ${select({ encoding: sql<string>`current_setting('server_encoding')` })}`,
 );
-/** How many relations a schema has, and whether it has our table of applied migrations. */
+/** Reads the number of relations in a schema, and whether one of them is our table of applied migrations. */
 const DESCRIBE_SCHEMA = prepared(
   (_, { family }: Params<FamilyName>) =>
     sqlStatement`SELECT ${select({
@@ -43,27 +43,31 @@ const DESCRIBE_SCHEMA = prepared(
 );
 
 /**
- * Migrates a database and returns the names of the applied migrations. Each migration and its record share a transaction
- * that reads the version under a lock, so several processes may migrate at once. Changes nothing if one schema is foreign.
+ * Migrates a database and returns the names of the migrations that it applied. Each migration runs in a transaction that takes
+ * a lock and rereads the version, so several processes may migrate at once. Throws without changes if a schema with one of our
+ * names belongs to another program.
  */
 export async function migrate(
   postgres: Postgres,
   now: string,
-  given: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
+  getMigrations: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
 ): Promise<string[]> {
   const applied: string[] = [];
   for (const family of FAMILIES)
-    assertOwnSchema(await readSchemaState(postgres.query, family), given(family));
+    assertOwnSchema(await readSchemaState(postgres.query, family), getMigrations(family));
   for (const family of FAMILIES) {
-    const migrations = given(family);
+    const migrations = getMigrations(family);
     for (const migration of migrations) {
-      const isNew = await postgres.transact(query => apply(query, family, migration, migrations, now));
+      const isNew = await postgres.transact(query =>
+        applyMigration(query, family, migration, migrations, now),
+      );
       if (isNew) applied.push(`${family}/${migration.name}`);
     }
   }
   return applied;
 }
 
+/** Throws unless a schema has all migrations of this program and is not being moved into. */
 export async function assertMigrated({ query }: Postgres, family: Family): Promise<void> {
   const state = await readSchemaState(query, family);
   assertCurrentSchema(state, migrationsOf('postgres', family));
@@ -75,8 +79,9 @@ export async function assertMigrated({ query }: Postgres, family: Family): Promi
   }
 }
 
-async function apply(
-  query: Query,
+/** Applies a migration and records it. Returns false if it was applied before. */
+async function applyMigration(
+  query: RunQuery,
   family: Family,
   migration: Migration,
   migrations: readonly Migration[],
@@ -97,13 +102,13 @@ async function apply(
   return true;
 }
 
-/** Creates the schema if it is missing. CREATE SCHEMA IF NOT EXISTS needs a privilege even if it exists. */
-async function createSchema(query: Query, family: Family): Promise<void> {
+/** Creates a schema if it is missing. CREATE SCHEMA IF NOT EXISTS would need a privilege even for an existing schema. */
+async function createSchema(query: RunQuery, family: Family): Promise<void> {
   const [found] = await createAutocommitBatch(query)(FIND_SCHEMA({ family }));
   if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
 }
 
-async function assertUtf8(query: Query): Promise<void> {
+async function assertUtf8(query: RunQuery): Promise<void> {
   const [[row]] = await createAutocommitBatch(query)(READ_ENCODING());
   if (row?.encoding === 'UTF8') return;
   throw new StoreError(
@@ -121,8 +126,8 @@ const createTableStatement = (
   digest text COLLATE "C" NOT NULL
 )`;
 
-async function readSchemaState(query: Query, family: Family): Promise<SchemaState> {
-  const records = await listRecords(query, family);
+async function readSchemaState(query: RunQuery, family: Family): Promise<SchemaState> {
+  const records = await listAppliedMigrations(query, family);
   return {
     label: `the schema ${family}`,
     version: Math.max(0, ...records.map(({ version }) => version)),
@@ -132,7 +137,8 @@ async function readSchemaState(query: Query, family: Family): Promise<SchemaStat
   };
 }
 
-async function listRecords(query: Query, family: Family): Promise<readonly AppliedMigration[]> {
+/** Returns the recorded migrations; none for an empty schema. Throws if the schema belongs to another program. */
+async function listAppliedMigrations(query: RunQuery, family: Family): Promise<readonly AppliedMigration[]> {
   const send = createAutocommitBatch(query);
   const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
   if (found === undefined || found.relations === 0) return [];

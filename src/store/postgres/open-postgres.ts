@@ -3,57 +3,61 @@ import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
 
 /** Runs one statement. After a timeout the connection is closed, and the statement may still have taken effect. */
-export type Query = <Row extends object>(
+export type RunQuery = <Row extends object>(
   sql: string,
   values?: readonly Value[],
   timeoutMs?: number,
 ) => Promise<Row[]>;
 
-/** Sends several statements in one message. Waits for all results, and throws the first error. */
-export type Send = (all: readonly StatementWithValues[]) => Promise<readonly unknown[][]>;
+/** Sends several statements in one message and returns the rows of each. Waits for all results, then throws the first error. */
+export type SendBatch = (statements: readonly StatementWithValues[]) => Promise<readonly unknown[][]>;
 
-/** An open transaction, on a connection of its own. */
+/** An open transaction. Its connection is used for nothing else until it ends. */
 export interface Transaction {
   readonly query: <Row extends object>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
-  readonly send: Send;
+  readonly send: SendBatch;
   readonly commit: () => Promise<void>;
-  readonly undo: () => Promise<void>;
+  readonly rollback: () => Promise<void>;
   /** Closes the connection, which rolls the transaction back. */
   readonly abandon: () => void;
 }
 
+/** A pool of connections to one database. Connects at first use. */
 export interface Postgres {
-  /** Runs one statement, which is a transaction and a round trip. */
-  readonly query: Query;
-  /** Runs one statement, and returns the warnings of the server instead of rows. */
-  readonly warnings: (sql: string) => Promise<string[]>;
-  /** Runs a transaction in one message: settings, and then statements that do not need the results of one another. */
-  readonly whole: (settings: string, ...sent: [...Parameters<Send>, answerMs: number]) => ReturnType<Send>;
-  /** Begins a transaction. `modes` are the words of SQL after BEGIN. */
+  /** Runs one statement in a transaction of its own. */
+  readonly query: RunQuery;
+  /** Runs one statement and returns the server's warnings. */
+  readonly runForWarnings: (sql: string) => Promise<string[]>;
+  /** Runs a whole transaction in one message, beginning with settings. No statement can use the rows of another. */
+  readonly sendTransaction: (
+    settings: string,
+    ...sent: [...Parameters<SendBatch>, timeoutMs: number]
+  ) => ReturnType<SendBatch>;
+  /** Begins a transaction. `modes` is the SQL after BEGIN, such as `READ ONLY`. */
   readonly begin: (modes?: string) => Promise<Transaction>;
-  /** Does work in a transaction. Each query is a round trip. */
-  readonly transact: <T>(work: (query: Query, send: Send) => Promise<T>) => Promise<T>;
-  /** Listens to a channel on a connection of its own, until the connection is lost or the returned function is called. */
+  /** Does work in a transaction, which is rolled back if the work throws. */
+  readonly transact: <T>(work: (query: RunQuery, send: SendBatch) => Promise<T>) => Promise<T>;
+  /** Listens to a channel on a connection of its own. Returns a function that stops listening. */
   readonly listen: (channel: string, onNotification: () => void, onLost: () => void) => Promise<() => void>;
   readonly close: () => Promise<void>;
 }
 
-/** How the SQLSTATE of a warning begins. The severity is a word in the language of the server. */
-const WARNING = '01';
+/** The first characters of a warning's SQLSTATE. The severity cannot be compared, because servers translate it. */
+const WARNING_CLASS = '01';
 
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
-  const begin = (modes = '') => beginOn(pool, modes);
-  const query: Query = async (text, values = [], timeoutMs = 0) => {
+  const begin = (modes = '') => beginTransaction(pool, modes);
+  const query: RunQuery = async (text, values = [], timeoutMs = 0) => {
     const config = { text, values: [...values], query_timeout: timeoutMs };
     return (await translateErrors(() => pool.query(config))).rows;
   };
   return {
     query,
-    warnings: text => translateErrors(() => warningsOn(pool, text)),
+    runForWarnings: text => translateErrors(() => runForWarnings(pool, text)),
     begin,
-    whole: async (settings, all, answerMs) => {
-      const transaction = await beginOn(pool, `; ${settings}`, answerMs);
+    sendTransaction: async (settings, all, timeoutMs) => {
+      const transaction = await beginTransaction(pool, `; ${settings}`, timeoutMs);
       const sent = transaction.send(all);
       const committed = transaction.commit();
       try {
@@ -62,7 +66,7 @@ export function openPostgres(options: PoolOptions): Postgres {
         await committed;
         return answers;
       } catch (error) {
-        await transaction.undo();
+        await transaction.rollback();
         throw error;
       }
     },
@@ -73,7 +77,7 @@ export function openPostgres(options: PoolOptions): Postgres {
         await transaction.commit();
         return done;
       } catch (error) {
-        await transaction.undo();
+        await transaction.rollback();
         throw error;
       }
     },
@@ -102,11 +106,11 @@ export function openPostgres(options: PoolOptions): Postgres {
   };
 }
 
-async function warningsOn(pool: Pool, text: string): Promise<string[]> {
+async function runForWarnings(pool: Pool, text: string): Promise<string[]> {
   const client = await pool.connect();
   const warnings: string[] = [];
   client.on('notice', ({ code, message }) => {
-    if (code?.startsWith(WARNING) && message !== undefined) warnings.push(message);
+    if (code?.startsWith(WARNING_CLASS) && message !== undefined) warnings.push(message);
   });
   try {
     await client.query(text);
@@ -116,24 +120,28 @@ async function warningsOn(pool: Pool, text: string): Promise<string[]> {
   }
 }
 
-/** BEGIN is sent together with the first statement. A transaction whose COMMIT has another result was not committed. */
-async function beginOn(pool: Pool, modes: string, answerMs = 0): Promise<Transaction> {
+/**
+ * Begins a transaction. BEGIN is sent together with the first statement. `commit` throws unless the server confirms COMMIT, because
+ * a failed transaction answers it with ROLLBACK.
+ */
+async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promise<Transaction> {
   const client = await translateErrors(() => pool.connect());
   const run = (text: string, values: readonly unknown[] = []) => {
-    const config = { text, values: [...values], query_timeout: answerMs };
+    const config = { text, values: [...values], query_timeout: timeoutMs };
     return translateErrors(() => client.query(config));
   };
-  const begun = Promise.allSettled([run(`BEGIN ${modes}`)]);
+  const beginning = Promise.allSettled([run(`BEGIN ${modes}`)]);
   const abandon = () => client.release(true);
   const awaitAll = async (results: readonly ReturnType<typeof run>[]) => {
-    const settled = (await Promise.all([begun, Promise.allSettled(results)])).flat();
+    const settled = (await Promise.all([beginning, Promise.allSettled(results)])).flat();
     const failed = settled.find(each => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     return settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])).slice(1);
   };
-  const end = async (sql: string) => {
-    const [ended] = await awaitAll([run(sql)]);
-    if (ended?.command !== sql) throw new Error(`expected ${sql}, and the server answered ${ended?.command}`);
+  const end = async (command: 'COMMIT' | 'ROLLBACK') => {
+    const [result] = await awaitAll([run(command)]);
+    if (result?.command !== command)
+      throw new Error(`expected ${command}, and the server answered ${result?.command}`);
     client.release();
   };
   return {
@@ -141,7 +149,7 @@ async function beginOn(pool: Pool, modes: string, answerMs = 0): Promise<Transac
     send: async all =>
       (await awaitAll(all.map(({ text, values }) => run(text, values)))).map(({ rows }) => rows),
     commit: () => end('COMMIT'),
-    undo: () => end('ROLLBACK').catch(abandon),
+    rollback: () => end('ROLLBACK').catch(abandon),
     abandon,
   };
 }

@@ -13,7 +13,7 @@ export async function openTypedMirror(url: string): Promise<Kysely<MirrorTables>
     url,
     name: 'carbon-mirror mirror',
     connections: CONNECTIONS,
-    // The next query opens another connection, or throws.
+    // The next query opens a new connection or throws.
     onFault: () => undefined,
   };
   await withConnections(options, postgres => assertMigrated(postgres, 'mirror'));

@@ -1,7 +1,7 @@
 import type { DatabaseSettings } from '../settings.js';
 import type { PoolOptions } from './driver.js';
 
-/** Names a database for messages, without user and password. */
+/** Describes a database for messages: its name and server, without user and password. */
 export function describeLocation(url: string): string {
   const { hostname, host, pathname, searchParams } = new URL(url.replace('@/', '@localhost/'));
   const server = searchParams.get('host') ?? (hostname === '' ? 'localhost' : host);
@@ -11,17 +11,18 @@ export function describeLocation(url: string): string {
 /** Maximum connections of each process role. A command that streams, queries and writes needs three. */
 const CONNECTIONS = { receive: 2, work: 4, command: 4 } as const;
 
+/** Returns the pool options for a process that receives webhooks, works or runs a command. */
 export function getPoolOptions(
   { url, pool }: DatabaseSettings,
   role: keyof typeof CONNECTIONS,
   onFault: PoolOptions['onFault'],
 ): PoolOptions {
-  const most = CONNECTIONS[role];
-  const connections = role === 'work' ? Math.min(most, pool ?? most) : most;
+  const maxConnections = CONNECTIONS[role];
+  const connections = role === 'work' ? Math.min(maxConnections, pool ?? maxConnections) : maxConnections;
   return { url, name: `carbon-mirror ${role}`, connections, onFault };
 }
 
-/** Returns the time in epoch milliseconds; null uses the clock of the database. */
+/** The clock that dates rows of the inbox, in epoch milliseconds. Null stands for the clock of the database. */
 export type InboxClock = (() => number) | null;
 
 export function getInboxClock({ clock }: DatabaseSettings, now: () => number): InboxClock {

@@ -1,11 +1,11 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult, TransactionSettings } from 'kysely';
 import type { Pool, PoolClient, QueryResult as ServerResult } from 'pg';
 
-/** Set in each transaction, because a pooler may give the next one another connection. Tables need no schema name. */
+/** Begins each transaction. The search path lets queries omit the schema name; a pooler may forget it between transactions. */
 const BEGIN = 'BEGIN READ ONLY; SET LOCAL search_path = mirror';
 const DEFAULT_CHUNK = 100;
 
-/** Creates a driver for Kysely that runs each query in a read-only transaction, which the server enforces. */
+/** Creates a Kysely driver that runs each query in a read-only transaction, so that the server refuses writes. */
 export function createReadOnlyDriver(pool: Pool): Driver {
   const find = (connection: DatabaseConnection): ReadOnlyConnection => {
     if (connection instanceof ReadOnlyConnection) return connection;
@@ -36,9 +36,9 @@ class ReadOnlyConnection implements DatabaseConnection {
     this.#isInTransaction = true;
   }
 
-  async end(word: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  async end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isInTransaction = false;
-    await this.#client.query(word);
+    await this.#client.query(command);
   }
 
   release(): void {
@@ -78,7 +78,7 @@ class ReadOnlyConnection implements DatabaseConnection {
     }
   }
 
-  /** Sends one statement. The server refuses several statements in the extended protocol, so none can end the transaction. */
+  /** Sends one statement. The extended protocol refuses a text of several, such as one that ends the transaction first. */
   async #run<Row>({ sql, parameters }: CompiledQuery): Promise<ServerResult<Row & object>> {
     const config = { text: sql, values: [...parameters], queryMode: 'extended' };
     return await this.#client.query<Row & object>(config);

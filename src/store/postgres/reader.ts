@@ -5,27 +5,27 @@ import { AT_ONCE, compileQuery, type Query, type Reader, formatQuery } from '../
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open-postgres.js';
 
-/** Set at each BEGIN, because a pooler may give the next transaction another connection. */
+/** The modes of each transaction. They are part of BEGIN, because a pooler may forget settings between transactions. */
 const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Creates a reader on an open pool. Each query has its own snapshot. A query beside an open stream uses another connection. */
+/** Creates a reader on a pool. Each query and each stream has its own snapshot and connection. */
 export function createReader({ begin }: Postgres): Reader {
-  // Nothing was written, so a failed commit loses nothing.
+  // A reader writes nothing, so a failed commit loses nothing.
   const end = (transaction: Transaction) => transaction.commit().catch(transaction.abandon);
   const inSnapshot: Reader['inSnapshot'] = async work => {
     const transaction = await begin(SNAPSHOT);
     try {
-      return await work(readerIn(transaction));
+      return await work(createTransactionReader(transaction));
     } finally {
       await end(transaction);
     }
   };
   return {
-    all: asked => inSnapshot(reader => reader.all(asked)),
-    stream: async function* stream(asked) {
+    all: query => inSnapshot(reader => reader.all(query)),
+    stream: async function* stream(query) {
       const transaction = await begin(SNAPSHOT);
       try {
-        yield* readerIn(transaction).stream(asked);
+        yield* createTransactionReader(transaction).stream(query);
       } finally {
         await end(transaction);
       }
@@ -36,19 +36,20 @@ export function createReader({ begin }: Postgres): Reader {
   };
 }
 
-function readerIn({ query }: Transaction): Reader {
+/** Creates a reader whose queries all run in one transaction. */
+function createTransactionReader({ query: run }: Transaction): Reader {
   let cursors = 0;
   const reader: Reader = {
-    all: async <Row>(asked: Query<Row>) => {
-      const { sql, parameters } = compile(asked);
-      return await query<Row & object>(sql, parameters);
+    all: async <Row>(query: Query<Row>) => {
+      const { sql, parameters } = compile(query);
+      return await run<Row & object>(sql, parameters);
     },
-    stream: async function* stream<Row>(asked: Query<Row>) {
+    stream: async function* stream<Row>(query: Query<Row>) {
       const cursor = `streamed_${(cursors += 1)}`;
-      const { sql, parameters } = compile(asked);
-      await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, parameters);
+      const { sql, parameters } = compile(query);
+      await run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, parameters);
       for (let isLast = false; !isLast; ) {
-        const rows = await query<Row & object>(`FETCH ${AT_ONCE} FROM ${cursor}`);
+        const rows = await run<Row & object>(`FETCH ${AT_ONCE} FROM ${cursor}`);
         isLast = rows.length < AT_ONCE;
         yield* rows;
       }
@@ -61,22 +62,23 @@ function readerIn({ query }: Transaction): Reader {
 }
 
 /**
- * A longer list of values is passed as one array. PostgreSQL finds the values of a short list in a view by its indexes, but reads
- * the whole view if it is compared with an array.
+ * The longest list whose values are bound one by one. Longer lists are bound as one array. Given an array, PostgreSQL reads the
+ * whole of a view; given single values, it uses the indexes.
  */
-const LISTED_VALUES = 200;
+const MAX_LISTED_VALUES = 200;
 
-/** Binds all values. PostgreSQL plans each query with its values, so partial indexes are found. */
+/** Compiles queries with all values bound. PostgreSQL plans each query with its values, so it can use partial indexes. */
 class PostgresReaderCompiler extends PostgresQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? toStoredText(value) : value);
     // An empty list has no type, and nothing is equal to NULL.
     else if (value.length === 0) this.append('(NULL)');
-    else this.appendList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
+    else this.appendValueList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
   }
 
-  private appendList(values: readonly unknown[], type: string): void {
-    if (values.length > LISTED_VALUES) {
+  /** Appends the list after IN: short lists as separate parameters, long lists as one array. */
+  private appendValueList(values: readonly unknown[], type: string): void {
+    if (values.length > MAX_LISTED_VALUES) {
       this.append('(SELECT unnest(');
       super.appendValue(values);
       this.append(`::${type}[]))`);
@@ -95,13 +97,13 @@ class PostgresReaderCompiler extends PostgresQueryCompiler {
   }
 }
 
-function compile(asked: Query<unknown>) {
-  return compileQuery(new PostgresReaderCompiler(), asked);
+function compile(query: Query<unknown>) {
+  return compileQuery(new PostgresReaderCompiler(), query);
 }
 
 const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Converts a text that is searched for to the form in which it is stored. */
+/** Converts a search text to its stored form. */
 function toStoredText(value: string): string | null {
   return BEFORE_YEAR_1.test(value) ? instantFor(value) : toReadableText(value);
 }

@@ -16,38 +16,38 @@ import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
 import { getCellParser, createPool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
-import { describePowers, READ_ROLE_POWERS } from './role-powers.js';
+import { describePrivileges, READ_ROLE_PRIVILEGES } from './role-privileges.js';
 
 const MB = 1024 * 1024;
 /** Rows are fetched in batches of about this size. */
-const PART_BYTES = MB;
-const MOST_ROWS = 500;
+const BATCH_BYTES = MB;
+const MAX_BATCH_ROWS = 500;
 /** A batch larger than this closes the connection. */
-const MAX_PART_BYTES = 32 * MB;
+const MAX_BATCH_BYTES = 32 * MB;
 
-/** SQLSTATEs, or their prefixes. */
+/** SQLSTATEs, or their prefixes, of queries that the server stopped. */
 const STOPPED_CODES = ['57014', '25P03'];
 const OUT_OF_MEMORY = ['53', '54'];
 const LOST_CODES = ['08', '57P'];
 /** SQLSTATEs of an unknown table and an unknown column. */
 const UNKNOWN_NAME = ['42P01', '42703'];
 
-/** Runs SQL in a read-only transaction and streams its rows. The server stops it at the time limit or when aborted. */
-export async function runSqlQuery(options: PoolOptions, question: SqlQuery): Promise<StatementRows> {
-  assertReadOnlySql(question.sql);
+/** Runs a person's SQL in a read-only transaction and streams its rows. Stops at the time limit, or when the signal aborts. */
+export async function runSqlQuery(options: PoolOptions, query: SqlQuery): Promise<StatementRows> {
+  assertReadOnlySql(query.sql);
   const pool = createPool(options);
   try {
     const client = await translateErrors(() => pool.connect());
-    const answer = beginAnswer(pool, client, question);
+    const session = createQuerySession(pool, client, query);
     try {
-      const { columns, rows } = await answer.begin(question.sql);
+      const { columns, rows } = await session.begin(query.sql);
       const close = async () => {
-        await answer.end();
+        await session.end();
         await pool.end();
       };
       return { columns, rows: closeAfter(rows, close) };
     } catch (error) {
-      await answer.end();
+      await session.end();
       throw error;
     }
   } catch (error) {
@@ -56,6 +56,7 @@ export async function runSqlQuery(options: PoolOptions, question: SqlQuery): Pro
   }
 }
 
+/** Yields all rows, and calls `close` when the caller stops reading. */
 async function* closeAfter(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
   try {
     yield* rows;
@@ -64,8 +65,8 @@ async function* closeAfter(rows: AsyncIterable<Row>, close: () => Promise<void>)
   }
 }
 
-/** Begins the transaction. Queries may omit schema names, and instants do not depend on the server's settings. */
-const begin = (timeLimitMs: number): string => `
+/** Formats the SQL that begins the transaction. Queries may omit schema names, and the format of values is always the same. */
+const formatBegin = (timeLimitMs: number): string => `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL search_path = mirror, inbox;
   SET LOCAL DateStyle = 'ISO';
@@ -75,17 +76,22 @@ const begin = (timeLimitMs: number): string => `
   SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeLimitMs) + 1000};
   DO $$ BEGIN
     SET LOCAL client_connection_check_interval = 1000;
-  EXCEPTION WHEN others THEN NULL; -- not on every system: the time limit holds there too
+  EXCEPTION WHEN others THEN NULL; -- not available on every system; the time limit still applies
   END $$`;
 
-interface Part {
+/** The rows that one FETCH returned. */
+interface RowBatch {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Value[])[];
+  /** The bytes that the server sent. */
   readonly bytes: number;
 }
 
-interface Answer {
+/** A person's query on a connection of its own. */
+interface QuerySession {
+  /** Runs the query and returns its columns and the stream of its rows. */
   begin(text: string): Promise<StatementRows>;
+  /** Closes the connection, which ends the transaction and the query. */
   end(): Promise<void>;
 }
 
@@ -96,35 +102,38 @@ const BACKEND = {
 const READ_BACKEND = prepared(
   () => sqlStatement`SELECT ${select(BACKEND)} FROM pg_catalog.pg_stat_activity WHERE pid = pg_backend_pid()`,
 );
-/** A process of the server. A pid can be reused, so the time of its start is compared, too. */
+/** The server process of a connection. A pid can be reused, so its start time is compared too. */
 type Backend = ResultRow<typeof READ_BACKEND>;
 
-const isBackend = ({ pid, startedAt }: Params<Backend>) =>
+const fromBackend = ({ pid, startedAt }: Params<Backend>) =>
   sql`FROM pg_catalog.pg_stat_activity WHERE pid = ${pid} AND backend_start::text = ${startedAt}`;
 const FIND_BACKEND = prepared(
-  (_, backend: Params<Backend>) => sqlStatement`SELECT ${select(BACKEND)} ${isBackend(backend)}`,
+  (_, backend: Params<Backend>) => sqlStatement`SELECT ${select(BACKEND)} ${fromBackend(backend)}`,
 );
 const CANCEL = prepared(
   (_, backend: Params<Backend>) =>
-    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_cancel_backend(pid)` })} ${isBackend(backend)}`,
+    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_cancel_backend(pid)` })} ${fromBackend(backend)}`,
 );
 const TERMINATE = prepared(
   (_, backend: Params<Backend>) =>
-    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_terminate_backend(pid)` })} ${isBackend(backend)}`,
+    sqlStatement`SELECT ${select({ done: sql<boolean>`pg_terminate_backend(pid)` })} ${fromBackend(backend)}`,
 );
 const POLLS = 10;
 const POLL_MS = 100;
 
-const createSendOn = (client: PoolClient) =>
+const createClientBatch = (client: PoolClient) =>
   createAutocommitBatch(async <Result extends object>(text: string, values: readonly unknown[] = []) => {
     const { rows } = await client.query<Result>(text, [...values]);
     return rows;
   });
 
-/** A query may have turned its own time limit off, so it is cancelled from another connection, and then terminated. */
-async function endAtServer(pool: Pool, backend: Backend): Promise<void> {
+/**
+ * Cancels a query from another connection. Terminates its server process if it does not end. A query may have turned its own time
+ * limit off, so closing its connection is not enough.
+ */
+async function cancelAtServer(pool: Pool, backend: Backend): Promise<void> {
   const client = await pool.connect();
-  const send = createSendOn(client);
+  const send = createClientBatch(client);
   try {
     for (const end of [CANCEL, TERMINATE]) {
       await send(end(backend));
@@ -139,44 +148,46 @@ async function endAtServer(pool: Pool, backend: Backend): Promise<void> {
   }
 }
 
-function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: SqlQuery): Answer {
+/** Creates a session that destroys the connection at the time limit, at the abort, or when a batch is too large. */
+function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signal }: SqlQuery): QuerySession {
   const { stream } = client.connection;
-  let why: SqlQueryError | null = null;
+  let stopReason: SqlQueryError | null = null;
   let bytes = 0;
   let backend: Backend | null = null;
   let isIdle = true;
 
   function stop(reason: SqlQueryError): void {
-    why ??= reason;
+    stopReason ??= reason;
     stream.destroy();
   }
 
-  const timer = setTimeout(() => stop(timeLimit(timeLimitMs)), timeLimitMs);
+  const timer = setTimeout(() => stop(createTimeLimitError(timeLimitMs)), timeLimitMs);
   const onAbort = () => stop(createAbortError());
   signal?.addEventListener('abort', onAbort, { once: true });
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
-    if (bytes > MAX_PART_BYTES)
-      stop(createTooLargeError(`rows of it hold more than ${MAX_PART_BYTES / MB} MB`));
+    if (bytes > MAX_BATCH_BYTES)
+      stop(createTooLargeError(`rows of it hold more than ${MAX_BATCH_BYTES / MB} MB`));
   };
   stream.on('data', count);
 
-  async function prepare(): Promise<void> {
+  /** Begins the transaction. Throws if the role may do more than read. */
+  async function beginTransaction(): Promise<void> {
     try {
-      await translateErrors(() => client.query(begin(timeLimitMs)));
-      const send = createSendOn(client);
+      await translateErrors(() => client.query(formatBegin(timeLimitMs)));
+      const send = createClientBatch(client);
       const [[own]] = await send(READ_BACKEND());
       backend = own ?? null;
-      const [[role]] = await send(READ_ROLE_POWERS());
-      if (role !== undefined && role.powers !== null)
-        throw new SqlQueryError('unsafe_role', `Nothing is asked in SQL: ${describePowers(role)}.`);
+      const [[role]] = await send(READ_ROLE_PRIVILEGES());
+      if (role !== undefined && role.privileges !== null)
+        throw new SqlQueryError('unsafe_role', `Nothing is asked in SQL: ${describePrivileges(role)}.`);
     } catch (error) {
-      throw why ?? error;
+      throw stopReason ?? error;
     }
   }
 
-  /** Runs one statement. `extended` makes the server refuse several in one text. */
-  async function run(text: string): Promise<Part> {
+  /** Runs one statement and returns its rows. In the mode `extended` the server refuses a text of several statements. */
+  async function runStatement(text: string): Promise<RowBatch> {
     bytes = 0;
     const query = {
       text,
@@ -191,57 +202,61 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Sq
       for (const row of rows) sizeOf(row);
       return { columns: makeNamesUnique(fields.map(({ name }) => name)), rows, bytes };
     } catch (error) {
-      throw why ?? toQueryError(error, timeLimitMs);
+      throw stopReason ?? toQueryError(error, timeLimitMs);
     }
   }
 
-  async function* read(first: Part, next: ((count: number) => Promise<Part>) | null): AsyncGenerator<Row> {
-    let part = first;
-    for (let asked = FIRST_ROWS; ; ) {
-      for (const cells of part.rows) yield toRow(first.columns, cells);
-      if (next === null || part.rows.length < asked) return;
-      asked = nextCount(asked, part.bytes);
-      part = await next(asked);
+  /** Yields the rows of the first batch, and then of each batch that `fetchNext` returns. Null if there are no more batches. */
+  async function* streamRows(
+    first: RowBatch,
+    fetchNext: ((limit: number) => Promise<RowBatch>) | null,
+  ): AsyncGenerator<Row> {
+    let batch = first;
+    for (let limit = FIRST_BATCH_ROWS; ; ) {
+      for (const cells of batch.rows) yield toRow(first.columns, cells);
+      if (fetchNext === null || batch.rows.length < limit) return;
+      limit = chooseBatchRows(limit, batch.bytes);
+      batch = await fetchNext(limit);
     }
   }
 
   return {
     begin: async text => {
       if (signal?.aborted === true) throw createAbortError();
-      await prepare();
+      await beginTransaction();
       if (/^explain\b/i.test(skipLeadingComments(text))) {
-        const part = await run(text);
-        return { columns: part.columns, rows: read(part, null) };
+        const batch = await runStatement(text);
+        return { columns: batch.columns, rows: streamRows(batch, null) };
       }
-      await run(`DECLARE answer NO SCROLL CURSOR FOR ${text}`);
-      const next = (rows: number) => run(`FETCH ${rows} FROM answer`);
-      const part = await next(FIRST_ROWS);
-      return { columns: part.columns, rows: read(part, next) };
+      await runStatement(`DECLARE answer NO SCROLL CURSOR FOR ${text}`);
+      const fetchNext = (limit: number) => runStatement(`FETCH ${limit} FROM answer`);
+      const batch = await fetchNext(FIRST_BATCH_ROWS);
+      return { columns: batch.columns, rows: streamRows(batch, fetchNext) };
     },
-    /** Closes the connection, which ends the transaction and the query. */
     end: async () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       stream.off('data', count);
       client.release(true);
-      if (!isIdle && backend !== null) await endAtServer(pool, backend);
+      if (!isIdle && backend !== null) await cancelAtServer(pool, backend);
     },
   };
 }
 
-const FIRST_ROWS = 10;
+const FIRST_BATCH_ROWS = 10;
 
-function nextCount(count: number, bytes: number): number {
-  const fittingCount = Math.floor((count * PART_BYTES) / Math.max(bytes, 1));
-  return Math.max(1, Math.min(fittingCount, count * 4, MOST_ROWS));
+/** Returns how many rows to fetch next so that a batch has about `BATCH_BYTES`, given the rows and bytes of the last batch. */
+function chooseBatchRows(lastRows: number, lastBytes: number): number {
+  const fittingRows = Math.floor((lastRows * BATCH_BYTES) / Math.max(lastBytes, 1));
+  return Math.max(1, Math.min(fittingRows, lastRows * 4, MAX_BATCH_ROWS));
 }
 
-function timeLimit(ms: number): SqlQueryError {
+function createTimeLimitError(ms: number): SqlQueryError {
   return new SqlQueryError('time_limit', `stopped after ${ms / 1000} s`);
 }
 
-function createTooLargeError(what: string): SqlQueryError {
-  return new SqlQueryError('too_large', what);
+function createTooLargeError(message: string): SqlQueryError {
+  return new SqlQueryError('too_large', message);
 }
 
 /** Converts an error of the server or the connection to an `SqlQueryError`. */
@@ -250,7 +265,7 @@ function toQueryError(error: unknown, timeLimitMs: number): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   const isOneOf = (codes: readonly string[]) => codes.some(each => code.startsWith(each));
-  if (isOneOf(STOPPED_CODES)) return timeLimit(timeLimitMs);
+  if (isOneOf(STOPPED_CODES)) return createTimeLimitError(timeLimitMs);
   if (isOneOf(OUT_OF_MEMORY)) return createTooLargeError(error.message);
   if (isOneOf(LOST_CODES) || !('severity' in error))
     return new SqlQueryError('ended', `The server has gone: ${error.message}`);

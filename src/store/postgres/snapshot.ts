@@ -5,12 +5,12 @@ import type { ReadRows } from '../copy-tables.js';
 import { POSTGRES } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
 import { writeFilled } from '../sqlite/snapshot.js';
-import type { Postgres, Query } from './open-postgres.js';
+import type { Postgres, RunQuery } from './open-postgres.js';
 
 const FETCH_ROWS = 250;
-/** The rows of this table are fetched one by one, because each may be large. */
-const FILES = 'mirror.certificate_files';
-/** SQLite stores cells as text. */
+/** The table whose rows are fetched one by one, because each contains a PDF. */
+const FILE_TABLE = 'mirror.certificate_files';
+/** Converts the column `cells` to text, as SQLite stores it. */
 const CELLS = sql`${sql.raw(SCHEMA.shown('cells', []))} AS cells`;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
@@ -22,13 +22,13 @@ export function snapshot({ transact }: Postgres, file: string, at: string): Prom
   });
 }
 
-/** Reads tables for another engine, within a transaction. */
-export function createRowReader(query: Query): ReadRows {
+/** Creates a function that reads tables with the cell types of SQLite. `query` must run in a transaction, for the cursors. */
+export function createRowReader(query: RunQuery): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => (column === 'cells' ? CELLS : sql.id(column))));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(POSTGRES);
     const cursor = `read_${name.replace('.', '_')}`;
-    const limit = name === FILES ? 1 : FETCH_ROWS;
+    const limit = name === FILE_TABLE ? 1 : FETCH_ROWS;
     await query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`);
     for (;;) {
       const rows = await query<Record<string, Value>>(`FETCH ${limit} FROM ${cursor}`);

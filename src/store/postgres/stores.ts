@@ -11,15 +11,17 @@ import type { Postgres } from './open-postgres.js';
 import { createReader } from './reader.js';
 import type { InboxClock } from './pool-settings.js';
 
+/** Creates a reader that closes the pool with it. */
 export function createOpenReader(postgres: Postgres): OpenReader {
   return { ...createReader(postgres), close: postgres.close };
 }
 
+/** Creates a store of certificates that closes the pool with it. */
 export function createOpenPdfs(postgres: Postgres, now: () => number): OpenPdfs {
   return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
-/** Creates the stores of a worker or of a command that writes. */
+/** Creates all ports on one pool, for a worker or a command that writes. */
 export function createStores(
   postgres: Postgres,
   now: () => number,
@@ -31,7 +33,7 @@ export function createStores(
     pdfs: createCertificateTable(postgres, { now }),
     reader: createReader(postgres),
     logs: () => [],
-    erase: vacuum => erase(postgres, vacuum),
+    erase: vacuum => eraseDeletedRows(postgres, vacuum),
     close: postgres.close,
   };
 }
@@ -47,10 +49,10 @@ const OWNER =
   'Only the owner of the tables may vacuum; since PostgreSQL 17 also a role with MAINTAIN on them.';
 
 /**
- * Vacuums tables with removed rows. Their bytes stay in free space until it is reused. Only VACUUM FULL rewrites the files,
- * and it locks tables, so the owner decides about it.
+ * Vacuums all tables if requested, and reports where bytes of deleted rows may remain. Freed space keeps them until it is reused.
+ * Only VACUUM FULL rewrites the files, but it locks the tables, so that decision is left to their owner.
  */
-async function erase(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
+async function eraseDeletedRows(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
   const notVacuumed = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
   return {
     vacuumed: vacuum && notVacuumed.length === 0,
@@ -64,10 +66,13 @@ const LIST_TABLES = prepared(
     FROM pg_catalog.pg_tables WHERE schemaname IN ('inbox', 'mirror') ORDER BY 1`,
 );
 
-/** Returns what was not vacuumed. PostgreSQL only warns about tables that the role may not vacuum, and skips them. */
-async function vacuumAll({ query, warnings }: Postgres): Promise<string[]> {
+/**
+ * Vacuums all tables. Returns a message if some were skipped, because PostgreSQL only warns about tables that the role may not
+ * vacuum.
+ */
+async function vacuumAll({ query, runForWarnings }: Postgres): Promise<string[]> {
   const [tables] = await createAutocommitBatch(query)(LIST_TABLES());
-  const [first, ...others] = await warnings(`VACUUM ${tables.map(({ name }) => name).join(', ')}`);
+  const [first, ...others] = await runForWarnings(`VACUUM ${tables.map(({ name }) => name).join(', ')}`);
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return [

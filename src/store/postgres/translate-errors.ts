@@ -6,7 +6,7 @@ const UNAVAILABLE_CODES = /^(08|53|57P|25006|57014|55P03)/;
 const REFUSED_CODES = /^(28|42501)/;
 const MISSING_DATABASE = '3D000';
 
-/** Returns a `StoreError` for errors that every statement would get now. Returns errors of the statement itself unchanged. */
+/** Converts an error of the server or the connection to a `StoreError`. Returns errors of a single statement unchanged. */
 function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const code = 'code' in error ? String(error.code) : '';
@@ -26,7 +26,7 @@ function toStoreError(error: unknown): unknown {
   });
 }
 
-/** Runs work with the driver, and throws its errors as a `StoreError` if they concern the server. */
+/** Runs work with the driver. Throws errors of the server or the connection as a `StoreError`, and others unchanged. */
 export async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -39,6 +39,7 @@ const SETTINGS = 'MIRROR_DATABASE_URL (for questions QUERY_DATABASE_URL)';
 const LOGIN_ADVICE = `${SETTINGS} names who asks, and holds their password.`;
 const GRANT_ADVICE = `${SETTINGS} names who asks; "carbon-mirror schema --grants" prints what they need.`;
 
+/** Returns the SQLSTATE of a server's error; empty for any other error. */
 export function getSqlState(error: unknown): string {
   return error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : '';
 }

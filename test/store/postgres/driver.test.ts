@@ -93,7 +93,7 @@ test('the statements of a whole transaction see what others committed meanwhile'
   let done: Promise<unknown> = Promise.resolve();
   await openForTest(database, 1).transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last + 1');
-    done = postgres.whole(SETTINGS, [lock, count], 15_000);
+    done = postgres.sendTransaction(SETTINGS, [lock, count], 15_000);
     await expect
       .poll(() =>
         openForTest(database, 1).query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
@@ -108,10 +108,10 @@ test('a transaction with a failed statement leaves nothing behind, and its conne
   const postgres = openForTest(await createDatabase(), 1);
   const put = whole("INSERT INTO mirror.awaited_installations VALUES ('a', NULL, now()) RETURNING id");
   const all = () => postgres.query('SELECT id FROM mirror.awaited_installations');
-  const broken = postgres.whole(SETTINGS, [put, whole('SELECT 1 / 0'), put], 15_000);
+  const broken = postgres.sendTransaction(SETTINGS, [put, whole('SELECT 1 / 0'), put], 15_000);
   await expect(broken).rejects.toThrow('division by zero');
   expect(await all()).toEqual([]);
-  expect(await postgres.whole(SETTINGS, [put], 15_000)).toEqual([[{ id: 'a' }]]);
+  expect(await postgres.sendTransaction(SETTINGS, [put], 15_000)).toEqual([[{ id: 'a' }]]);
   expect(await all()).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listServerFindings, type Server } from '../../../src/store/postgres/examine-server.js';
+import { listServerFindings, type ServerStatus } from '../../../src/store/postgres/examine-server.js';
 import { runCommand } from '../../support/command.js';
 import {
   type TestDatabase,
@@ -9,7 +9,7 @@ import {
   createDatabase,
 } from '../../support/postgres.js';
 
-const SOUND: Server = {
+const SOUND: ServerStatus = {
   version: '18.4',
   bytes: 3,
   certificates: 0,
@@ -22,7 +22,7 @@ const SOUND: Server = {
   read_only: false,
 };
 
-const found = (server: Partial<Server>, url = 'postgres://db.example/mirror') =>
+const found = (server: Partial<ServerStatus>, url = 'postgres://db.example/mirror') =>
   listServerFindings(url, { ...SOUND, ...server })
     .slice(1)
     .map(({ state, found: said, todo }) => [state, `${said} ${todo}`]);

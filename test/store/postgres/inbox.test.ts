@@ -28,7 +28,7 @@ function changing(real: Postgres, change: (sql: string) => string): Postgres {
   return {
     ...real,
     query: (sql, ...more) => real.query(change(sql), ...more),
-    whole: (settings, ...more) => real.whole(change(settings), ...more),
+    sendTransaction: (settings, ...more) => real.sendTransaction(change(settings), ...more),
   };
 }
 

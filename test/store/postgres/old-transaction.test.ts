@@ -27,16 +27,16 @@ function weighed(real: Postgres): { inbox: InboxPort; pagesOf: (ask: () => unkno
     return await real.query(sql, ...given);
   };
   /** Runs an operation once to measure it, rolls that back, and runs it again. */
-  const whole: Postgres['whole'] = async (settings, all, ...more) => {
+  const sendTransaction: Postgres['sendTransaction'] = async (settings, all, ...more) => {
     const transaction = await real.begin(`; ${settings}`);
     for (const { text, values } of all) {
       for (const plan of await transaction.query<Explained>(explained(text), values)) weigh(plan);
     }
-    await transaction.undo();
-    return await real.whole(settings, all, ...more);
+    await transaction.rollback();
+    return await real.sendTransaction(settings, all, ...more);
   };
   return {
-    inbox: createInboxPort({ ...real, query, whole }, () => NOON),
+    inbox: createInboxPort({ ...real, query, sendTransaction }, () => NOON),
     pagesOf: async ask => {
       pages = 0;
       await ask();

@@ -14,7 +14,7 @@ import {
 import { prepared } from '../../sql/prepared.js';
 import { createAutocommitBatch } from '../database.js';
 import { getSqlState } from '../translate-errors.js';
-import type { Query } from '../open-postgres.js';
+import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createStoreCall, type StoredRow } from './inbox-functions.js';
 
@@ -54,7 +54,7 @@ const LIST_LATEST_TEXTS = prepared(({ db }) =>
  * Stores deliveries in one transaction. If the content of one causes an error, each is stored alone, so that a bad row does not
  * affect the others. Several calls may run at once.
  */
-export function createStore(query: Query, clock: InboxClock): Store {
+export function createStore(query: RunQuery, clock: InboxClock): Store {
   const callStore = createStoreCall(query, clock);
   let cache: TransactionalCache<CachedRow> | null = null;
 
@@ -96,7 +96,7 @@ export function createStore(query: Query, clock: InboxClock): Store {
 }
 
 /** Lists the latest signed texts, oldest first. */
-async function listLatestRows(query: Query): Promise<Map<string, CachedRow>> {
+async function listLatestRows(query: RunQuery): Promise<Map<string, CachedRow>> {
   const [latest] = await createAutocommitBatch(query)(LIST_LATEST_TEXTS());
   return new Map(latest.toReversed().map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }

@@ -1,10 +1,13 @@
 import type { NewJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import type { Query } from '../open-postgres.js';
+import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
-export function createEnqueue(query: Query, clock: InboxClock): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
+export function createEnqueue(
+  query: RunQuery,
+  clock: InboxClock,
+): Pick<InboxPort, 'enqueue' | 'enqueueOnce'> {
   const enqueue = createEnqueueCall(query, clock);
   return {
     enqueue: async jobs => {

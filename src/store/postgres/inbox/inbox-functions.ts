@@ -9,7 +9,7 @@ import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 import { createBatch } from '../database.js';
 import { getSqlState } from '../translate-errors.js';
-import type { Postgres, Query } from '../open-postgres.js';
+import type { Postgres, RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 
 /** Named arguments of a function of the migrations. */
@@ -88,7 +88,7 @@ const formatClock = (clock: InboxClock): string | null =>
 
 function createCall<Result>(
   statement: ReturnType<typeof prepareCall<Result>>,
-  query: Query,
+  query: RunQuery,
   clock: InboxClock,
 ): FunctionCall<Result> {
   const send = createSingleSend({ query });
@@ -101,8 +101,8 @@ function createCall<Result>(
   };
 }
 
-export const createStoreCall = (query: Query, clock: InboxClock) => createCall(STORE, query, clock);
-export const createEnqueueCall = (query: Query, clock: InboxClock) => createCall(ENQUEUE, query, clock);
+export const createStoreCall = (query: RunQuery, clock: InboxClock) => createCall(STORE, query, clock);
+export const createEnqueueCall = (query: RunQuery, clock: InboxClock) => createCall(ENQUEUE, query, clock);
 
 /** Sends statements that are transactions of their own. */
 export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
@@ -114,7 +114,7 @@ export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
 }
 
 /** Runs the statements of the inbox on PostgreSQL, each batch in one transaction. */
-export function createInboxDatabase({ whole }: Postgres, clock: InboxClock): InboxDatabase {
-  const batch = createBatch(all => repeatOnConflict(() => whole(SETTINGS, all, ANSWER_TIMEOUT_MS)));
+export function createInboxDatabase({ sendTransaction }: Postgres, clock: InboxClock): InboxDatabase {
+  const batch = createBatch(all => repeatOnConflict(() => sendTransaction(SETTINGS, all, ANSWER_TIMEOUT_MS)));
   return { read: batch, commit: batch, now: () => formatClock(clock) };
 }
