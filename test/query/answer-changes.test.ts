@@ -22,6 +22,9 @@ test('the newest changes are answered with their number and the start of the nex
   const first = await answerNewestChanges(reader, ALL_CHANGES, { before: null, limit: 2 });
   expect(first).toMatchObject({ totals: { rows: 2, hasMore: true, amounts: null }, next: last - 1 });
   expect((await collectRows(first.rows)).map(({ number }) => number)).toEqual([last, last - 1]);
+  const { totals } = await answerNewestChanges(reader, ALL_CHANGES, { before: null, limit: last });
+  const exact = await answerNewestChanges(reader, ALL_CHANGES, { before: null, limit: totals.rows });
+  expect(exact).toMatchObject({ totals: { rows: totals.rows, hasMore: false }, next: null });
   const all = await answerNewestChanges(reader, ALL_CHANGES, { before: last, limit: last });
   expect(all).toMatchObject({ totals: { hasMore: false }, next: null });
   expect((await collectRows(all.rows))[0]).toMatchObject({ number: last - 1 });

@@ -116,6 +116,32 @@ test('the values of a column are offered, now or as of an instant, of all organi
   ]);
 });
 
+test('no values are offered of a column with more than 200, or of columns with more than 2,000 combinations', async () => {
+  const { reader, tables } = await openFilledMirror({ organizations: 0 });
+  /** Adds credits with so many vintages of so many types. */
+  const add = async (vintages: number, types: number) =>
+    await tables.change(
+      `INSERT INTO warehouse_credits (version, organization_id, credit_id, inventory_id, vintage, type, valid_from, sync_id, document)
+       WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${vintages * types - 1})
+       SELECT 1000 + i, 'organization-1', 'c-' || i, '', 'v-' || (i % ${vintages}), 't-' || (i / ${vintages}),
+         '2026-05-04T12:00:00.000Z', 1, '{}' FROM n`,
+    );
+  const counts = async () => {
+    const values = await readColumnValues(reader, WAREHOUSE, ['vintage', 'type'], { at: null });
+    return [...values.values()].map(choices => choices?.length ?? null);
+  };
+  await add(200, 10);
+  expect(await counts()).toEqual([200, 10]);
+  await tables.change("UPDATE warehouse_credits SET type = NULL WHERE credit_id = 'c-0'");
+  expect(await counts()).toEqual([200, 10]);
+  await tables.change('DELETE FROM warehouse_credits');
+  await add(201, 2);
+  expect(await counts()).toEqual([null, 2]);
+  await tables.change('DELETE FROM warehouse_credits');
+  await add(87, 23);
+  expect(await counts()).toEqual([null, null]);
+});
+
 test('ids are found by their beginnings, in all organizations or in one', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   await read('retirements', [retirement('r-1-0'), retirement('s-1')]);

@@ -212,12 +212,12 @@ test('rows are counted as of an instant', async () => {
   ]);
 });
 
-const explain = async ({ reader }: Filled, id: string, at: string) => {
+const explain = async ({ reader }: Filled, id: string, at: string, contradicted: readonly string[] = []) => {
   const [versions = []] = groupVersions(
     LISTS.retirements,
     await readVersionsById(reader, LISTS.retirements, id),
   );
-  const ground = { reader, inspect: async () => null, contradicted: () => [], at };
+  const ground = { reader, inspect: async () => null, contradicted: () => contradicted, at };
   return await explainRow(ground, LISTS.retirements, versions);
 };
 
@@ -232,6 +232,7 @@ test('an explanation names the sync that showed a row and the sync that closed i
   const first = await explain(filled, 'r-1-0', shown);
   expect(first).toMatchObject({
     row: { id: 'r-1-0', comment: null },
+    document: retirement('r-1-0').document,
     until: changed,
     shown_by: { id: syncs[0] },
     ended_by: { id: syncs[1] },
@@ -255,6 +256,20 @@ test('an explanation names the sync that showed a row and the sync that closed i
     { code: 'ended', sync: first.ended_by },
   ]);
   expect(second.gaps).toMatchObject([{ reason: { code: 'later_changes_unread', lastReadAt: changed } }]);
+});
+
+test('a row that differs from its document was edited by hand, and no read confirms it', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const edited = await explain(filled, 'r-1-0', instant(filled.clock.at), ['beneficiary']);
+  expect(edited).toMatchObject({ contradicted: ['beneficiary'], last_seen_at: null, unchanged_reads: null });
+  expect(edited.reasons.slice(1)).toEqual([
+    { code: 'edited_by_hand', columns: ['beneficiary'] },
+    {
+      code: 'first_observed',
+      at: instant(filled.clock.at),
+      registryDate: '2026-03-01T10:00:00.000Z',
+    },
+  ]);
 });
 
 /** The version before the instant is the latest of those that had begun, not the first. */

@@ -168,11 +168,14 @@ test('a refusal of the app is reported once, with its error, and not again as pa
   });
   expect(troubles[1]).toMatchObject({
     isFault: true,
+    isSevere: true,
     found: 'No worker has ever run',
     todo: 'Start "carbon-mirror work" (or "up").',
     href: '/jobs',
   });
   expect(troubles[2]).toMatchObject({
+    isFault: true,
+    isSevere: false,
     todo: 'Start "carbon-mirror receive" (or "up").',
     href: '/deliveries',
   });

@@ -20,6 +20,12 @@ test('a mark contains the last job, the last sync and the time', async () => {
   expect((await readMark(reader, clock.at)).job).toBe(id);
 });
 
+test('a mark of a mirror without jobs and syncs precedes the first of both', async () => {
+  const { reader, clock, db } = await openFilledMirror({ organizations: 0 });
+  await db.change('DELETE FROM syncs');
+  expect(await readMark(reader, clock.at)).toMatchObject({ job: 0, sync: 0 });
+});
+
 test('requested jobs are followed, and the jobs they cause too unless one organization was named', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   await inbox.enqueue([job('9')]);
