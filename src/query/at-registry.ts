@@ -159,8 +159,7 @@ export async function readNewestInstallation(reader: Reader, organizationId: str
       .select(['id', 'document'])
       .where('organization_id', '=', organizationId)
       .orderBy(sql`CASE state WHEN 'active' THEN 0 ELSE 1 END`)
-      .orderBy('version', 'desc')
-      .limit(1),
+      .orderBy('version', 'desc'),
   );
 }
 

@@ -214,8 +214,7 @@ export async function wasEverHeld(reader: Reader, condition: Condition): Promise
   const held = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
     .select('version')
-    .where(matches(condition))
-    .limit(1);
+    .where(matches(condition));
   return (await readFirst(reader, held)) !== null;
 }
 

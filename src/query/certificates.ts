@@ -34,11 +34,7 @@ export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
 export async function isNamed(reader: Reader, file: string): Promise<boolean> {
   const row = await readFirst(
     reader,
-    queryBuilder
-      .selectFrom('mirror.certificates_history')
-      .select('version')
-      .where('file', '=', file)
-      .limit(1),
+    queryBuilder.selectFrom('mirror.certificates_history').select('version').where('file', '=', file),
   );
   return row !== null;
 }
@@ -168,8 +164,7 @@ export async function readNamesOfFile(reader: Reader, file: string) {
         'retirement.id as retirementId',
       ])
       .where('certificate.file', '=', file)
-      .orderBy('retirement.valid_from', 'desc')
-      .limit(1),
+      .orderBy('retirement.valid_from', 'desc'),
   );
 }
 

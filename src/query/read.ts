@@ -2,9 +2,13 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { Query, Reader } from '../store/contract/reader.js';
 
+interface LimitableQuery<Row> {
+  readonly limit: (count: number) => Query<Row>;
+}
+
 /** Returns the first row, or null if there is none. */
-export async function readFirst<Row>(reader: Reader, query: Query<Row>): Promise<Row | null> {
-  const [row = null] = await reader.all(query);
+export async function readFirst<Row>(reader: Reader, query: LimitableQuery<Row>): Promise<Row | null> {
+  const [row = null] = await reader.all(query.limit(1));
   return row;
 }
 

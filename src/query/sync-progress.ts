@@ -101,8 +101,7 @@ export async function isAnyJobRunning(reader: Reader, now: number): Promise<bool
     .selectFrom('inbox.jobs')
     .select('id')
     .where('state', '=', 'running')
-    .where('claimed_until', '>', new Date(now).toISOString())
-    .limit(1);
+    .where('claimed_until', '>', new Date(now).toISOString());
   return (await readFirst(reader, running)) !== null;
 }
 

@@ -230,7 +230,7 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
 /** Whether any sync ended after the instant. */
 async function hasReadAfter(reader: Reader, instant: string): Promise<boolean> {
   const later = queryBuilder.selectFrom('mirror.syncs').select('id').where('finished_at', '>', instant);
-  return (await readFirst(reader, later.limit(1))) !== null;
+  return (await readFirst(reader, later)) !== null;
 }
 
 /**
@@ -256,8 +256,7 @@ export async function readNumberBefore(reader: Reader, instant: string | null): 
         return eb('id', '<', sql<number>`coalesce(${firstLater}, id + 1)`);
       })
       .orderBy('finished_at', 'desc')
-      .orderBy('changes_up_to', 'desc')
-      .limit(1),
+      .orderBy('changes_up_to', 'desc'),
   );
   return ended?.changes_up_to ?? 0;
 }

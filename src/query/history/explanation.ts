@@ -209,8 +209,7 @@ async function findIncompleteRead(
       .where('organization_id', '=', organizationId)
       .where('resource', '=', resource)
       .where('finished_at', '<=', at)
-      .orderBy('id', 'desc')
-      .limit(1),
+      .orderBy('id', 'desc'),
   );
   if (newest === null || newest.state === 'complete') return null;
   const { started_at: startedAt, state, error } = newest;

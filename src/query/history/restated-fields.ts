@@ -52,8 +52,7 @@ export async function readLastRestatement(
     .select('observed_at')
     .where('organization_id', '=', organizationId)
     .where('id', '=', retirementId)
-    .orderBy('number', 'desc')
-    .limit(1);
+    .orderBy('number', 'desc');
   const last = await readFirst(
     reader,
     at === null ? restatements : restatements.where('observed_at', '<=', at),

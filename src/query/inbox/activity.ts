@@ -97,8 +97,7 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
       .select('last_error')
       .where('state', '=', 'paused')
       .where('error_or_pause_code', '=', 'unauthorized')
-      .orderBy('id', 'desc')
-      .limit(1),
+      .orderBy('id', 'desc'),
   );
   const error = paused?.last_error;
   return error ? [{ code: 'registry_refuses', error }] : [];
@@ -221,5 +220,5 @@ export async function readStateFingerprint(reader: Reader, now: number): Promise
     await readProcessState(reader, 'work', now),
     await readProcessState(reader, 'receive', now),
   ];
-  return [...newest.map(value => value ?? ''), ...processes.map(({ state }) => state)].join(' ');
+  return [...newest, ...processes.map(({ state }) => state)].join(' ');
 }

@@ -60,8 +60,7 @@ async function readDueDeliveries(reader: Reader, now: number): Promise<WaitingIt
         .select(['id', 'received_at'])
         .where('job_id', '=', id)
         .where('received_at', '>=', instantBefore(Date.parse(createdAt), MINUTE_MS))
-        .orderBy('received_at')
-        .limit(1),
+        .orderBy('received_at'),
     );
     const since = delivery?.received_at ?? createdAt;
     items.push({ since, deliveryId: delivery?.id ?? null, jobId: id, error });
@@ -96,7 +95,6 @@ async function readReportedDelivery(reader: Reader): Promise<WaitingItem[]> {
       .orderBy('list.oldest_unread_at')
       .orderBy('list.error', order => order.desc().nullsLast())
       .orderBy('installation.id')
-      .limit(1)
       .$narrowType<{ oldest_unread_at: NotNull }>(),
   );
   if (report === null) return [];
@@ -116,8 +114,7 @@ async function readNewestDelivery(reader: Reader, installationId: string, at: st
       .where('installation_id', '=', installationId)
       .where('received_at', '>=', instantBefore(Date.parse(at), MINUTE_MS))
       .where('received_at', '<=', at)
-      .orderBy('received_at', 'desc')
-      .limit(1),
+      .orderBy('received_at', 'desc'),
   );
 }
 
@@ -166,7 +163,6 @@ async function readFirstJob(
       .select(['id', 'run_at', 'last_error'])
       .where(condition)
       .orderBy(order)
-      .orderBy('id')
-      .limit(1),
+      .orderBy('id'),
   );
 }

@@ -66,7 +66,7 @@ export async function readDeliveriesAfter({ all }: Reader, afterId: number) {
 
 /** Returns the number of the newest delivery, or 0 if there is none. */
 export async function readNewestDeliveryId(reader: Reader): Promise<number> {
-  const newest = queryBuilder.selectFrom('inbox.deliveries').select('id').orderBy('id', 'desc').limit(1);
+  const newest = queryBuilder.selectFrom('inbox.deliveries').select('id').orderBy('id', 'desc');
   return (await readFirst(reader, newest))?.id ?? 0;
 }
 
@@ -82,8 +82,7 @@ export async function findMostDuplicated(reader: Reader, since: string) {
       .groupBy('signed_text_sha256')
       .having(arrivals, '>', 1)
       .orderBy('times', 'desc')
-      .orderBy('newest_id', 'desc')
-      .limit(1),
+      .orderBy('newest_id', 'desc'),
   );
 }
 

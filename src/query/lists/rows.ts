@@ -5,7 +5,7 @@ import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
 import { mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import type { Totals } from '../answer/answer.js';
-import { readFirst, wasValidAt } from '../read.js';
+import { wasValidAt } from '../read.js';
 import type { Condition } from './condition.js';
 import type { ListSelection, List } from './list.js';
 import { matchingRows, OWNER } from './matching-rows.js';
@@ -149,7 +149,7 @@ export async function readAll(
 /** Whether any row matches. */
 export async function hasRows(reader: Reader, request: ListSelection): Promise<boolean> {
   const row = sqlStatement`SELECT ${select({ one: sql<number>`1` })} FROM ${matchingRows(request)} LIMIT 1`;
-  return (await readFirst(reader, row)) !== null;
+  return (await reader.all(row)).length > 0;
 }
 
 /** Whether an index can be entered where the page starts, because the sort columns have no nulls. */
@@ -160,7 +160,7 @@ async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promis
     if (!mayBeNull(list.from, column)) continue;
     const nulls = sqlStatement`SELECT ${select({ one: sql<number>`1` })}
       FROM ${matchingRows(request, true)} AND ${sql.ref(column)} IS NULL LIMIT 1`;
-    if ((await readFirst(reader, nulls)) !== null) return false;
+    if ((await reader.all(nulls)).length > 0) return false;
   }
   return true;
 }
