@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Answer } from '../query/answer/answer.js';
-import { serializeAnswer } from '../query/answer/serialize.js';
+import { serializeAnswer, toJson } from '../query/answer/serialize.js';
 
 const compress = promisify(gzip);
 /** Shorter bodies fit into one packet, so compressing them gains nothing. */
@@ -18,11 +18,6 @@ export async function serializePage(
   const chunks: string[] = [];
   for await (const chunk of serializeAnswer(answer.rows, answer, toJson, members)) chunks.push(chunk);
   return chunks.join('');
-}
-
-/** Returns a value as JSON. Integers beyond 2^53 become texts, because many parsers would round them. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, cell: unknown) => (typeof cell === 'bigint' ? String(cell) : cell));
 }
 
 /**

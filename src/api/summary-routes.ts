@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import { streamOf } from '../query/answer/rows.js';
+import { toJson } from '../query/answer/serialize.js';
 import { answerAvailable } from '../query/answer-available.js';
 import { ALL_LISTS, WAREHOUSE } from '../query/lists/lists.js';
 import { getFilterText } from '../query/lists/parse-request.js';
@@ -13,7 +14,7 @@ import { toSnakeKeys } from './snake-keys.js';
 import { listSelectors, parseSelection } from './list-request.js';
 import { parseParameters } from './parameters.js';
 import { createBadRequest } from './problem.js';
-import { sendJson, serializePage, toJson } from './respond.js';
+import { sendJson, serializePage } from './respond.js';
 
 /** The filters of the credits that are available now. */
 const AVAILABLE_PARAMETERS = Object.keys(WAREHOUSE.filters);

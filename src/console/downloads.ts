@@ -1,13 +1,16 @@
-import type { Row, Value } from '../store/contract/tables.js';
+import type { Value } from '../store/contract/tables.js';
 import type { AnswerNotes } from '../query/answer/answer.js';
-import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../query/answer/serialize.js';
-import { formatCsvLine } from '../text/csv.js';
+import { CAVEATS_COLUMN, serializeAnswer, toJson, withNotesCell } from '../query/answer/serialize.js';
+import { type CodedValue, formatCsvLine } from '../text/csv.js';
 import { withQuery } from './components/as-of.js';
 import { html, type Html } from './components/html.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from './page.js';
 
+/** A row of a file. JSON has codes as objects, and CSV as texts. */
+export type ExportedRow = Readonly<Record<string, Value | CodedValue>>;
+
 interface ExportedRows {
-  readonly rows: AsyncIterable<Row>;
+  readonly rows: AsyncIterable<ExportedRow>;
   readonly columns: readonly string[];
 }
 
@@ -67,19 +70,18 @@ function writeAnswerAsCsv({ rows, columns, notes }: ExportedAnswer): AsyncGenera
 }
 
 function writeJson({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
-  return serializeAnswer(selectCells(rows, columns), notes, JSON.stringify);
+  return serializeAnswer(selectCells(rows, columns), notes, toJson);
 }
 
 async function* selectCells(
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<ExportedRow>,
   columns: readonly string[],
-): AsyncGenerator<Readonly<Record<string, string | number | null>>> {
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
   for await (const row of rows)
     yield Object.fromEntries(columns.map(column => [column, toJsonValue(row[column])]));
 }
 
-/** Converts a database value to JSON. A bigint becomes a string, because many JSON parsers would round the number. */
-function toJsonValue(value: Value | undefined): string | number | null {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  return typeof value === 'bigint' ? String(value) : (value ?? null);
+/** Converts bytes to base64. */
+function toJsonValue(value: ExportedRow[string] | undefined): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : (value ?? null);
 }

@@ -1,5 +1,10 @@
 /** A value that can be written to a cell of CSV. */
-export type CsvCell = string | number | bigint | boolean | null | undefined | Uint8Array;
+export type CsvCell = string | number | bigint | boolean | null | undefined | Uint8Array | CodedValue;
+
+/** A code with its values, such as the reason for a difference. */
+export type CodedValue = Readonly<Record<string, string | number | bigint | null>> & {
+  readonly code: string;
+};
 
 /** Formats cells as one line of CSV, including the line break. */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
@@ -8,7 +13,13 @@ export function formatCsvLine(cells: readonly CsvCell[]): string {
 
 /** Converts a value to text without CSV quotes. Bytes become base64. */
 export function formatCellText(value: NonNullable<CsvCell>): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return typeof value === 'object' ? formatCoded(value) : String(value);
+}
+
+/** Converts a code with its values to text, such as `never_read organizations=2`. */
+export function formatCoded({ code, ...values }: { readonly code: string }): string {
+  return [code, ...Object.entries(values).map(([name, value]) => `${name}=${String(value)}`)].join(' ');
 }
 
 /** A formula may also follow blanks, follow a `;` that ends a cell in some spreadsheets, or use full-width characters. */

@@ -136,9 +136,19 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
       expected_micro: 98_000_001,
       difference_micro: -1,
       balanced: false,
+      why: {
+        code: 'moved_differently',
+        opening_micro: 100_000_000,
+        risen_micro: 0,
+        fallen_micro: 1_999_999,
+        listed_micro: 98_000_000,
+      },
     },
   ]);
   const csv = (await ask('--csv')).stdout.split('\n');
+  expect(csv.at(-2)).toMatch(
+    /,moved_differently opening_micro=\d+ risen_micro=0 fallen_micro=1999999 listed_micro=98000000,$/,
+  );
   expect(csv[0]).toMatch(
     /^identity,organization_name,organization_id,what,.*,difference_micro,balanced,why,caveats$/,
   );

@@ -411,7 +411,13 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       ['warehouse c-2', 1],
       ['warehouse c-3', 1],
     ]);
-    expect(differences[1]?.why).toBe('4.999999 t at first, plus 0 t, minus 0 t, but 5 t listed');
+    expect(differences[1]?.why).toEqual({
+      code: 'moved_differently',
+      opening_micro: 4_999_999,
+      risen_micro: 0,
+      fallen_micro: 0,
+      listed_micro: 5_000_000,
+    });
   });
 
   test('reservations balance after the clock was set back', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { describeBalanceReason } from '../../src/query/answer/balance-reason.js';
 import { type Caveat, describeCaveat, formatCaveatCell, isUnknown } from '../../src/query/answer/caveat.js';
 import { describeNotes, describeTotals, describeUnknown } from '../../src/query/answer/describe.js';
 import { describeExplanationReason, type ExplainedSync } from '../../src/query/answer/explanation-reason.js';
@@ -247,6 +248,17 @@ test('several answers are one JSON object with a header', async () => {
       caveats: [{ code: 'changes_unread_after', last_read_at: AT, organization: 'Acme', lists: 1 }],
     },
   });
+});
+
+test('a row that does not balance has its reason as a code with amounts, and as words', () => {
+  const counted = { listed_rows: 1_200, listed_micro: 12_500_000, counted_rows: 1, counted_micro: null };
+  expect(describeBalanceReason({ code: 'counted_differently', ...counted })).toBe(
+    '1,200 listed with 12.5 t, 1 counted with a sum that is too large',
+  );
+  const moved = { opening_micro: 5_000_000n, risen_micro: 1, fallen_micro: 0, listed_micro: 5_000_000 };
+  expect(describeBalanceReason({ code: 'moved_differently', ...moved })).toBe(
+    '5 t at first, plus 0.000001 t, minus 0 t, but 5 t listed',
+  );
 });
 
 const SYNC: ExplainedSync = {

@@ -1,3 +1,4 @@
+import { describeBalanceReason } from '../../query/answer/balance-reason.js';
 import { streamOf } from '../../query/answer/rows.js';
 import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
 import {
@@ -59,7 +60,7 @@ export const BALANCE = defineCommand({
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 
 /** Columns of the table for people, and the field that each shows. */
-const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
+const FIELD_BY_COLUMN: Readonly<Record<string, keyof Omit<BalanceLine, 'why'>>> = {
   identity: 'identity',
   organization_name: 'organization_name',
   what: 'what',
@@ -94,7 +95,8 @@ async function printBalance(
   await printLines('');
   if (differences.length > 0) {
     const lines = (isShortened ? differences.slice(0, MAX_SUMS_SHOWN) : differences).map(
-      line => `  ${`${getOwnerName(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
+      line =>
+        `  ${`${getOwnerName(line)} ${truncateName(line.what)}`.trim()}: ${line.why && describeBalanceReason(line.why)}`,
     );
     const more = differences.length - lines.length;
     if (more > 0) lines.push(`  and ${formatWithCommas(more)} more`);

@@ -1,3 +1,4 @@
+import { describeBalanceReason } from '../../query/answer/balance-reason.js';
 import { describeNotes } from '../../query/answer/describe.js';
 import {
   type BalanceLine,
@@ -19,9 +20,8 @@ import {
 } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { createCache } from '../cache.js';
-import { createFilePages, renderFileLinks } from '../downloads.js';
+import { createFilePages, type ExportedRow, renderFileLinks } from '../downloads.js';
 import type { Reader } from '../../store/contract/reader.js';
-import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../registry-comparison.js';
 import { findChosenOrganization } from '../filter-fault.js';
@@ -81,7 +81,7 @@ export const BALANCE_FILES = createFilePages(
 );
 
 /** Converts lines of the reconciliation to rows for CSV or JSON: `balanced` becomes 1 or 0. */
-async function* toFileRows(lines: AsyncIterable<BalanceLine>): AsyncGenerator<Row> {
+async function* toFileRows(lines: AsyncIterable<BalanceLine>): AsyncGenerator<ExportedRow> {
   for await (const { kind: _kind, ...line } of lines) yield { ...line, balanced: Number(line.balanced) };
 }
 
@@ -121,7 +121,7 @@ function renderReconciliation(reconciliation: Reconciliation, now: number, fileL
   const { at, balanced, notes, differences, differenceCount } = reconciliation;
   const { totals, failed, shown, hiddenCount } = reconciliation.sums;
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} ${notes.join(' ')} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
-<section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
+<section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why && describeBalanceReason(why) }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
 <section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }

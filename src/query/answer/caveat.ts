@@ -1,4 +1,5 @@
 import { cleanText, truncateName } from '../../text/clean-text.js';
+import { formatCoded } from '../../text/csv.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 
 /** Something that a reader must know to use an answer correctly. To add one, add its values here and its words below. */
@@ -132,9 +133,5 @@ function describeOldest({
 
 /** Writes the caveats as one cell of a CSV file, such as `never_read organizations=2; limited rows=100`. */
 export function formatCaveatCell(caveats: readonly Caveat[]): string {
-  return caveats
-    .map(({ code, ...values }) =>
-      [code, ...Object.entries(values).map(([name, value]) => `${name}=${String(value)}`)].join(' '),
-    )
-    .join('; ');
+  return caveats.map(formatCoded).join('; ');
 }

@@ -7,22 +7,27 @@ import { toGapData } from './gap.js';
 /** The column of a CSV file that says how complete the rows are. */
 export const CAVEATS_COLUMN = 'caveats';
 
+/** Returns a value as JSON. Integers beyond 2^53 become texts, because many parsers would round them. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, cell: unknown) => (typeof cell === 'bigint' ? String(cell) : cell));
+}
+
 /** Yields an object with the rows first, so that rows of any number can stream. `more` has further fields of the answer. */
 export async function* serializeAnswer<Row>(
   rows: AsyncIterable<Row>,
   notes: AnswerNotes,
-  toJson: (value: unknown) => string,
+  stringify: (value: unknown) => string,
   more: Readonly<Record<string, unknown>> = {},
 ): AsyncGenerator<string> {
   yield '{"rows": [';
   let separator = '\n';
   for await (const row of rows) {
-    yield `${separator}${toJson(row)}`;
+    yield `${separator}${stringify(row)}`;
     separator = ',\n';
   }
   yield separator === '\n' ? ']' : '\n]';
   for (const [name, value] of Object.entries({ ...toData(notes), ...more }))
-    yield `,\n${toJson(name)}: ${toJson(value)}`;
+    yield `,\n${stringify(name)}: ${stringify(value)}`;
   yield '\n}\n';
 }
 
@@ -30,13 +35,13 @@ export async function* serializeAnswer<Row>(
 export async function* serializeAnswers(
   header: object,
   answers: readonly { readonly name: string; readonly answer: Answer<unknown> }[],
-  toJson: (value: unknown) => string,
+  stringify: (value: unknown) => string,
 ): AsyncGenerator<string> {
-  yield toJson(header).slice(0, -1);
+  yield stringify(header).slice(0, -1);
   for (const { name, answer } of answers) {
-    yield `,\n${toJson(name)}: `;
+    yield `,\n${stringify(name)}: `;
     const { rows, ...notes } = answer;
-    yield* serializeAnswer(rows, notes, toJson);
+    yield* serializeAnswer(rows, notes, stringify);
   }
   yield '}\n';
 }

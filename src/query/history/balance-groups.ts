@@ -2,11 +2,8 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { formatTonnes } from '../../text/tonnes.js';
+import type { BalanceReason, Micro } from '../answer/balance-reason.js';
 import { belongsTo } from '../read.js';
-
-/** Millionths of a tonne. Null if the amount is too large, or if the check has no such amount. */
-export type Micro = number | bigint | null;
 
 /** The amounts of a group, which are added up in sums. */
 export const AMOUNTS = [
@@ -31,8 +28,8 @@ export interface BalanceGroup extends Record<(typeof AMOUNTS)[number], Micro> {
   /** When the list was first read completely, if the check has an opening amount. */
   opening_at: string | null;
   balanced: boolean;
-  /** Why a row does not balance, in words. Null for rows that balance. */
-  why: string | null;
+  /** Null for rows that balance. */
+  why: BalanceReason | null;
 }
 
 /** Adds up an amount: whole tonnes and the remaining millionths apart, so that no sum overflows. */
@@ -90,7 +87,13 @@ export async function* readRetirementGroups(
       balanced,
       why: balanced
         ? null
-        : `${group.rows} listed with ${tonnes(found)}, ${group.counted_rows} counted with ${tonnes(expected)}`,
+        : {
+            code: 'counted_differently',
+            listed_rows: group.rows,
+            listed_micro: found,
+            counted_rows: group.counted_rows,
+            counted_micro: expected,
+          },
     };
   }
 }
@@ -142,15 +145,17 @@ export async function* readCreditGroups(
       balanced,
       why: balanced
         ? null
-        : `${tonnes(opening)} at first, plus ${tonnes(risen)}, minus ${tonnes(fallen)}, but ${tonnes(found)} listed`,
+        : {
+            code: 'moved_differently',
+            opening_micro: opening,
+            risen_micro: risen,
+            fallen_micro: fallen,
+            listed_micro: found,
+          },
     };
   }
 }
 
 function minus(one: Micro, other: Micro): Micro {
   return one === null || other === null ? one : BigInt(one) - BigInt(other);
-}
-
-function tonnes(micro: Micro): string {
-  return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
 }

@@ -2,17 +2,13 @@ import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import type { Answer } from '../answer/answer.js';
+import type { Micro } from '../answer/balance-reason.js';
 import type { Caveat } from '../answer/caveat.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
+import { streamOf } from '../answer/rows.js';
 import { belongsTo, countRows } from '../read.js';
-import {
-  AMOUNTS,
-  type BalanceGroup,
-  type Micro,
-  readCreditGroups,
-  readRetirementGroups,
-} from './balance-groups.js';
+import { AMOUNTS, type BalanceGroup, readCreditGroups, readRetirementGroups } from './balance-groups.js';
 
 interface Line extends Omit<BalanceGroup, 'sum'> {
   /** A sum that is checked, or a row that does not balance and is part of a sum. */
@@ -75,17 +71,13 @@ export async function readBalance(
   if (rowsWithoutAmount > 0) caveats.push({ code: 'without_amount', rows: rowsWithoutAmount });
   return {
     at: null,
-    rows: iterate([...sums.values(), ...differences]),
+    rows: streamOf([...sums.values(), ...differences]),
     totals: { rows: sums.size + differences.length, hasMore: false, amounts: null, rowsWithoutAmount },
     coverage: { counted, known, missing: known - counted },
     freshness: [],
     gaps: [],
     caveats,
   };
-}
-
-async function* iterate<Row>(rows: readonly Row[]): AsyncGenerator<Row> {
-  yield* rows;
 }
 
 /** Reads the groups of both views. */
