@@ -25,7 +25,7 @@ export class Parameter {
   }
 }
 
-/** Writes constants into the SQL text, so that partial indexes are found. Only parameters are bound. */
+/** Writes constants into the SQL text, so that PostgreSQL can use partial indexes. Binds only parameters. */
 class PostgresCompiler extends PostgresQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
@@ -33,7 +33,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Omits schema names, because each schema is a file of its own, and row locks, because SQLite has one writer at a time. */
+/** Omits schema names, because each schema is a separate file. Omits row locks, because SQLite has one writer at a time. */
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSchemableIdentifier({ identifier }: SchemableIdentifierNode): void {
     this.visitNode(identifier);
@@ -44,7 +44,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
     else this.appendImmediateValue(value);
   }
 
-  /** SQLite prepares a statement anew at each use if its LIMIT is a plain parameter; a cast avoids that. */
+  /** Casts the LIMIT. SQLite would otherwise recompile a statement whose LIMIT is a parameter at each use. */
   protected override visitLimit({ limit }: LimitNode): void {
     this.append('limit cast(');
     this.visitNode(limit);
@@ -59,7 +59,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
 
 /** Builds and compiles statements for one engine. */
 export interface SqlBuilder {
-  /** Has no connection: it builds and compiles only. */
+  /** Builds and compiles statements. It has no connection to run them. */
   readonly db: Kysely<Db>;
   readonly fn: SqlFunctions;
 }
@@ -83,9 +83,10 @@ const BUILDERS = {
   postgres: createBuilder(POSTGRES_FUNCTIONS, () => new PostgresCompiler()),
 };
 
+/** Returns the builder of an engine. */
 export function builderFor({ engine }: Dialect): SqlBuilder {
   return BUILDERS[engine];
 }
 
-/** Builds queries for readers. A reader compiles them for its engine and binds their values. */
+/** Builds queries for a `Reader`, which compiles them for its engine and binds their values. */
 export const queryBuilder: Kysely<Db> = BUILDERS.postgres.db;

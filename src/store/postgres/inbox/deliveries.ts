@@ -16,10 +16,10 @@ import { createAutocommitBatch } from '../database.js';
 import { getSqlState } from '../translate-errors.js';
 import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
-import { createStoreCall, type StoredRow } from './inbox-functions.js';
+import { createStoreCall, type StoredDeliveryRow } from './inbox-functions.js';
 
-/** The ids of the latest rows of a signed text. They may be deleted by now, so the store checks them again. */
-interface CachedRow {
+/** The stored text and the latest row of deliveries with one SHA-256. Both may be deleted by now, which the SQL function checks. */
+interface CachedText {
   readonly textId: number;
   readonly rowId: number | null;
 }
@@ -29,17 +29,18 @@ interface IndexedDelivery extends NewDelivery {
   readonly index: number;
 }
 
-/** Deliveries that are stored together and share a text, and with it a row. */
-type Bundle = [IndexedDelivery, ...IndexedDelivery[]];
+/** Deliveries with the same signed text that are counted in one row. */
+type DeliveryGroup = [IndexedDelivery, ...IndexedDelivery[]];
 
-/** The result of a delivery, by its index. */
+/** The index of a delivery, and its result. */
 type IndexedResult = readonly [number, StoreResult];
 
-export type Store = (deliveries: readonly NewDelivery[]) => Promise<StoreResult[]>;
+/** Stores deliveries and returns one result for each. */
+export type StoreDeliveries = (deliveries: readonly NewDelivery[]) => Promise<StoreResult[]>;
 
 const TRIGGER = 'delivery';
 
-/** SQLSTATEs that the content of a row causes: data, constraints, limits. */
+/** SQLSTATEs of errors that the content of a row causes: data errors, constraints and limits. */
 const ROW_ERRORS = /^(22|23|54)/;
 
 const LIST_LATEST_TEXTS = prepared(({ db }) =>
@@ -51,94 +52,98 @@ const LIST_LATEST_TEXTS = prepared(({ db }) =>
 );
 
 /**
- * Stores deliveries in one transaction. If the content of one causes an error, each is stored alone, so that a bad row does not
- * affect the others. Several calls may run at once.
+ * Creates the function that stores deliveries, usually in one transaction. If the content of one delivery causes an error, each
+ * is stored alone, so that a bad row does not affect the others. Several calls may run at once.
  */
-export function createStore(query: RunQuery, clock: InboxClock): Store {
+export function createStoreDeliveries(query: RunQuery, clock: InboxClock): StoreDeliveries {
   const callStore = createStoreCall(query, clock);
-  let cache: TransactionalCache<CachedRow> | null = null;
+  let cache: TransactionalCache<CachedText> | null = null;
 
-  async function storeTogether(bundles: readonly Bundle[]): Promise<IndexedResult[]> {
-    cache ??= createTransactionalCache(await listLatestRows(query));
-    const memory = cache;
-    const rows = bundles.map((bundle, n) => toRow(bundle, n, memory));
+  /** Stores groups in one transaction. */
+  async function callStoreFunction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
+    cache ??= createTransactionalCache(await readLatestTexts(query));
+    const currentCache = cache;
+    const rows = groups.map((group, index) => toDeliveryRow(group, index, currentCache));
     const values = {
       kind: INSTALLATION_JOB,
       trigger: TRIGGER,
       row_ids: rows.flatMap(({ row_id: id }) => id ?? []),
       text_ids: rows.flatMap(({ stored_text_id: id }) => id ?? []),
     };
-    return toResults(bundles, await callStore(values, rows), memory);
+    return toIndexedResults(groups, await callStore(values, rows), currentCache);
   }
 
-  async function storeWave(bundles: readonly Bundle[]): Promise<IndexedResult[]> {
+  /** Stores groups in one transaction, or each delivery in its own if the content of one causes an error. */
+  async function storeTransaction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     try {
-      return await storeTogether(bundles);
+      return await callStoreFunction(groups);
     } catch (error) {
       const failure = toStoreFailure(error);
-      const deliveries = bundles.flat();
+      const deliveries = groups.flat();
       if (deliveries.length === 1 || !ROW_ERRORS.test(getSqlState(error))) {
         return deliveries.map(({ index }) => [index, { failure }]);
       }
       const results: IndexedResult[] = [];
-      for (const delivery of deliveries) results.push(...(await storeWave([[delivery]])));
+      for (const delivery of deliveries) results.push(...(await storeTransaction([[delivery]])));
       return results;
     }
   }
 
   return async deliveries => {
     const results: StoreResult[] = [];
-    for (const bundles of splitIntoWaves(deliveries)) {
-      for (const [index, result] of await storeWave(bundles)) results[index] = result;
+    for (const groups of splitIntoTransactions(deliveries)) {
+      for (const [index, result] of await storeTransaction(groups)) results[index] = result;
     }
     return results;
   };
 }
 
-/** Lists the latest signed texts, oldest first. */
-async function listLatestRows(query: RunQuery): Promise<Map<string, CachedRow>> {
+/** Reads the latest signed texts for the cache, by their SHA-256, oldest first. */
+async function readLatestTexts(query: RunQuery): Promise<Map<string, CachedText>> {
   const [latest] = await createAutocommitBatch(query)(LIST_LATEST_TEXTS());
   return new Map(latest.toReversed().map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
-/** Splits deliveries into waves that are stored one after the other. No two bundles of a wave have the same text. */
-function splitIntoWaves(deliveries: readonly NewDelivery[]): Bundle[][] {
-  const waves: Map<string, Bundle>[] = [];
+/** Splits deliveries into successive transactions, because a transaction stores a text only once. */
+function splitIntoTransactions(deliveries: readonly NewDelivery[]): DeliveryGroup[][] {
+  const transactions: Map<string, DeliveryGroup>[] = [];
   deliveries.forEach((delivery, index) => {
     const { sha256 } = delivery;
-    const latest = waves.findLastIndex(wave => wave.has(sha256));
-    const bundle = waves[latest]?.get(sha256);
-    if (bundle !== undefined && sharesRow(bundle[0], delivery)) {
-      bundle.push({ ...delivery, index });
+    const latest = transactions.findLastIndex(transaction => transaction.has(sha256));
+    const group = transactions[latest]?.get(sha256);
+    if (group !== undefined && canShareRow(group[0], delivery)) {
+      group.push({ ...delivery, index });
       return;
     }
-    const wave = (waves[latest + 1] ??= new Map<string, Bundle>());
-    wave.set(sha256, [{ ...delivery, index }]);
+    const transaction = (transactions[latest + 1] ??= new Map<string, DeliveryGroup>());
+    transaction.set(sha256, [{ ...delivery, index }]);
   });
-  return waves.map(wave => [...wave.values()]);
+  return transactions.map(transaction => [...transaction.values()]);
 }
 
-function sharesRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
+/** Returns whether a later delivery of the same text is counted in the row of the first. */
+function canShareRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
   const ageMs = first.receivedMsAgo - receivedMsAgo;
   return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLD_WINDOW_MS;
 }
 
-function toRow(bundle: Bundle, n: number, cache: TransactionalCache<CachedRow>) {
-  const [first] = bundle;
+/** Returns the input row of the SQL function for a group. */
+function toDeliveryRow(group: DeliveryGroup, index: number, cache: TransactionalCache<CachedText>) {
+  const [first] = group;
   const { textId = null, rowId = null } = cache.get(first.sha256) ?? {};
   return {
-    n,
+    n: index,
     stored_text_id: textId,
     row_id: rowId,
-    ms_ago: bundle.map(({ receivedMsAgo }) => receivedMsAgo),
-    job_key: getJobKey(first),
+    ms_ago: group.map(({ receivedMsAgo }) => receivedMsAgo),
+    job_key: getDedupeKey(first),
     event: first.event,
     installation_id: first.installationId,
     organization_id: first.organizationId,
     sha256: first.sha256,
     signed_data: first.signedData,
     contradicted_fields:
-      bundle.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
+      group.find(({ contradictedFields }) => contradictedFields !== null)?.contradictedFields ?? null,
     verdict: first.verdict,
     reason: first.reason,
     secret_index: first.secretIndex,
@@ -146,22 +151,26 @@ function toRow(bundle: Bundle, n: number, cache: TransactionalCache<CachedRow>) 
 }
 
 /** Returns the dedupe key of the job that a delivery requests; null if it requests none. */
-function getJobKey({ verdict, installationId, organizationId }: NewDelivery): string | null {
+function getDedupeKey({ verdict, installationId, organizationId }: NewDelivery): string | null {
   if (verdict !== 'accepted' || installationId === null) return null;
   return createInstallationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
-function toResults(
-  bundles: readonly Bundle[],
-  stored: readonly StoredRow[],
-  cache: TransactionalCache<CachedRow>,
+/** Converts the rows that the SQL function returned to results, and caches their ids. */
+function toIndexedResults(
+  groups: readonly DeliveryGroup[],
+  stored: readonly StoredDeliveryRow[],
+  cache: TransactionalCache<CachedText>,
 ): IndexedResult[] {
-  const results = bundles.flatMap((bundle, n): IndexedResult[] => {
-    const row = stored[n];
+  const results = groups.flatMap((group, groupIndex): IndexedResult[] => {
+    const row = stored[groupIndex];
     if (row === undefined) throw new Error('expected a row for each text, got none');
-    const { rowId: id, textId, jobId, stood } = row;
-    cache.set(bundle[0].sha256, { textId, rowId: id });
-    return bundle.map(({ index }, position) => [index, { id, jobId, isDuplicate: stood || position > 0 }]);
+    const { rowId: id, textId, jobId, stood: isExistingRow } = row;
+    cache.set(group[0].sha256, { textId, rowId: id });
+    return group.map(({ index }, position) => [
+      index,
+      { id, jobId, isDuplicate: isExistingRow || position > 0 },
+    ]);
   });
   cache.commit();
   return results;

@@ -4,6 +4,7 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
+/** Creates the functions that request jobs. */
 export function createEnqueue(
   query: RunQuery,
   clock: InboxClock,
@@ -11,23 +12,23 @@ export function createEnqueue(
   const enqueue = createEnqueueCall(query, clock);
   return {
     enqueue: async jobs => {
-      const ids = await enqueue({ once: false }, jobs.map(toRequest));
-      return jobs.map(({ dedupeKey }, index) => expectId(ids[index], dedupeKey));
+      const ids = await enqueue({ once: false }, jobs.map(toJobRequest));
+      return jobs.map(({ dedupeKey }, index) => assertJobId(ids[index], dedupeKey));
     },
     enqueueOnce: async job => {
-      const ids = await enqueue({ once: true }, [toRequest(job)]);
+      const ids = await enqueue({ once: true }, [toJobRequest(job)]);
       return ids[0] ?? null;
     },
   };
 }
 
-function expectId(id: number | undefined, key: string): number {
-  if (id === undefined) throw new Error(`expected a job for ${key}, got none`);
+function assertJobId(id: number | undefined, dedupeKey: string): number {
+  if (id === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
   return id;
 }
 
-/** Returns the request for a job with the names that the function expects. */
-function toRequest(job: NewJob): Readonly<Record<string, unknown>> {
+/** Converts a job to the input row of the SQL function `inbox.enqueue`. */
+function toJobRequest(job: NewJob): Readonly<Record<string, unknown>> {
   return {
     kind: job.kind,
     dedupe_key: job.dedupeKey,

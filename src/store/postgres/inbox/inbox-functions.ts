@@ -12,22 +12,25 @@ import { getSqlState } from '../translate-errors.js';
 import type { Postgres, RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 
-/** Named arguments of a function of the migrations. */
-type Arguments = Readonly<Record<string, unknown>>;
+/** The named arguments or one input row of an SQL function, by the names that the function expects. */
+type NamedArguments = Readonly<Record<string, unknown>>;
 
-/** Calls a function of the migrations with its arguments, and with rows. */
-export type FunctionCall<Result> = (values: Arguments, rows: readonly Arguments[]) => Promise<Result>;
+/** Calls an SQL function with arguments and input rows. */
+export type FunctionCall<Result> = (
+  values: NamedArguments,
+  rows: readonly NamedArguments[],
+) => Promise<Result>;
 
-/** The row of a stored delivery, as the function returns it. */
-export interface StoredRow {
+/** A stored delivery, as the SQL function returns it. */
+export interface StoredDeliveryRow {
   readonly rowId: number;
   readonly textId: number;
   readonly jobId: number | null;
-  /** Whether the delivery was counted in a row that existed before. */
+  /** Whether the row existed before, so that the delivery was only counted in it. */
   readonly stood: boolean;
 }
 
-/** The rules by which the functions decide. SQLite uses the same. */
+/** The rules that the SQL functions apply. They are passed to each call, so that both engines use the same constants. */
 const RULES = JSON.stringify({
   paces: PACES_MS,
   reads_looked_at: RECENT_READS,
@@ -37,22 +40,23 @@ const RULES = JSON.stringify({
   duplicate_within_ms: DUPLICATE_WINDOW_MS,
 });
 
-/** Timeouts: a lease lasts a minute, and a sender of webhooks waits ten seconds. */
+/** Both timeouts are shorter than the lease of a minute. */
 const LOCK_TIMEOUT_MS = 5000;
-const ANSWER_TIMEOUT_MS = 15_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** SQLSTATEs of transactions that fail because another one does the same at once. They succeed when they are repeated. */
-const CONFLICTS: readonly string[] = ['23505', '40001', '40P01'];
-const MAX_TRIES = 5;
+/** SQLSTATEs of transactions that conflict with a concurrent one and succeed when they are retried. */
+const CONFLICT_CODES: readonly string[] = ['23505', '40001', '40P01'];
+const MAX_TRANSACTION_ATTEMPTS = 5;
 
 type CallParams = Params<{ readonly values: string; readonly rows: string }>;
 
 /**
- * Prepares a call that is a transaction of its own. Poolers forget the settings of a session, so the statement sets them: the
- * commit is flushed, whatever the server is set to. PostgreSQL does not run a CTE that nothing refers to.
+ * Prepares a statement that calls an SQL function. The statement is a whole transaction and makes its own settings, because a
+ * pooler forgets those of a session: the commit is flushed to disk even if the server has turned that off. It refers to the CTE
+ * `settings`, because PostgreSQL skips a CTE without references.
  */
-function prepareCall<Result>(
-  call: (given: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,
+function prepareFunctionCall<Result>(
+  buildCall: (values: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,
 ) {
   return prepared(
     (_, { values, rows }: CallParams) => sqlStatement`WITH settings AS MATERIALIZED (
@@ -61,60 +65,68 @@ function prepareCall<Result>(
       input AS MATERIALIZED (
         SELECT ${sql.lit(RULES)}::jsonb || jsonb_build_object('at', date_trunc('milliseconds', now())) || ${values}::jsonb AS given
       )
-      SELECT ${select({ result: call(sql`given`, sql`${rows}::json`) })} FROM settings, input WHERE flush IS NOT NULL`,
+      SELECT ${select({ result: buildCall(sql`given`, sql`${rows}::json`) })} FROM settings, input WHERE flush IS NOT NULL`,
   );
 }
-const STORE = prepareCall((given, rows) => sql<readonly StoredRow[]>`inbox.store(${given}, ${rows})`);
+const STORE = prepareFunctionCall(
+  (values, rows) => sql<readonly StoredDeliveryRow[]>`inbox.store(${values}, ${rows})`,
+);
 /** Returns the ids of jobs by the index of their request. */
-const ENQUEUE = prepareCall(
-  (given, rows) => sql<Readonly<Record<string, number>>>`inbox.enqueue(${given}, ${rows})`,
+const ENQUEUE = prepareFunctionCall(
+  (values, rows) => sql<Readonly<Record<string, number>>>`inbox.enqueue(${values}, ${rows})`,
 );
 
-/** Settings of a transaction. Its statements use indexes, whatever size the tables had; JIT would compile each of them. */
-const SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL jit = off;
+/** Settings of each transaction. They force plans with indexes, even if statistics are outdated, and avoid JIT compilation. */
+const TRANSACTION_SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL jit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
-async function repeatOnConflict<T>(work: () => Promise<T>, tries = 1): Promise<T> {
+/** Repeats work up to `MAX_TRANSACTION_ATTEMPTS` times while it conflicts with a concurrent transaction. */
+async function retryOnConflict<T>(work: () => Promise<T>, attempt = 1): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (tries === MAX_TRIES || !CONFLICTS.includes(getSqlState(error))) throw error;
-    return await repeatOnConflict(work, tries + 1);
+    if (attempt === MAX_TRANSACTION_ATTEMPTS || !CONFLICT_CODES.includes(getSqlState(error))) throw error;
+    return await retryOnConflict(work, attempt + 1);
   }
 }
 
 const formatClock = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 
-function createCall<Result>(
-  statement: ReturnType<typeof prepareCall<Result>>,
+/** Creates a function that calls an SQL function in a transaction of its own. */
+function createFunctionCall<Result>(
+  statement: ReturnType<typeof prepareFunctionCall<Result>>,
   query: RunQuery,
   clock: InboxClock,
 ): FunctionCall<Result> {
-  const send = createSingleSend({ query });
+  const send = createRetryingBatch({ query });
   return async (values, rows) => {
     const at = formatClock(clock);
-    const given = JSON.stringify(at === null ? values : { ...values, at });
-    const [[row]] = await send(statement({ values: given, rows: JSON.stringify(rows) }));
+    const datedValues = JSON.stringify(at === null ? values : { ...values, at });
+    const [[row]] = await send(statement({ values: datedValues, rows: JSON.stringify(rows) }));
     if (row === undefined) throw new Error('expected a row from the inbox, got none');
     return row.result;
   };
 }
 
-export const createStoreCall = (query: RunQuery, clock: InboxClock) => createCall(STORE, query, clock);
-export const createEnqueueCall = (query: RunQuery, clock: InboxClock) => createCall(ENQUEUE, query, clock);
+export const createStoreCall = (query: RunQuery, clock: InboxClock) =>
+  createFunctionCall(STORE, query, clock);
+export const createEnqueueCall = (query: RunQuery, clock: InboxClock) =>
+  createFunctionCall(ENQUEUE, query, clock);
 
-/** Sends statements that are transactions of their own. */
-export function createSingleSend({ query }: Pick<Postgres, 'query'>): Batch {
+/** Creates a `Batch` that runs each statement in its own transaction, and retries it after a conflict. */
+export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): Batch {
   return createBatch(all =>
     Promise.all(
-      all.map(({ text, values }) => repeatOnConflict(() => query<object>(text, values, ANSWER_TIMEOUT_MS))),
+      all.map(({ text, values }) => retryOnConflict(() => query<object>(text, values, STATEMENT_TIMEOUT_MS))),
     ),
   );
 }
 
-/** Runs the statements of the inbox on PostgreSQL, each batch in one transaction. */
+/** Creates the inbox database of PostgreSQL. Each batch is one transaction, which is retried after a conflict. */
 export function createInboxDatabase({ sendTransaction }: Postgres, clock: InboxClock): InboxDatabase {
-  const batch = createBatch(all => repeatOnConflict(() => sendTransaction(SETTINGS, all, ANSWER_TIMEOUT_MS)));
+  const batch = createBatch(all =>
+    retryOnConflict(() => sendTransaction(TRANSACTION_SETTINGS, all, STATEMENT_TIMEOUT_MS)),
+  );
   return { read: batch, commit: batch, now: () => formatClock(clock) };
 }

@@ -4,12 +4,12 @@ import { createInboxStore } from '../../inbox/inbox-store.js';
 import type { Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueue } from './enqueue.js';
-import { createSingleSend, createInboxDatabase } from './inbox-functions.js';
+import { createRetryingBatch, createInboxDatabase } from './inbox-functions.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWake } from './watch.js';
 
-/** Creates the inbox of a PostgreSQL database that was migrated. */
+/** Creates the inbox port on a migrated PostgreSQL database. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const database = createInboxDatabase(postgres, clock);
   const { watch, wake } = createWake(postgres, WORK_CHANNEL);
@@ -18,5 +18,5 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     ...createEnqueue(postgres.query, clock),
     watch,
   };
-  return createInboxStore(database, createJobSteps(createSingleSend(postgres), database.now), own, wake);
+  return createInboxStore(database, createJobSteps(createRetryingBatch(postgres), database.now), own, wake);
 }

@@ -6,16 +6,16 @@ import { named, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 
-/** The arguments of a function of the migrations, as JSON. */
-type Arguments = { readonly given: string };
-type WithRows = Arguments & { readonly rows: string };
+/** The arguments of an SQL function, as JSON. */
+type Arguments = { readonly values: string };
+type ArgumentsWithRows = Arguments & { readonly rows: string };
 
 const job = named('inbox.jobs', 'job');
 const counter = named('inbox.claims', 'counter');
 
-/** Returns a row without a job if the queue is empty. */
+/** Returns one row without a job if the queue is empty. */
 const READ_QUEUE = prepared(
-  ({ fn }, { given, now }: Params<Arguments & NowParam>) =>
+  ({ fn }, { values, now }: Params<Arguments & NowParam>) =>
     sqlStatement`SELECT ${select({
       now: fn.clock(now),
       last: counter.last,
@@ -30,10 +30,10 @@ const READ_QUEUE = prepared(
       createdAt: job.created_at,
       claimedUntil: job.claimed_until,
       lastStartedAt: sql<string | null>`job.last_started_at`,
-    })} FROM ${counter()} LEFT JOIN inbox.queue(${given}::jsonb) AS job ON true`,
+    })} FROM ${counter()} LEFT JOIN inbox.queue(${values}::jsonb) AS job ON true`,
 );
-const TAKE = prepared(
-  (_, { given, rows }: Params<WithRows>) =>
+const TAKE_JOBS = prepared(
+  (_, { values, rows }: Params<ArgumentsWithRows>) =>
     sqlStatement`SELECT ${select({
       id: job.id,
       claim: job.claim,
@@ -48,19 +48,22 @@ const TAKE = prepared(
       attempts: job.attempts,
       runAt: job.run_at,
       createdAt: job.created_at,
-    })} FROM inbox.take(${given}::jsonb, ${rows}::jsonb) AS job`,
+    })} FROM inbox.take(${values}::jsonb, ${rows}::jsonb) AS job`,
 );
-const FINISH = prepared(
-  (_, { given, rows }: Params<WithRows>) =>
-    sqlStatement`SELECT ${select({ claim: sql<number>`claim` })} FROM inbox.finish(${given}::jsonb, ${rows}::jsonb) AS claim`,
+const FINISH_JOBS = prepared(
+  (_, { values, rows }: Params<ArgumentsWithRows>) =>
+    sqlStatement`SELECT ${select({ claim: sql<number>`claim` })} FROM inbox.finish(${values}::jsonb, ${rows}::jsonb) AS claim`,
 );
 
-/** `send` runs one statement as a transaction: each step is a function of the migrations, whose plans a connection keeps. */
+/**
+ * Creates the frequent steps of the inbox. Each calls an SQL function, whose plans the connection caches. `send` must run each
+ * statement in its own transaction.
+ */
 export function createJobSteps(send: Batch, readClock: () => string | null): JobSteps {
   return {
     readQueue: async limit => {
       const at = readClock();
-      const [rows] = await send(READ_QUEUE({ now: at, given: JSON.stringify({ at, limit }) }));
+      const [rows] = await send(READ_QUEUE({ now: at, values: JSON.stringify({ at, limit }) }));
       const [first] = rows;
       if (first === undefined) throw new Error('expected the counter of claims, got none');
       const jobs = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]));
@@ -68,14 +71,14 @@ export function createJobSteps(send: Batch, readClock: () => string | null): Job
     },
     claimJobs: async (parts, leaseMs) => {
       const slots = parts.reduce((sum, part) => sum + part.slots, 0);
-      const given = { at: readClock(), lease_ms: leaseMs, max_attempts: MAX_ATTEMPTS, slots };
-      const [taken] = await send(TAKE({ given: JSON.stringify(given), rows: JSON.stringify(parts) }));
+      const values = { at: readClock(), lease_ms: leaseMs, max_attempts: MAX_ATTEMPTS, slots };
+      const [taken] = await send(TAKE_JOBS({ values: JSON.stringify(values), rows: JSON.stringify(parts) }));
       return taken;
     },
     finishJobs: async jobs => {
       const rows = jobs.map(({ replacesEarlier, ...row }) => ({ ...row, replaces_earlier: replacesEarlier }));
-      const given = JSON.stringify({ at: readClock() });
-      const [finished] = await send(FINISH({ given, rows: JSON.stringify(rows) }));
+      const values = JSON.stringify({ at: readClock() });
+      const [finished] = await send(FINISH_JOBS({ values, rows: JSON.stringify(rows) }));
       return finished.map(({ claim }) => claim);
     },
   };

@@ -9,23 +9,23 @@ import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createInboxDatabase } from './inbox-functions.js';
-import { createStore } from './deliveries.js';
+import { createStoreDeliveries } from './deliveries.js';
 
-/** Changes no row, but fails if the database cannot be written. */
+/** Changes no row, but fails if the database does not accept writes. */
 const TRY_TO_WRITE = prepared(({ db }) =>
   db
     .updateTable('inbox.processes')
     .set(eb => ({ seen_at: eb.ref('seen_at') }))
     .where(sql<boolean>`false`),
 );
-const ANSWER_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 5000;
 
-/** Opens without checking the schema: if it is missing, each delivery fails with the reason. */
+/** Opens the receiver's port without checking the schema. If it is missing, each delivery fails with the reason. */
 export function openReceiverPort(pool: PoolOptions, clock: InboxClock): ReceiverPort {
   return createReceiverPort(openPostgres(pool), clock);
 }
 
-/** Needs rights on the schema inbox only. */
+/** Creates the receiver's port. The database role needs privileges on the schema `inbox` only. */
 export function createReceiverPort(
   postgres: Postgres,
   clock: InboxClock,
@@ -34,11 +34,11 @@ export function createReceiverPort(
   const { query, close } = postgres;
   return {
     ...createHeartbeats(database),
-    store: createStore(query, clock),
+    store: createStoreDeliveries(query, clock),
     countRejected: createCountRejected(database),
     findWriteObstacle: async () => {
       try {
-        await createAutocommitBatch(query, ANSWER_TIMEOUT_MS)(TRY_TO_WRITE());
+        await createAutocommitBatch(query, STATEMENT_TIMEOUT_MS)(TRY_TO_WRITE());
         return null;
       } catch (error) {
         return toStoreFailure(error);

@@ -8,15 +8,15 @@ type Listener = Pick<Postgres, 'listen' | 'query'>;
 
 export interface Wake {
   /** Calls back whenever there may be work. Returns a function that stops watching. */
-  readonly watch: (changed: () => void) => () => void;
-  /** Calls the watchers of this process, after it has requested work. */
+  readonly watch: (onChange: () => void) => () => void;
+  /** Calls the watchers of this process at once. Call it after this process has requested work. */
   readonly wake: () => void;
 }
 
 const POLL_MS = 1000;
-/** After ten minutes without a notification, polling slows down if notifications arrive at all. */
+/** Polling slows down after ten minutes without a notification, if the connection has received one before. */
 const QUIET_POLLS = 600;
-/** Then only every fifth poll calls back. */
+/** When polling has slowed down, only every fifth poll calls the watchers. */
 const SLOW_POLL_FACTOR = 5;
 
 const NOTIFY = prepared(
@@ -24,7 +24,7 @@ const NOTIFY = prepared(
     sqlStatement`SELECT ${select({ notified: sql`pg_notify(${channel}, '')` })}`,
 );
 
-/** Wakes watchers by polling. Notifications wake them sooner, but may be lost: poolers forget which clients listen. */
+/** Calls watchers at each poll, and sooner after a notification. Polls are needed because a pooler may lose notifications. */
 export function createWake({ listen, query }: Listener, channel: string): Wake {
   const watchers = new Set<() => void>();
   let quietPolls = 0;
@@ -36,7 +36,7 @@ export function createWake({ listen, query }: Listener, channel: string): Wake {
   let timer: NodeJS.Timeout | undefined;
 
   function callWatchers(): void {
-    for (const changed of watchers) changed();
+    for (const onChange of watchers) onChange();
   }
 
   function onNotification(): void {
@@ -51,12 +51,12 @@ export function createWake({ listen, query }: Listener, channel: string): Wake {
   }
 
   return {
-    watch: changed => {
-      watchers.add(changed);
+    watch: onChange => {
+      watchers.add(onChange);
       subscription.open();
       timer ??= setInterval(poll, POLL_MS);
       return () => {
-        watchers.delete(changed);
+        watchers.delete(onChange);
         if (watchers.size > 0) return;
         clearInterval(timer);
         timer = undefined;
@@ -70,19 +70,20 @@ export function createWake({ listen, query }: Listener, channel: string): Wake {
   };
 }
 
-/** Returns whether a poll calls back. `isNotified` says that the listening connection has received a notification. */
+/** Returns whether a poll calls the watchers. `isNotified` is true if the listening connection has received a notification. */
 export function isPollDue(quietPolls: number, isNotified: boolean): boolean {
   return !isNotified || quietPolls <= QUIET_POLLS || quietPolls % SLOW_POLL_FACTOR === 0;
 }
 
+/** The callbacks of a subscription. */
 interface SubscriptionEvents {
   readonly onNotification: () => void;
   readonly onLost: () => void;
 }
 
 /**
- * Listens on one connection, which `open` makes anew after it was lost. It sends the first notification itself, to learn whether
- * notifications arrive.
+ * Creates a subscription to a channel on a connection of its own. After the connection was lost, `open` connects again. Each
+ * connection first notifies itself, to learn whether notifications arrive through a pooler.
  */
 function createSubscription(
   { listen, query }: Listener,
@@ -90,7 +91,7 @@ function createSubscription(
   { onNotification, onLost }: SubscriptionEvents,
 ) {
   const send = createAutocommitBatch(query);
-  /** The current attempt. An older one that connects late, or is lost, is ignored. */
+  /** The current attempt to connect. Events of earlier attempts are ignored. */
   let current: symbol | null = null;
   let end = (): void => undefined;
 
@@ -100,7 +101,8 @@ function createSubscription(
     onLost();
   }
 
-  async function start(attempt: symbol): Promise<void> {
+  /** Connects, listens, and sends the first notification. */
+  async function connect(attempt: symbol): Promise<void> {
     const isCurrent = (): boolean => current === attempt;
     try {
       const stop = await listen(channel, onNotification, () => isCurrent() && close());
@@ -117,7 +119,7 @@ function createSubscription(
     open: () => {
       if (current !== null) return;
       current = Symbol('subscription');
-      void start(current);
+      void connect(current);
     },
     close,
   };

@@ -18,20 +18,21 @@ import type { Batch } from '../../statement.js';
 import { toDatabase } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 
-export interface TableOptions {
+/** The clock and the size limit of the PDFs. */
+export interface CertificateTableOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
 }
 
-/** How many bytes of a file one query reads. */
+/** The bytes of a file that one query reads. */
 const PART_BYTES = 1024 * 1024;
-/** How many file names one query lists. */
+/** The file names that one query lists. */
 const LIST_LIMIT = 500;
 
 const own = named('mirror.certificate_files');
 
 type DamagedFile = { readonly file: string; readonly newName: string; readonly sha256: string };
-/** A file whose bytes do not have the hash of its name was damaged in the database. */
+/** Renames a file whose bytes no longer have the hash in its name, because it was damaged in the database. */
 const RENAME_DAMAGED = prepared(({ db }, { file, newName, sha256 }: Params<DamagedFile>) =>
   db
     .updateTable('mirror.certificate_files')
@@ -47,7 +48,7 @@ const INSERT_FILE = prepared(({ db }, { file, at, bytes }: Params<NewFile>) =>
     .onConflict(conflict => conflict.doNothing()),
 );
 type FilePart = { readonly file: string; readonly start: number };
-/** `start` counts from 1. */
+/** Reads a part of a file. `start` is the position of its first byte, counted from 1. */
 const READ_PART = prepared(({ db }, { file, start }: Params<FilePart>) =>
   db
     .selectFrom('mirror.certificate_files')
@@ -80,10 +81,13 @@ const REMOVE_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
   db.deleteFrom('mirror.certificate_files').where('file', 'in', givenFiles(fn, params)).returning('file'),
 );
 
-/** Stores PDFs as rows. A new PDF is held in memory, and PDFs are written one after the other. They are read in parts. */
+/**
+ * Creates a PDF store that keeps each file in a row. A new PDF is collected in memory and written after the previous one. Files
+ * are read in parts.
+ */
 export function createCertificateTable(
   postgres: Postgres,
-  { now, maxBytes = MAX_PDF_BYTES }: TableOptions,
+  { now, maxBytes = MAX_PDF_BYTES }: CertificateTableOptions,
 ): PdfStore {
   const { read, transact } = toDatabase(postgres);
   let lastWrite = Promise.resolve();
@@ -122,12 +126,13 @@ export function createCertificateTable(
   };
 }
 
-/** Returns null if the file does not exist, and no bytes after its end. */
+/** Reads the part of a file at an offset. Returns no bytes at the end, and null if the file does not exist. */
 async function readPart(read: Batch, file: string, offset: number): Promise<Uint8Array | null> {
   const [[part]] = await read(READ_PART({ file, start: offset + 1 }));
   return part?.bytes ?? null;
 }
 
+/** Yields a file whose first part was already read. */
 async function* readParts(read: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let part: Uint8Array | null = first; part !== null; part = await readPart(read, file, offset)) {
@@ -137,6 +142,7 @@ async function* readParts(read: Batch, file: string, first: Uint8Array): AsyncGe
   }
 }
 
+/** Yields the names of all files, or of those written in a time window, in order and in small batches. */
 async function* listFiles(read: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
@@ -151,6 +157,7 @@ async function* listFiles(read: Batch, written: TimeWindow | null): AsyncGenerat
 
 const toFileTable = (files: readonly string[]) => fileList.toTable(files.map(file => ({ file })));
 
+/** Finds and removes files in the same transactions that change certificates. */
 export const CERTIFICATE_FILES: CertificateFiles = {
   findStored: async (batch, files) => {
     const [stored] = await batch(FIND_FILES({ files: toFileTable(files) }));

@@ -7,7 +7,7 @@ import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/count-rejected.js';
 import { createBatch, createStatementRunner } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open-database.js';
-import { createStore } from './store-deliveries.js';
+import { createStoreDeliveries } from './store-deliveries.js';
 
 /** How long to wait for another program's lock. After it the sender gets 503 and retries. */
 const BUSY_MS = 250;
@@ -36,7 +36,7 @@ export function createReceiverPort(
   now: () => number,
   database = createInboxDatabase(db, now),
 ): ReceiverPort & Pick<InboxPort, 'readStatus'> {
-  const store = createStore(db);
+  const store = createStoreDeliveries(db);
   return {
     ...createHeartbeats(database),
     store: async deliveries => store(deliveries, now()),

@@ -24,13 +24,13 @@ interface RequestedJob {
   readonly onlyDuplicates: boolean;
 }
 
-export type Store = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
+export type StoreDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**
  * Stores deliveries in one transaction. If it fails, each is stored alone, so that a bad row does not affect the others.
  * That is not tried while the database is locked, because each attempt would wait again.
  */
-export function createStore(db: Sqlite): Store {
+export function createStoreDeliveries(db: Sqlite): StoreDeliveries {
   const storeTogether = createStoreTogether(db);
   return function store(deliveries, now): StoreResult[] {
     try {
