@@ -1,7 +1,7 @@
 import type { Value } from '../store/contract/tables.js';
 import type { AnswerNotes } from '../query/answer/answer.js';
-import { CAVEATS_COLUMN, serializeAnswer, toJson, withNotesCell } from '../query/answer/serialize.js';
-import { type CodedValue, formatCsvLine } from '../text/csv.js';
+import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer, toJson } from '../query/answer/serialize.js';
+import { type CodedValue, formatCsvCell, formatCsvLine } from '../text/csv.js';
 import { withQuery } from './components/as-of.js';
 import { html, type Html } from './components/html.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from './page.js';
@@ -65,8 +65,12 @@ export async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator
   for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
 }
 
-function writeAnswerAsCsv({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
-  return writeCsv({ rows: withNotesCell(rows, notes), columns: [...columns, CAVEATS_COLUMN] });
+/** Yields the lines of a CSV file whose last cell says how complete the rows are. The cell is formatted once for all rows. */
+async function* writeAnswerAsCsv({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
+  const notesCell = formatCsvCell(formatNotesCell(notes));
+  yield formatCsvLine([...columns, CAVEATS_COLUMN]);
+  for await (const row of rows)
+    yield `${columns.map(column => formatCsvCell(row[column])).join(',')},${notesCell}\n`;
 }
 
 function writeJson({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
