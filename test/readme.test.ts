@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/all-commands.js';
+import { createHistoryClock } from '../src/cli/commands/demo/demo-history.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/mirror/demo.js';
 import { splitWords } from './support/command-lines.js';
@@ -31,7 +32,7 @@ describe('README', () => {
     );
     expect(tried.length).toBeGreaterThanOrEqual(3);
     for (const line of tried.filter(words => !words.includes('>'))) {
-      const answer = await runCommand(splitWords(line), { env: { DATA_DIR: demo.folder } });
+      const answer = await runCommand(splitWords(withDemoYear(line)), { env: { DATA_DIR: demo.folder } });
       expect(answer, line).toMatchObject({ exitCode: 0 });
     }
   });
@@ -43,7 +44,7 @@ describe('README', () => {
     expect(shown.length).toBeGreaterThanOrEqual(6);
     for (const each of shown) {
       const [line = '', ...lines] = each.trimEnd().split('\n');
-      const { stdout, stderr } = await until(splitWords(line), demo);
+      const { stdout, stderr } = await until(splitWords(withDemoYear(line)), demo);
       const answered = `${stdout}\n${stderr}`.split('\n').map(ofAnySync);
       for (const row of lines.filter(text => text !== '…')) {
         const isThere = answered.some(text => text.startsWith(ofAnySync(row)));
@@ -52,6 +53,12 @@ describe('README', () => {
     }
   });
 });
+
+/** Replaces the year by that in which the demo's history begins. */
+function withDemoYear(line: string): string {
+  const year = new Date(createHistoryClock(Date.now).now()).getUTCFullYear();
+  return line.replaceAll(/(?<=--year )\d{4}|\d{4}(?=-12-31)/g, String(year));
+}
 
 /** The worker takes up a delivery a moment after it came. */
 async function until(argv: readonly string[], { env }: DemoMirror) {

@@ -103,9 +103,12 @@ export async function readProjectNamedBy(
   return name;
 }
 
-/** Reads the registry and the app that the mirror is filled from. Returns null before the first worker. */
+/** Reads what the mirror is filled from, and since when. Returns null before the first worker. */
 export async function readOrigin(reader: Reader) {
-  return await readFirst(reader, queryBuilder.selectFrom('mirror.origin').select(['base_url', 'app_id']));
+  return await readFirst(
+    reader,
+    queryBuilder.selectFrom('mirror.origin').select(['base_url', 'app_id', 'created_at', 'simulated_until']),
+  );
 }
 
 /** A value of a filter and the text that people see for it. */

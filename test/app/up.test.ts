@@ -14,6 +14,7 @@ import {
   type StartedProcess,
   startProcess,
 } from '../support/processes.js';
+import { splitWords } from '../support/command-lines.js';
 import { copyJournalAsKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
 import { openTablesIn } from '../support/tables.js';
 import { long } from '../support/long.js';
@@ -111,19 +112,17 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   expect((await demo.run('status')).stdout).toContain('The demo in data/demo is being created');
   await expect.poll(() => first.stderr()).toContain('This is a DEMO');
   const [creating, ...progress] = first.stderr().split('\n');
-  expect(creating).toMatch(/^Creating the demo in data\/demo: /);
-  expect(progress.slice(0, 6)).toEqual(
-    [1, 2, 3, 4, 5, 6].map(month => expect.stringContaining(`month ${month} of 6`)),
-  );
+  expect(creating).toMatch(/^Creating the demo in data\/demo: .* since \d{4}-12-01 with a simulated clock/);
+  expect(progress[0]).toMatch(/^ {2}\d{4}-12 \.{3}$/);
+  expect(progress[1]).toMatch(/^ {2}\d{4}-01 \.{3}$/);
+  expect(first.stderr()).toMatch(/Its history until \S+Z was played with a simulated clock/);
   await expect.poll(() => isFilled(demo)).toBe(true);
 
   const commands = () =>
-    Array.from(first.stderr().matchAll(/^ {2}npx carbon-mirror (\w+)/gm), ([, name = '']) => name);
-  await expect.poll(commands).toHaveLength(3);
-  for (const command of commands()) {
-    const argv = command === 'query' ? ['query', COUNT] : [command];
-    expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
-  }
+    Array.from(first.stderr().matchAll(/^ {2}npx carbon-mirror (.+)$/gm), ([, line = '']) => line);
+  await expect.poll(commands).toHaveLength(4);
+  for (const line of commands())
+    expect(await demo.run(...splitWords(line)), line).toMatchObject({ exitCode: 0 });
 
   const retirements = (await demo.readWorld()).retirements.list();
   const retirementCount = retirements.length;
@@ -212,19 +211,43 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   expect(await rows(demo, versions)).toEqual(before);
 });
 
-test('a demo simulates six months of history once, and verify and balance confirm it', async () => {
+test('a demo simulates a history that spans a year end, and verify and balance confirm it', async () => {
   const demo = await copyExistingDemo();
   const tables = openTablesIn(join(demo.cwd, 'data/demo'));
   const [origin] = await tables.rows('SELECT created_at, simulated_until FROM origin');
-  const until = String(origin?.['simulated_until']);
-  const past = Date.parse(until) - Date.parse(String(origin?.['created_at']));
-  expect(past / 86_400_000).toBeCloseTo(180, 1);
+  const [createdAt, until] = [String(origin?.['created_at']), String(origin?.['simulated_until'])];
+  const year = createdAt.slice(0, 4);
+  const yearEnd = `${year}-12-31`;
+  expect(createdAt).toMatch(/-12-01T/);
+  expect(Date.parse(until) - Date.parse(yearEnd)).toBeGreaterThan(89 * 86_400_000);
   const months = await tables.rows('SELECT DISTINCT substr(observed_at, 1, 7) AS month FROM changes');
-  expect(months.length).toBeGreaterThanOrEqual(6);
+  expect(months.length).toBeGreaterThanOrEqual(4);
   expect(await tables.rows('SELECT resource FROM drift WHERE resource IS NOT NULL')).not.toEqual([]);
-  expect(await tables.rows('SELECT * FROM restatements')).toHaveLength(1);
+  const restated = 'SELECT DISTINCT resource, year, change FROM restatements ORDER BY resource';
+  expect(await tables.rows(restated)).toEqual(
+    ['certificates', 'retirements'].map(resource => ({ resource, year, change: 'changed' })),
+  );
   expect(await tables.rows("SELECT 1 FROM installations_history WHERE state = 'suspended'")).toHaveLength(1);
   expect(await tables.rows("SELECT 1 FROM reservations_now WHERE state_now = 'outstanding'")).toHaveLength(2);
+
+  const readBeneficiaries = async (asOf: string) => {
+    const { exitCode, stdout } = await demo.run(
+      'retirements',
+      'list',
+      '--year',
+      year,
+      '--as-of',
+      asOf,
+      '--json',
+    );
+    expect(exitCode).toBe(0);
+    const { rows: list }: { rows: { beneficiary: string }[] } = JSON.parse(stdout);
+    return list.map(({ beneficiary }) => beneficiary);
+  };
+  expect(await readBeneficiaries(yearEnd)).toContain('Quillford Logistics GmbH');
+  expect(await readBeneficiaries('now')).toContain('Quillford Freight GmbH');
+  expect(await readBeneficiaries('now')).not.toContain('Quillford Logistics GmbH');
+
   const played = `SELECT count(*) AS syncs FROM syncs WHERE started_at < '${until}'`;
   const before = await tables.rows(played);
 

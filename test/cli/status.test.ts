@@ -76,7 +76,7 @@ test('status says that a demo is being created until its receiver and worker hav
   const text = async () => (await runCommand(['status'], { env })).stdout;
   const json = async () => JSON.parse((await runCommand(['status', '--json'], { env })).stdout);
   expect(await text()).toBe(
-    `The demo in ${demo} is being created: it plays six months of history, then starts the receiver and the worker. Try again in a moment.\n`,
+    `The demo in ${demo} is being created: it plays its simulated history, then starts the receiver and the worker. Try again in a moment.\n`,
   );
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: true } });
   const doctor = await runCommand(['doctor', '--json'], { env });

@@ -37,7 +37,7 @@ export async function startDemoMirror({
   seed = 7,
   /** False if the started programs should read everything themselves. */
   mirrored = true,
-  /** Whether the world has the six months of history that `up` plays. */
+  /** Whether the world has the simulated history that `up` plays. */
   past = false,
 } = {}): Promise<DemoMirror> {
   const world = await findWorld(seed, past);
@@ -115,7 +115,7 @@ async function mirrorWorld(
 ): Promise<DemoApp> {
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const clock = createHistoryClock(Date.now);
-  if (!past) clock.setDaysAgo(0);
+  if (!past) clock.setPresent();
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wallClock: clock.now });
   const { id: appId, privateKey } = registerApp(sandbox, {
     permissions: ALL_PERMISSIONS,

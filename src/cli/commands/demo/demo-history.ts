@@ -12,35 +12,40 @@ import { WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
 import type { Io } from '../../io.js';
 
 const DAY_MS = 86_400_000;
-const DAYS_PER_MONTH = 30;
-export const HISTORY_MONTHS = 6;
-const FIRST_DAY = HISTORY_MONTHS * DAYS_PER_MONTH;
+/** The history spans a year end, and at least this many days after it. */
+const MIN_DAYS_SINCE_YEAR_END = 90;
+const FIRST_READ = -31;
+const PRESENT = 1;
 
-/** Events of the history, oldest first. Organizations are given by their index in alphabetical order. */
-const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketActions) => unknown])[] = [
-  [172, market => market.sell(0, 4000, 'Nordlys Ferries AS')],
-  [165, market => market.sell(1, 1250, 'Brightwater Foods Ltd')],
-  [143, market => market.deposit(0, 6000)],
-  [137, market => market.sell(0, 1800, 'Kestrelwood Hotels B.V.')],
-  [128, market => market.transfer(1, 0, 1500)],
-  [112, market => market.sell(2, 2200, 'Quillford Logistics GmbH')],
-  [108, market => market.restateNewest('Quillford Freight GmbH')],
-  [104, market => market.sell(0, 3500, 'Aurelia Airways S.A.')],
-  [91, market => market.readAll()],
-  [83, market => market.suspend(3)],
-  [76, market => market.sell(1, 750, 'Larkmere Paper Oy')],
-  [69, market => market.unsuspend(3)],
-  [54, market => market.sell(0, 2800, 'Nordlys Ferries AS')],
-  [48, market => market.dropNextWebhook()],
-  [47, market => market.sell(2, 1200, 'Thistledown Bakeries ApS')],
-  [31, market => market.readAll()],
-  [24, market => market.deposit(1, 4500)],
-  [17, market => market.sell(1, 1000, 'Havenport Insurance Inc.')],
-  /** Half an hour ago, so that pacing does not delay the reads of the last three events. */
-  [0.02, market => market.sell(0, 1600, 'Solvanna Ceramics Pvt.')],
-  [0, market => market.reserveAndRead(0, 250)],
-  [0, market => market.reserveAndRead(1, 40)],
-  [0, market => market.readAll()],
+/**
+ * Events of the history, oldest first. A position below 0 is in days before the year end; a position from 0 to 1 is a part of
+ * the time from the year end to the present. Organizations are given by their index in alphabetical order.
+ */
+const HISTORY_EVENTS: readonly (readonly [position: number, act: (market: MarketActions) => unknown])[] = [
+  [-27.6, market => market.sell(0, 4000, 'Nordlys Ferries AS')],
+  [-23.4, market => market.sell(1, 1250, 'Brightwater Foods Ltd')],
+  [-16.7, market => market.deposit(0, 6000)],
+  [-12.5, market => market.sell(0, 1800, 'Kestrelwood Hotels B.V.')],
+  [-9.4, market => market.transfer(1, 0, 1500)],
+  [-5.6, market => market.sell(2, 2200, 'Quillford Logistics GmbH')],
+  /** Half an hour before midnight, so that the records as of the year end are recent. */
+  [-0.02, market => market.readAll()],
+  [0.02, market => market.restateNewest('Quillford Freight GmbH')],
+  [0.04, market => market.dropNextWebhook()],
+  [0.04, market => market.sell(2, 1200, 'Thistledown Bakeries ApS')],
+  [0.06, market => market.readAll()],
+  [0.15, market => market.sell(0, 3500, 'Aurelia Airways S.A.')],
+  [0.27, market => market.suspend(3)],
+  [0.34, market => market.sell(1, 750, 'Larkmere Paper Oy')],
+  [0.38, market => market.unsuspend(3)],
+  [0.56, market => market.sell(0, 2800, 'Nordlys Ferries AS')],
+  [0.73, market => market.deposit(1, 4500)],
+  [0.91, market => market.sell(1, 1000, 'Havenport Insurance Inc.')],
+  /** Some minutes ago, so that pacing does not delay the reads of the last three events. */
+  [0.9999, market => market.sell(0, 1600, 'Solvanna Ceramics Pvt.')],
+  [PRESENT, market => market.reserveAndRead(0, 250)],
+  [PRESENT, market => market.reserveAndRead(1, 40)],
+  [PRESENT, market => market.readAll()],
 ];
 
 /** Functions that act as organizations of the sandbox. */
@@ -138,15 +143,27 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock for simulated history. `setDaysAgo` sets how many days it is behind the real clock. */
+/** Creates a clock for simulated history. It starts at the first read, a month before a year end. */
 export function createHistoryClock(now: () => number) {
-  let delayMs = FIRST_DAY * DAY_MS;
-  return {
+  const sinceYearEndMs = now() - findYearEnd(now());
+  let delayMs = 0;
+  const clock = {
     now: () => now() - delayMs,
-    setDaysAgo: (daysAgo: number) => {
-      delayMs = daysAgo * DAY_MS;
+    /** Sets the clock to a position of the history. */
+    setPosition: (position: number) => {
+      delayMs = Math.round(
+        position < 0 ? sinceYearEndMs - position * DAY_MS : sinceYearEndMs * (1 - position),
+      );
     },
+    setPresent: () => clock.setPosition(PRESENT),
   };
+  clock.setPosition(FIRST_READ);
+  return clock;
+}
+
+/** Returns the latest end of a year that is long enough ago for the history after it. */
+function findYearEnd(now: number): number {
+  return Date.UTC(new Date(now - MIN_DAYS_SINCE_YEAR_END * DAY_MS).getUTCFullYear(), 0, 1);
 }
 
 export interface HistoryOptions {
@@ -158,11 +175,11 @@ export interface HistoryOptions {
   /** Installs the app on the organizations. */
   readonly install: () => void;
   readonly stopping: AbortSignal;
-  /** Called when each month begins; the first month is 1. */
-  readonly onMonth: (month: number) => void;
+  /** Called with each month in which something happens, such as `2025-12`. */
+  readonly onMonth: (month: string) => void;
 }
 
-/** Plays six months of market events within seconds while a real worker mirrors them. */
+/** Plays the market events since a month before a year end within seconds, while a real worker mirrors them. */
 export async function playHistory(options: HistoryOptions): Promise<void> {
   const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
   const { apps, deliveries } = sandbox.registry;
@@ -171,7 +188,7 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
   const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
   await openWithCleanup(async shutdown => {
     /** The clock shows the present afterwards, even after a failure. */
-    shutdown.add(() => clock.setDaysAgo(0));
+    shutdown.add(clock.setPresent);
     const { inbox, close } = await engine.openWriters(now);
     shutdown.add(close);
     const receive = await startReceiver(await readSettings(settings, 'receive'), tools);
@@ -183,21 +200,25 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
       await work.sync.idle();
     };
     apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}${WEBHOOK_PATH}` });
-    let month = 1;
+    let month = getMonth(now());
     onMonth(month);
     options.install();
     await waitUntilRead();
     const market = createMarketActions(sandbox, inbox, appId);
-    for (const [daysAgo, act] of HISTORY_EVENTS) {
+    for (const [position, act] of HISTORY_EVENTS) {
       if (stopping.aborted) break;
-      while (month < HISTORY_MONTHS && month * DAYS_PER_MONTH <= FIRST_DAY - daysAgo) {
-        month += 1;
+      clock.setPosition(position);
+      if (getMonth(now()) !== month) {
+        month = getMonth(now());
         onMonth(month);
       }
-      clock.setDaysAgo(daysAgo);
       await act(market);
       await waitUntilRead();
     }
     await shutdown.close();
   });
+}
+
+function getMonth(at: number): string {
+  return new Date(at).toISOString().slice(0, 'YYYY-MM'.length);
 }

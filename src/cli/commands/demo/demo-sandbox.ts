@@ -19,7 +19,7 @@ export async function findSandbox(url: string | undefined): Promise<ControlClien
   return isRunning ? createControlClient(url) : null;
 }
 
-/** Returns whether the demo in this folder is still simulating its six months of history. */
+/** Returns whether the demo in this folder is still simulating its history. */
 export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
   /** Until the history is complete, the registry runs but no receiver has a port. */
   const settings = isDemo ? readDemoSettings(folder) : null;
@@ -29,7 +29,7 @@ export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Pr
 
 /** Returns the message that `status` and `doctor` print while the demo is being created. */
 export function describeDemoCreation({ engine }: MirrorLocation): string {
-  return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
+  return `The demo in ${engine.location} is being created: it plays its simulated history, then starts the receiver and the worker.`;
 }
 
 /** Returns whether a sandbox responds. Returns false for any other server, such as a real registry. */

@@ -1,6 +1,6 @@
 /**
  * `up --demo`: a sandbox registry on this machine, the app installed on its organizations, and a mirror of it. The first
- * start plays six months of history (demo-history.ts); later starts resume from the same folder. The settings of the demo are
+ * start plays a history that spans a year end (demo-history.ts); later starts resume from the same folder. The settings of the demo are
  * in `demo.env` (settings.ts), where other commands find them.
  * The demo must never use a real registry, so settings that name one are refused before the demo starts.
  */
@@ -14,7 +14,7 @@ import { readConsoleAddress, describeConsoleAccess, formatConsoleUrl } from '../
 import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM_KEY_PAIR } from './demo-sandbox.js';
-import { createHistoryClock, HISTORY_MONTHS, playHistory } from './demo-history.js';
+import { createHistoryClock, playHistory } from './demo-history.js';
 import { hasToken } from '../../processes/service.js';
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
 import { createUsageError } from '../../command-error.js';
@@ -26,6 +26,8 @@ import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-l
 import { getDemoSettingsFile, readDemoSettings, writeDemoSettings } from './demo-settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/coverage.js';
+import { findLastYearEnd } from '../../../query/history/year-end.js';
+import { readOrigin } from '../../../query/names.js';
 
 const SEED = 1;
 const DEFAULT_PORT = '8080';
@@ -52,13 +54,13 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   await assertDemoNotRunning(folder, known?.['REGISTRY_BASE_URL']);
   /** Migrate before the settings are written, so that a command which finds them finds a mirror too. */
   await location.engine.migrate(io.now());
+  const clock = createHistoryClock(io.now);
   if (known === null)
     printNotice(
       io,
-      `Creating the demo in ${folder}: playing ${HISTORY_MONTHS} months of history, once. This takes up to a minute.`,
+      `Creating the demo in ${folder}: playing its history since ${new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length)} with a simulated clock, once. This takes up to a minute.`,
     );
-  const clock = createHistoryClock(io.now);
-  if (known !== null) clock.setDaysAgo(0);
+  else clock.setPresent();
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
   try {
     const settings: Io['env'] = {
@@ -81,7 +83,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       isDemo: true,
     });
     const install = () => installEverywhere(sandbox, appId);
-    const onMonth = (month: number) => printNotice(io, `  month ${month} of ${HISTORY_MONTHS} ...`);
+    const onMonth = (month: string) => printNotice(io, `  ${month} ...`);
     const createHistory = (stopping: AbortSignal) =>
       playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
     const onReady = async ({ receiverPort, consolePort, apiPort }: ServicePorts, stopping: AbortSignal) => {
@@ -92,7 +94,8 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       writeDemoSettings(folder, { ...settings, ...ports });
       install();
       const ownConsole = consolePort === null ? null : readConsoleAddress(location);
-      printIntroduction(io, {
+      const mirrorOrigin = await useAndClose(location.engine.openReader(), readOrigin);
+      printIntroduction(io, mirrorOrigin, {
         ...(ownConsole !== null && { console: formatConsoleUrl(ownConsole.port) }),
         registry: sandbox.url,
         webhooks: appUrls.webhookUrl,
@@ -197,10 +200,24 @@ function installEverywhere(sandbox: Sandbox, appId: string): void {
 const POLL_MS = 250;
 
 /** Prints what the demo is, then its URLs and files with their labels, then example commands. */
-function printIntroduction(io: Io, urlsAndFiles: Readonly<Record<string, string>>): void {
+function printIntroduction(
+  io: Io,
+  origin: Awaited<ReturnType<typeof readOrigin>>,
+  urlsAndFiles: Readonly<Record<string, string>>,
+): void {
   const command = getProgramCommand(io);
+  const simulatedUntil = origin?.simulated_until ?? null;
+  const yearEnd = origin && findLastYearEnd(origin.created_at, io.now());
+  const examples = [
+    'status',
+    'available',
+    'query "select count(*) from retirements"',
+    ...(yearEnd === null ? [] : [`retirements totals --year ${yearEnd.slice(0, 4)} --as-of ${yearEnd}`]),
+  ];
   const introduction = `
-This is a DEMO: a made-up registry on this machine with made-up organizations. No real data, no account needed.
+This is a DEMO: a made-up registry on this machine with made-up organizations. No real data, no account needed.${
+    simulatedUntil === null ? '' : `\nIts history until ${simulatedUntil} was played with a simulated clock.`
+  }
 
 ${Object.entries(urlsAndFiles)
   .map(([label, place]) => `  ${label.padEnd(12)}  ${place}`)
@@ -208,9 +225,7 @@ ${Object.entries(urlsAndFiles)
 
 Try in a second shell:
 
-  ${command} status
-  ${command} available
-  ${command} query "select count(*) from retirements"
+${examples.map(words => `  ${command} ${words}`).join('\n')}
 
 Ctrl-C stops everything. The next start resumes from here.
 `;
