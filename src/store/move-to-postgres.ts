@@ -75,10 +75,7 @@ const COUNT_ROWS = prepared(() => {
   return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
 });
 
-/**
- * Marks the database as incomplete until the move ends. Throws if it contains data of anything but an interrupted move, which
- * may be repeated.
- */
+/** Marks the database as incomplete until the move ends. Throws if it contains data, unless an interrupted move left them. */
 async function markIncomplete(query: RunQuery, now: string): Promise<void> {
   const send = createAutocommitBatch(query);
   const marked = [];

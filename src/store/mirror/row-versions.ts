@@ -100,6 +100,7 @@ function createVersionStatements(entry: ResourceEntry) {
   const deleteCurrent = (versions: readonly number[]) =>
     DELETE_CURRENT({ versions: toVersionTable(versions) });
 
+  /** Returns the statement that copies current versions to the table of past versions. */
   function copyVersionsToPast(ends: readonly VersionEnd[], syncId: number) {
     const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,

@@ -55,9 +55,10 @@ const READ_STATE = prepared(({ db }, params: Params<ResourceRef>) =>
     ])
     .where(isOfResource(params)),
 );
-type StoredState = ResultRow<typeof READ_STATE>;
+/** The state of a resource before a commit. */
+type PreviousState = ResultRow<typeof READ_STATE>;
 /** The current span of unchanged reads. */
-type UnchangedSpan = Omit<StoredState, 'read_claim' | 'read_at' | 'as_of'>;
+type UnchangedSpan = Omit<PreviousState, 'read_claim' | 'read_at' | 'as_of'>;
 
 /** Copies the current span of unchanged reads to the table of ended spans. */
 const INSERT_SPAN = prepared((_, params: Params<ResourceRef>) =>
@@ -247,7 +248,7 @@ export function createStartStatements(
 interface StartRows {
   readonly fences: readonly { readonly claim: number }[];
   readonly installations: readonly { readonly state: string }[];
-  readonly states: readonly StoredState[];
+  readonly states: readonly PreviousState[];
   readonly counter: readonly { readonly last: number }[];
   readonly newSync: readonly { readonly id: number }[];
 }
@@ -260,7 +261,7 @@ export interface SyncCommit {
   readonly firstVersion: number;
   readonly clock: VersionClock;
   /** The state of the resource before this transaction. */
-  readonly stored: StoredState | undefined;
+  readonly previousState: PreviousState | undefined;
 }
 
 /**
@@ -277,8 +278,8 @@ export function startCommit(
   if (installations.length > 0 && installations.every(row => row.state !== 'active')) {
     throw new MirrorError('not_active', 'the organization has no active installation any more');
   }
-  const [stored] = states;
-  if (stored?.read_claim === claim && (stored.read_at ?? '') > formatInstant(startedAt)) {
+  const [previousState] = states;
+  if (previousState?.read_claim === claim && (previousState.read_at ?? '') > formatInstant(startedAt)) {
     throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
   }
   return {
@@ -286,7 +287,7 @@ export function startCommit(
     id: sync.id ?? inserted?.id ?? 0,
     firstVersion: (reserved?.last ?? versionCount) - versionCount + 1,
     clock: new VersionClock(sync.latestInstant),
-    stored,
+    previousState,
   };
 }
 
@@ -298,13 +299,13 @@ export interface CommitEnd {
 
 /** Returns the end of a commit after which the sync continues. */
 export function endCommit(
-  { sync, id, clock, stored }: SyncCommit,
+  { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
 ): CommitEnd {
   const counts = { ...NO_CHANGES, ...changes };
   return {
     statements: [
-      ...closeSpan(sync, stored),
+      ...closeSpan(sync, previousState),
       UPDATE_COUNTS({ id, ...toCountColumns(sync.counts, counts) }),
       UPDATE_STATE({ ...toStateColumns(sync, counts, clock), ...NO_SPAN, open_sync: id }),
     ],
@@ -321,7 +322,7 @@ interface EndOptions {
 
 /** Returns the end of the last commit, which also ends the sync. A read that found nothing new extends the span instead. */
 export function endSync(
-  { sync, id, clock, stored }: SyncCommit,
+  { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
   completion: SyncCompletion,
   { forgotten, isUnchanged }: EndOptions,
@@ -334,7 +335,7 @@ export function endSync(
   const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
   const hashes = new Set(forgotten.map(({ hash }) => hash));
   const mayStoreAnswer = answerText !== null && isFreeOfForgottenPeople(hashes, answerText);
-  const span = isUnchanged ? extendSpan(sync, stored, completion) : NO_SPAN;
+  const span = isUnchanged ? extendSpan(sync, previousState, completion) : NO_SPAN;
   const isExtended = span.unchanged_reads > 1;
   const endState = UPDATE_ENDED_STATE({
     ...toStateColumns(sync, counts, clock),
@@ -358,7 +359,7 @@ export function endSync(
   };
   return {
     statements: [
-      ...(isExtended ? [] : closeSpan(sync, stored)),
+      ...(isExtended ? [] : closeSpan(sync, previousState)),
       isUnchanged ? null : END_SYNC(end),
       endState,
     ],
@@ -381,9 +382,9 @@ const NO_SPAN: UnchangedSpan = {
  */
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
-  stored: StoredState | undefined,
+  previousState: PreviousState | undefined,
 ): BoundStatement[] {
-  const isOpen = (stored?.unchanged_reads ?? 0) > 0;
+  const isOpen = (previousState?.unchanged_reads ?? 0) > 0;
   return isOpen ? [LOCK_COUNTER(), INSERT_SPAN({ organizationId, resource })] : [];
 }
 
@@ -393,19 +394,19 @@ function closeSpan(
  */
 function extendSpan(
   { request }: OpenSync,
-  stored: StoredState | undefined,
+  previousState: PreviousState | undefined,
   { endedAt, requests, bytes }: SyncCompletion,
 ): UnchangedSpan {
   const startedAt = formatInstant(request.startedAt);
   // The clock may be set back during a read.
   const finishedAt = formatInstant(Math.max(request.startedAt, endedAt));
   const continues =
-    stored !== undefined &&
-    stored.unchanged_reads > 0 &&
-    toUtcDay(stored.unchanged_first_started_at) === toUtcDay(startedAt) &&
-    (stored.as_of ?? '') <= startedAt &&
-    (stored.unchanged_last_finished_at ?? '') <= finishedAt;
-  const previous = continues ? stored : NO_SPAN;
+    previousState !== undefined &&
+    previousState.unchanged_reads > 0 &&
+    toUtcDay(previousState.unchanged_first_started_at) === toUtcDay(startedAt) &&
+    (previousState.as_of ?? '') <= startedAt &&
+    (previousState.unchanged_last_finished_at ?? '') <= finishedAt;
+  const previous = continues ? previousState : NO_SPAN;
   return {
     unchanged_reads: previous.unchanged_reads + 1,
     unchanged_first_started_at: previous.unchanged_first_started_at ?? startedAt,
@@ -477,7 +478,7 @@ function toSyncEndColumns(
   };
 }
 
-/** Returns the columns of `resource_states` that the end of a sync writes. A flag `has_…` of 1 also writes a NULL. */
+/** Returns the columns of `resource_states` that the end of a sync writes. Flags `has_…` say which NULLs are written. */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
   const { answer = null } = completion;

@@ -5,14 +5,14 @@ import type { Postgres, RunQuery, SendBatch } from './open-postgres.js';
 /** Creates a `Batch` from a function that sends bound statements in one message. */
 export function createBatch(send: SendBatch): Batch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
-    ...all: All
+    ...statements: All
   ): Promise<BatchResults<All>>;
-  async function batch(...all: readonly (BoundStatement | null)[]): Promise<unknown> {
-    const statements = all.filter(each => each !== null);
-    const results =
-      statements.length === 0 ? [] : await send(statements.map(statement => statement.bind(POSTGRES)));
+  /** Returns the rows of each statement, and no rows for null. Sends nothing if all are null. */
+  async function batch(...statements: readonly (BoundStatement | null)[]): Promise<unknown> {
+    const sent = statements.filter(statement => statement !== null);
+    const results = sent.length === 0 ? [] : await send(sent.map(statement => statement.bind(POSTGRES)));
     const remaining = results.values();
-    return all.map(each => (each === null ? [] : remaining.next().value));
+    return statements.map(statement => (statement === null ? [] : remaining.next().value));
   }
   return batch;
 }

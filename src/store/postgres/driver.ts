@@ -101,7 +101,7 @@ function extractDigits(text: string): string {
   return text.replace(/e.*/, '').replace('.', '').replace(/^-?0*/, '').replace(/0*$/, '');
 }
 
-/** Returns a bigint if a number cannot hold the integer exactly. */
+/** Parses an integer. Returns a bigint if a JavaScript number cannot hold it exactly. */
 function parseInteger(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);

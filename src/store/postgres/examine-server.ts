@@ -47,7 +47,7 @@ export async function* examineServer(
   yield* await examineQueryRole(pool, queryPool);
 }
 
-/** Returns the findings that need no further query. */
+/** Returns the findings that follow from the settings and the state of the server. */
 export function listServerFindings(url: string, server: ServerStatus): Finding[] {
   return [
     ok('databases', describeServer(url, server)),

@@ -106,6 +106,7 @@ export function openPostgres(options: PoolOptions): Postgres {
   };
 }
 
+/** Runs one statement on a connection of its own and returns the server's warnings. */
 async function runForWarnings(pool: Pool, text: string): Promise<string[]> {
   const client = await pool.connect();
   const warnings: string[] = [];

@@ -78,7 +78,7 @@ class ReadOnlyConnection implements DatabaseConnection {
     }
   }
 
-  /** Sends one statement. The extended protocol refuses a text of several, such as one that ends the transaction first. */
+  /** Sends one statement. The extended protocol refuses a text with several, so a query cannot end the transaction. */
   async #run<Row>({ sql, parameters }: CompiledQuery): Promise<ServerResult<Row & object>> {
     const config = { text: sql, values: [...parameters], queryMode: 'extended' };
     return await this.#client.query<Row & object>(config);

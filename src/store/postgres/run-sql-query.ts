@@ -56,7 +56,7 @@ export async function runSqlQuery(options: PoolOptions, query: SqlQuery): Promis
   }
 }
 
-/** Yields all rows, and calls `close` when the caller stops reading. */
+/** Yields all rows. Calls `close` after the last row, or when the caller stops reading. */
 async function* closeAfter(rows: AsyncIterable<Row>, close: () => Promise<void>): AsyncGenerator<Row> {
   try {
     yield* rows;
@@ -156,6 +156,7 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
   let backend: Backend | null = null;
   let isIdle = true;
 
+  /** Ends the query with an error by destroying its connection. */
   function stop(reason: SqlQueryError): void {
     stopReason ??= reason;
     stream.destroy();

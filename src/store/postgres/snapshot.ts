@@ -15,10 +15,10 @@ const CELLS = sql`${sql.raw(SCHEMA.shown('cells', []))} AS cells`;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** Writes a consistent copy of the mirror to a new SQLite file. Returns false if the file exists. */
-export function snapshot({ transact }: Postgres, file: string, at: string): Promise<boolean> {
+export function snapshot({ transact }: Postgres, file: string, now: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);
-    return await writeFilled(file, at, createRowReader(query));
+    return await writeFilled(file, now, createRowReader(query));
   });
 }
 

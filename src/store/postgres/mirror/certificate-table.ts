@@ -91,6 +91,7 @@ export function createCertificateTable(
 ): PdfStore {
   const { read, transact } = toDatabase(postgres);
   let lastWrite = Promise.resolve();
+  /** Inserts a file if it is missing. Keeps a damaged file under another name. */
   async function insert(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
     const rename = RENAME_DAMAGED({ file, newName: `${file}.${randomUUID()}.damaged`, sha256 });
     const add = INSERT_FILE({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
