@@ -3,7 +3,7 @@ import { FRESHNESS_COLUMNS } from '../query/freshness/read.js';
 import type { ListColumn } from '../query/lists/column.js';
 import type { Filter } from '../query/lists/filter.js';
 import type { List } from '../query/lists/list.js';
-import { mayBeNull, TABLES } from '../store/contract/tables.js';
+import { isNullable, TABLES } from '../store/contract/tables.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ function createStoredSchema(table: string, name: string): Schema {
   if (kind === null) return {};
   const types = TYPES[kind] ?? ['string'];
   return {
-    type: mayBeNull(table, name) ? [...types, 'null'] : types,
+    type: isNullable(table, name) ? [...types, 'null'] : types,
     description,
     ...(kind === 'instant' && { format: 'date-time' }),
   };

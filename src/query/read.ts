@@ -15,7 +15,7 @@ export async function readFirst<Row>(reader: Reader, query: LimitableQuery<Row>)
 /** Returns the row of a query that always has one, such as a count. */
 export async function readOne<Row>(reader: Reader, query: Query<Row>): Promise<Row> {
   const [row] = await reader.all(query);
-  if (row === undefined) throw new Error(`expected a row, got none: ${reader.shown(query)}`);
+  if (row === undefined) throw new Error(`expected a row, got none: ${reader.formatQuery(query)}`);
   return row;
 }
 

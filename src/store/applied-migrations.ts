@@ -3,10 +3,10 @@ import type { Family } from './migrations.js';
 import { insertFrom, named, select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
 
-/** The version of a record that exists while files are being moved into the database. */
+/** The version of a record that exists only while files are being moved into the database. */
 export const MOVE_IN_PROGRESS = 0;
 
-/** Selects all columns, because a database of a program that was never released has no digests. */
+/** Selects all columns by `*`, because a database that an unreleased program created has no column of digests. */
 export const LIST_APPLIED = {
   inbox: prepared(({ db }) => db.selectFrom('inbox.schema_migrations').selectAll()),
   mirror: prepared(({ db }) => db.selectFrom('mirror.schema_migrations').selectAll()),
@@ -14,7 +14,7 @@ export const LIST_APPLIED = {
   events: prepared(({ db }) => db.selectFrom('events.schema_migrations').selectAll()),
 } as const;
 
-type NewRecord = {
+type NewMigrationRecord = {
   readonly version: number;
   readonly name: string;
   readonly appliedAt: string;
@@ -22,7 +22,7 @@ type NewRecord = {
 };
 
 const prepareInsert = (family: Family, source: RawBuilder<unknown>) =>
-  prepared(({ fn }, { version, name, appliedAt, digest }: Params<NewRecord>) => {
+  prepared(({ fn }, { version, name, appliedAt, digest }: Params<NewMigrationRecord>) => {
     const own = named(`${family}.schema_migrations`);
     const insert = insertFrom(
       `${family}.schema_migrations`,
@@ -37,17 +37,18 @@ const prepareInsert = (family: Family, source: RawBuilder<unknown>) =>
     return sqlStatement`${insert} RETURNING ${select({ version: own.version })}`;
   });
 
-export const INSERT_APPLIED = byFamily(family => prepareInsert(family, sql``));
+export const INSERT_APPLIED = createForEach(family => prepareInsert(family, sql``));
 /** Returns no row if the record exists. */
-export const INSERT_MOVING = byFamily(family => prepareInsert(family, sql`ON CONFLICT DO NOTHING`));
-export const DELETE_MOVING = byFamily(family =>
+export const INSERT_MOVING = createForEach(family => prepareInsert(family, sql`ON CONFLICT DO NOTHING`));
+export const DELETE_MOVING = createForEach(family =>
   prepared(() => {
     const own = named(`${family}.schema_migrations`);
     return sqlStatement`DELETE FROM ${own()} WHERE ${own.version} = ${sql.lit(MOVE_IN_PROGRESS)}`;
   }),
 );
 
-function byFamily<T>(create: (family: Family) => T): Readonly<Record<Family, T>> {
+/** Creates one value for each database. */
+function createForEach<T>(create: (family: Family) => T): Readonly<Record<Family, T>> {
   return {
     inbox: create('inbox'),
     mirror: create('mirror'),

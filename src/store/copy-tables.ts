@@ -11,19 +11,22 @@ export type Cells = Readonly<Record<string, Value>>;
 /** Reads all rows of a table or view in chunks, with the cell types of SQLite. */
 export type ReadRows = (relation: Relation) => AsyncIterable<readonly Cells[]>;
 
-/** Returns the tables in the order in which they are copied: tables whose rows triggers count come before the tables of the counts. */
+/**
+ * Returns the tables in the order in which to copy them. Triggers count the rows of some tables in other tables. Counts are
+ * copied after the counted rows, so that they replace what the triggers counted during the copy.
+ */
 export function listTables(family: Family): Relation[] {
   return relationsOf('sqlite', family)
     .filter(({ kind }) => kind === 'table')
     .toReversed();
 }
 
-/** Returns the views with past and current versions. */
-export function listHistories(family: Family): readonly Relation[] {
+/** Returns the views that show all versions of a resource, past and current. */
+export function listHistoryViews(family: Family): readonly Relation[] {
   return relationsOf('sqlite', family).filter(({ name }) => name.endsWith('_history'));
 }
 
-/** Replaces all rows of a table with the rows that `read` returns for it. */
+/** Copies all rows of a table from one database to another, where they replace the existing rows. */
 export async function copyTable(
   table: Relation,
   read: ReadRows,
@@ -37,18 +40,18 @@ export async function copyTable(
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));
 }
 
-/** Throws if the rows of a table or view differ between two databases. Returns the number of rows. */
+/** Compares the rows of a table or view in two databases. Returns their number. Throws if any row differs. */
 export async function assertEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
   const [expected, found] = [await checksumRows(relation, source), await checksumRows(relation, copy)];
   if (expected.rows === found.rows && expected.sum === found.sum) return expected.rows;
   throw new Error(
-    `${relation.name}: expected ${expected.rows} equal rows, got ${found.rows} that are not those`,
+    `${relation.name}: expected a copy of ${expected.rows} rows, got ${found.rows} rows with other content`,
   );
 }
 
 /**
- * Returns the number of rows and a checksum that does not depend on their order. Leaves out the column `cells`, because each
- * engine writes that JSON in its own way. Its content is still compared, through the views of past versions.
+ * Computes the number of rows and a checksum that does not depend on their order. Leaves out the column `cells`, because each
+ * engine formats its JSON differently. The history views contain the same values, so a comparison of them covers it.
  */
 async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows: number; sum: bigint }> {
   const columns = Object.entries(listKinds(relation)).filter(([, kind]) => kind !== 'cells');
@@ -70,12 +73,12 @@ function toComparableCell(value: Value, kind: string): unknown {
   return kind === 'real' ? Number(value) : String(value);
 }
 
-/** Returns integers as bigint, because the driver of SQLite binds every number as a REAL. */
+/** Converts integers to bigint, because the SQLite driver binds every number as a REAL. */
 function toBoundCell(value: Value, kind: string): Value {
   return typeof value === 'number' && kind !== 'real' ? BigInt(value) : value;
 }
 
-/** Returns the kind of each column. Numbers that a database gave to rows are copied, so they are plain integers. */
+/** Returns the kind of each column for a copy. Generated numbers count as plain integers, because a copy keeps their values. */
 export function listKinds({ columns }: Relation): Kinds {
   const kinds = Object.entries(columns).map(([name, [kind]]) => [name, kind] as const);
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import { TABLES, versionedTable } from './contract/tables.js';
 import { insertFrom, named } from './sql/columns.js';
 import type { SqlFunctions } from './sql/functions.js';
 
-/** How versions end, as SQL expressions. */
+/** The columns that say how a version ended, as SQL expressions. */
 export interface VersionEndColumns {
   readonly validTo: Expression<string>;
   readonly closedBy: Expression<number>;
@@ -15,15 +15,18 @@ export interface VersionEndColumns {
   readonly isRemoved: Expression<number>;
 }
 
-/** Returns an INSERT that copies current versions to the past. `source` is its FROM clause, which names their table `v`. */
-export function copyToPast(
+/**
+ * Returns an INSERT that copies current versions of rows to the table `past`. `source` is the FROM clause. It must give the
+ * table of the current versions the alias `v`.
+ */
+export function insertIntoPast(
   fn: SqlFunctions,
   entry: ResourceEntry,
   { validTo, closedBy, closedVersion, isRemoved }: VersionEndColumns,
   source: RawBuilder<unknown>,
 ): RawBuilder<never> {
   const { version, valid_from, sync_id } = named(versionedTable(entry), 'v');
-  const cells = cellsOf({ columns: listColumns(entry), key: listKeyColumns(entry) });
+  const cells = cellsOf({ columns: selectColumns(entry), key: listKeyColumns(entry) });
   const owner = findOwnerColumn(entry);
   const columnOrNull = (name: string | null) =>
     name === null ? fn.cast('text', sql<string | null>`NULL`) : sql.ref<string | null>(`v.${name}`);
@@ -48,7 +51,8 @@ export function copyToPast(
   );
 }
 
-function listColumns(entry: ResourceEntry) {
+/** Returns the definitions of the key and content columns of a resource. */
+function selectColumns(entry: ResourceEntry) {
   const names = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
   return Object.fromEntries(
     Object.entries(TABLES[entry.table] ?? {}).filter(([name]) => names.includes(name)),

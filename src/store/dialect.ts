@@ -9,7 +9,7 @@ export type Value = string | number | bigint | null | Uint8Array;
 export type Kinds = Readonly<Record<string, Kind>>;
 export type Rows = readonly (readonly Value[])[];
 
-/** Rows that are passed to a statement. */
+/** Rows that are passed to a statement, and the kinds of their columns. */
 export interface Table {
   readonly columns: Kinds;
   readonly rows: Rows;
@@ -22,10 +22,11 @@ export interface StatementWithValues {
   readonly rows?: Rows;
 }
 
-/** How statements are bound to values on an engine, beside its schema. */
+/** The SQL dialect of an engine, and how values are bound to its statements. */
 export interface Dialect extends SchemaDialect {
-  /** Returns rows as the JSON text that `jsonRows` reads. */
+  /** Formats rows as the JSON text that `jsonRows` reads. */
   readonly toJson: (table: Table) => string;
+  /** Binds the rows of an INSERT. SQLite runs the statement once for each row, PostgreSQL reads all rows from one JSON value. */
   readonly bindRows: (table: Table) => Omit<StatementWithValues, 'text'>;
 }
 
@@ -36,7 +37,7 @@ export const SQLITE: Dialect = {
   bindRows: ({ rows }) => ({ values: [], rows }),
 };
 
-/** The channel on which processes are notified of new jobs. The functions of the inbox name it, too. */
+/** The channel on which PostgreSQL notifies processes of new jobs. The functions in the migrations use the same name. */
 export const WORK_CHANNEL = 'carbon_mirror_jobs';
 
 export const POSTGRES: Dialect = {
@@ -52,13 +53,13 @@ function toPostgresJson({ columns, rows }: Table): string {
 
 function toJsonCell(value: Value, kind: Kind | undefined): string | number | null {
   if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'string' && kind === 'instant') return instantFor(value);
+  if (typeof value === 'string' && kind === 'instant') return toPostgresInstant(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/** Formats an instant for PostgreSQL, which has no year 0 and writes years before 1 with the suffix BC. */
-export function instantFor(text: string): string {
-  const year = Number(/^[+-]?\d+/.exec(text)?.[0]);
-  if (year > 0) return text;
-  return `${String(1 - year).padStart(4, '0')}${text.replace(/^-?\d+/, '')} BC`;
+/** Converts an ISO instant for PostgreSQL, which has no year 0 and writes years before 1 with the suffix BC. */
+export function toPostgresInstant(instant: string): string {
+  const year = Number(/^[+-]?\d+/.exec(instant)?.[0]);
+  if (year > 0) return instant;
+  return `${String(1 - year).padStart(4, '0')}${instant.replace(/^-?\d+/, '')} BC`;
 }

@@ -16,19 +16,20 @@ import { StoreError } from './store-error.js';
 export const FAMILIES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 export type Family = (typeof FAMILIES)[number];
 
+/** A change of the schema of one database. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Built when read, because most callers need only the name. */
+  /** A getter that builds the SQL, because most callers need only the name. */
   readonly sql: string;
 }
 
 export type EngineName = Dialect['engine'];
-type MigrationSource = readonly [name: string, made: (engine: EngineName) => Part];
+type MigrationSource = readonly [name: string, build: (engine: EngineName) => Part];
 
 const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
-/** Migrations in order. The position is the version. */
+/** The migrations of each database in order. The version is the position, counted from 1. */
 const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
@@ -37,25 +38,25 @@ const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
 };
 
 export function migrationsOf(engine: EngineName, family: Family): Migration[] {
-  return WRITTEN[family].map(([name, made], place) => ({
-    version: place + 1,
+  return WRITTEN[family].map(([name, build], index) => ({
+    version: index + 1,
     name,
     get sql() {
-      return made(engine).textOf(DIALECTS[engine]);
+      return build(engine).textOf(DIALECTS[engine]);
     },
   }));
 }
 
 /** Returns the tables and views that the migrations of a database create, with their column types. */
 export function relationsOf(engine: EngineName, family: Family): readonly Relation[] {
-  return WRITTEN[family].flatMap(([, made]) => made(engine).relations);
+  return WRITTEN[family].flatMap(([, build]) => build(engine).relations);
 }
 
 export function typeOf(engine: EngineName, kind: Kind): string {
   return DIALECTS[engine].dataTypes[kind];
 }
 
-/** A migration that a database records as applied. Unreleased programs recorded no digest. */
+/** A database's record of an applied migration. Unreleased programs stored no digest. */
 export interface AppliedMigration {
   readonly version: number;
   readonly digest?: string;
@@ -65,20 +66,20 @@ export function computeDigest({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 
-/** The applied migrations of a database. */
+/** The schema of a database, according to the migrations that it records as applied. */
 export interface SchemaState {
-  /** The database as messages name it, such as `the schema mirror`. */
+  /** The name of the database in messages, such as `the schema mirror`. */
   readonly label: string;
-  /** 0 if it was never migrated. */
+  /** The version of the last migration; 0 if the database was never migrated. */
   readonly version: number;
   readonly records: readonly AppliedMigration[];
-  /** What to do with a database that an unreleased program created. */
+  /** Advice for a database that an unreleased program created. */
   readonly advice: string;
 }
 
-/** Returns the version of the schema. Throws if another program made it, or a newer version of this one. */
+/** Returns the version of a schema. Throws if an unreleased or newer version of this program created it. */
 export function assertOwnSchema(
-  { label: where, version, records, advice: aside }: SchemaState,
+  { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],
 ): number {
   const isOther = (migration: Migration) =>
@@ -88,22 +89,22 @@ export function assertOwnSchema(
   if (migrations.some(isOther))
     throw new StoreError(
       'earlier',
-      `${where} was made by an earlier carbon-mirror that was never released: ${aside}`,
+      `${label} was made by an earlier carbon-mirror that was never released: ${advice}`,
     );
   if (version <= migrations.length) return version;
   throw new StoreError(
     'newer',
-    `${where} has version ${version}, but this program knows only ${migrations.length}: it was written by a newer ` +
+    `${label} has version ${version}, but this program knows only ${migrations.length}: it was written by a newer ` +
       'carbon-mirror. Start that version, or restore a backup made before it.',
   );
 }
 
-/** Throws unless the schema is that of this program. For processes that never migrate. */
-export function assertCurrentSchema(standing: SchemaState, migrations: readonly Migration[]): void {
-  const version = assertOwnSchema(standing, migrations);
+/** Throws unless all migrations of this program are applied. Processes that do not migrate themselves call this. */
+export function assertCurrentSchema(state: SchemaState, migrations: readonly Migration[]): void {
+  const version = assertOwnSchema(state, migrations);
   if (version < migrations.length)
     throw new StoreError(
       'older',
-      `${standing.label} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
+      `${state.label} has version ${version}, this program needs ${migrations.length}: run "carbon-mirror migrate" first`,
     );
 }

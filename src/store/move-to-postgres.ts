@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import { assertEqualRows, copyTable, listHistories, listTables, type ReadRows } from './copy-tables.js';
+import { assertEqualRows, copyTable, listHistoryViews, listTables, type ReadRows } from './copy-tables.js';
 import { createEpochName } from '../events/epoch-name.js';
 import { beginEpoch } from './events/epochs.js';
 import { DELETE_MOVING, INSERT_MOVING, MOVE_IN_PROGRESS } from './applied-migrations.js';
@@ -105,7 +105,7 @@ async function moveFile(postgres: Postgres, family: Family, file: string): Promi
       rows += await copyAndCompare(postgres, table, read);
       await setSequence(db, postgres, table);
     }
-    for (const history of listHistories(family))
+    for (const history of listHistoryViews(family))
       await postgres.transact(query => assertEqualRows(history, read, createPostgresRowReader(query)));
     return rows;
   } finally {

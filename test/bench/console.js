@@ -199,15 +199,15 @@ async function statementsOf(reader, path, pattern) {
   /** @type {Set<string>} */
   const asked = new Set();
   /** @type {(reader: Reader) => Reader} */
-  const watch = ({ all, stream, inSnapshot, shown, asText }) => ({
+  const watch = ({ all, stream, inSnapshot, formatQuery, asText }) => ({
     all: statement => all(note(statement)),
     stream: statement => stream(note(statement)),
     inSnapshot: work => inSnapshot(inside => work(watch(inside))),
-    shown,
+    formatQuery,
     asText,
   });
-  /** @type {<Statement extends Parameters<Reader['shown']>[0]>(statement: Statement) => Statement} */
-  const note = statement => (asked.add(reader.shown(statement)), statement);
+  /** @type {<Statement extends Parameters<Reader['formatQuery']>[0]>(statement: Statement) => Statement} */
+  const note = statement => (asked.add(reader.formatQuery(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = createPages().find(each => each.path === pattern);

@@ -65,7 +65,7 @@ test('schema --grants prints the GRANT statements of each purpose for a role wit
     [
       'GRANT USAGE ON SCHEMA inbox, mirror TO "Bob ""the"" reader";',
       'GRANT SELECT ON ALL TABLES IN SCHEMA inbox, mirror TO "Bob ""the"" reader";',
-      '-- For questions of people a superuser adds what "carbon-mirror doctor" says.',
+      '-- For SQL queries, a superuser must also do what "carbon-mirror doctor" says.',
       '',
     ].join('\n'),
   );

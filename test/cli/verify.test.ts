@@ -312,7 +312,7 @@ test('verify reads each version once and in one query for each table, however ma
     ...reader,
     all: async () => expect.fail('versions are read in pages, each of which may read all rows'),
     stream: <Row>(query: Query<Row>) => {
-      streamed.push(reader.shown(query));
+      streamed.push(reader.formatQuery(query));
       return reader.stream(query);
     },
   };

@@ -104,7 +104,7 @@ function createReaderWith(replaced: Partial<OpenReader>): OpenReader {
     all: async () => [],
     stream: async function* () {},
     inSnapshot: async work => await work(reader),
-    shown: () => '',
+    formatQuery: () => '',
     asText: instant => sql`${instant}`,
     close: async () => undefined,
     ...replaced,

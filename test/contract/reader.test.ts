@@ -70,21 +70,21 @@ describe.each(ENGINES)('$name', ({ library }) => {
   test.each([
     [[3, 5], '(3, 5)'],
     [[], '(NULL)'],
-  ])('the text shown for a statement is SQL with the same result: %j', async (values, list) => {
+  ])('the formatted text of a query has the same result: %j', async (values, list) => {
     const { reader } = await openReader(library);
     const asked = sql`SELECT minute FROM inbox.rejected_webhooks
       WHERE reason <> ${"o'clock"} AND rejected IN ${values}`;
-    const said = reader.shown(asked);
+    const said = reader.formatQuery(asked);
     expect(said).toContain(`reason <> 'o''clock' AND rejected IN ${list}`);
     expect(await reader.all(sql.raw(said))).toEqual(await reader.all(asked));
   });
 
-  test('the text shown for a statement contains its values unchanged, even a value with a schema name', async () => {
+  test('the formatted text of a query contains its values unchanged, even a value with a schema name', async () => {
     const { reader, tables } = await openReader(library);
     await tables.change("INSERT INTO certificate_sums VALUES ('mirror.co.uk', 'inbox.evidence.', 1)");
     const asked = sql`SELECT certificates FROM ${SUMS}
       WHERE organization_id = ${'mirror.co.uk'} AND state = ${'inbox.evidence.'}`;
-    const shown = reader.shown(asked);
+    const shown = reader.formatQuery(asked);
     expect(shown).toContain("organization_id = 'mirror.co.uk' AND state = 'inbox.evidence.'");
     expect(await tables.rows(shown)).toEqual([{ certificates: 1 }]);
     expect(await reader.all(asked)).toEqual([{ certificates: 1 }]);

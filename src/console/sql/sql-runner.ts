@@ -5,7 +5,7 @@ import {
   SAFE_ROLE_ADVICE,
 } from '../../store/contract/sql-query.js';
 import { suggestNames } from '../../query/sql-names.js';
-import { sizeOf } from '../../store/contract/check-sql-query.js';
+import { measureRow } from '../../store/contract/check-sql-query.js';
 import type { Relation } from '../../store/contract/describe-schema.js';
 import type { Row } from '../../store/contract/tables.js';
 
@@ -128,7 +128,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
   for await (const row of source) {
     if (rows.length === limit || bytes > MAX_BYTES) return { rows, hasMore: true };
     rows.push(row);
-    bytes += sizeOf(Object.values(row));
+    bytes += measureRow(Object.values(row));
   }
   return { rows, hasMore: false };
 }

@@ -160,13 +160,13 @@ async function listNumbers(
 
 /** Returns one SQL query that reads the same changes as `readNewest`. */
 export function newestInSql(
-  { shown }: Reader,
+  { formatQuery }: Reader,
   request: ChangeRangeRequest,
   before: number | null,
   limit: number,
 ): string {
   const isOlder = before === null ? null : sql<SqlBool>`number < ${before}`;
-  return shown(selectChanges(request, isOlder, 'desc').limit(limit));
+  return formatQuery(selectChanges(request, isOlder, 'desc').limit(limit));
 }
 
 /** Reads the newest number in use. Every change with this number or a lower one is already committed. */

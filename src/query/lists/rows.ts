@@ -1,8 +1,8 @@
 /** Reads rows of a list: a page with totals, all rows as a stream, or one row. */
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
-import { AT_ONCE, type Reader } from '../../store/contract/reader.js';
+import { STREAM_CHUNK_ROWS, type Reader } from '../../store/contract/reader.js';
 import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
-import { mayBeNull, type Row, type Value } from '../../store/contract/tables.js';
+import { isNullable, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import type { Totals } from '../answer/answer.js';
 import { wasValidAt } from '../read.js';
@@ -53,7 +53,7 @@ export async function readPage(reader: Reader, request: PageRequest): Promise<Li
 
 /** Returns the query of the first rows as a person can run it. */
 export function showSql(reader: Reader, request: ListSelection, limit: number | null): string {
-  return reader.shown(selectAll(request, listReadColumns(request.list), limit));
+  return reader.formatQuery(selectAll(request, listReadColumns(request.list), limit));
 }
 
 interface PageAndTotals {
@@ -120,7 +120,7 @@ export async function* streamRows(
 async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
   let group: Row[] = [];
   for await (const row of rows) {
-    if (group.push(row) < AT_ONCE) continue;
+    if (group.push(row) < STREAM_CHUNK_ROWS) continue;
     yield group;
     group = [];
   }
@@ -157,7 +157,7 @@ async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promis
   const { list, after } = request;
   if (after?.includes(null) === true) return false;
   for (const [column] of list.order) {
-    if (!mayBeNull(list.from, column)) continue;
+    if (!isNullable(list.from, column)) continue;
     const nulls = sqlStatement`SELECT ${select({ one: sql<number>`1` })}
       FROM ${matchingRows(request, true)} AND ${sql.ref(column)} IS NULL LIMIT 1`;
     if ((await reader.all(nulls)).length > 0) return false;
@@ -247,7 +247,7 @@ const DIRECTIONS = { asc: sql`ASC`, desc: sql`DESC` };
 
 function orderBy({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
   const terms = order.map(([column, direction]) => {
-    const nulls = mayBeNull(from, column) && !hasNoNulls ? NULLS[direction] : sql``;
+    const nulls = isNullable(from, column) && !hasNoNulls ? NULLS[direction] : sql``;
     return sql`${sql.ref(column)} ${DIRECTIONS[direction]}${nulls}`;
   });
   return sql.join(terms);

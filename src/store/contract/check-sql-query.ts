@@ -3,10 +3,10 @@ import type { Row, Value } from './tables.js';
 
 const READS = /^(select|with|values|explain)\b/i;
 const MB = 1024 * 1024;
-/** Low, because a value is copied six times on its way to a terminal. */
+/** Limits a row. The limit is low, because a value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws an `SqlQueryError` if a person's SQL does not begin like a read. */
+/** Throws an `SqlQueryError` unless a person's SQL begins with SELECT, WITH, VALUES or EXPLAIN. */
 export function assertReadOnlySql(sql: string): void {
   const word = skipLeadingComments(sql);
   if (READS.test(word)) return;
@@ -16,7 +16,7 @@ export function assertReadOnlySql(sql: string): void {
   );
 }
 
-/** Returns the SQL after its leading comments. */
+/** Returns SQL without its leading spaces and comments. */
 export function skipLeadingComments(text: string): string {
   let rest = text.trimStart();
   for (;;) {
@@ -26,27 +26,26 @@ export function skipLeadingComments(text: string): string {
   }
 }
 
+/** A row is too large to show. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
 
-/** Returns the approximate bytes of a row. Throws a `TooLargeError` if the row is too large to show. */
-export function sizeOf(row: readonly Value[]): number {
+/** Returns the approximate size of a row in bytes. Throws a `TooLargeError` if the row is too large to show. */
+export function measureRow(row: readonly Value[]): number {
   let bytes = 0;
   for (const value of row) {
     if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length;
   }
   if (bytes <= MAX_ROW_BYTES) return bytes;
-  throw new TooLargeError(
-    `a row of it holds ${Math.ceil(bytes / MB)} MB, the most is ${MAX_ROW_BYTES / MB} MB`,
-  );
+  throw new TooLargeError(`a row has ${Math.ceil(bytes / MB)} MB, the limit is ${MAX_ROW_BYTES / MB} MB`);
 }
 
 export function toRow(columns: readonly string[], cells: readonly Value[]): Row {
   return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
 }
 
-/** Numbers repeated column names, which would hide each other in an object. */
+/** Appends numbers to repeated column names, because an object cannot have two keys with the same name. */
 export function makeNamesUnique(columns: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return columns.map(name => {

@@ -1,21 +1,22 @@
-/** A law that the data breaks, and a row that breaks it. */
+/** A violation of a data law. */
 export interface ConsistencyFault {
   readonly law: string;
+  /** Describes the row, such as `organization-1, retirement-7`. */
   readonly where: string;
-  /** Number of further rows that this fault stands for; absent for a single row. */
+  /** The number of rows, if the fault stands for several. */
   readonly count?: number;
 }
 
-/** How many faults of each law are listed singly. */
+/** How many faults of each law are listed one by one. */
 export const MAX_SHOWN_FAULTS = 5;
 
-/** Lists the first faults of a law singly and counts the others in one. */
+/** Lists the first violations of a law as one fault each, and the rest as one fault with their number. */
 export function summarizeFaults(
   law: string,
-  found: readonly string[],
-  many = found.length,
+  descriptions: readonly string[],
+  total = descriptions.length,
 ): ConsistencyFault[] {
-  const first = found.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law, where }));
-  const count = many - first.length;
+  const first = descriptions.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law, where }));
+  const count = total - first.length;
   return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;
 }

@@ -6,7 +6,7 @@ interface ColumnDescription {
   readonly meaning: string;
 }
 
-/** A table or a view that queries may use, in the words of the migrations. */
+/** A table or view that people may query, with the descriptions from the migrations. */
 export interface Relation {
   readonly database: 'inbox' | 'mirror';
   readonly kind: 'table' | 'view';
@@ -15,7 +15,7 @@ export interface Relation {
   readonly columns: readonly ColumnDescription[];
 }
 
-/** The tables and views of both databases. */
+/** Returns the tables and views of the databases `mirror` and `inbox`, with the column types of an engine. */
 export function describeSchema(engine: EngineName): Relation[] {
   return (['mirror', 'inbox'] as const).flatMap(database =>
     relationsOf(engine, database).map(({ kind, name, meaning, columns }) => ({
@@ -23,10 +23,10 @@ export function describeSchema(engine: EngineName): Relation[] {
       kind,
       name: name.slice(database.length + 1),
       meaning,
-      columns: Object.entries(columns).map(([column, [of, words]]) => ({
+      columns: Object.entries(columns).map(([column, [columnKind, description]]) => ({
         name: column,
-        type: typeOf(engine, of),
-        meaning: words,
+        type: typeOf(engine, columnKind),
+        meaning: description,
       })),
     })),
   );

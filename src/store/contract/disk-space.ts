@@ -1,12 +1,12 @@
 const MIB = 1024 * 1024;
 
-/** The free space of the disk, and the part of it that is reserved for deliveries. */
+/** The free space of the disk, and how much of it is reserved for deliveries. */
 export interface Disk {
   readonly freeBytes: number;
   readonly reserveBytes: number;
-  /** Free space is below the reserve. Reads pause, so that deliveries can still be stored. */
+  /** Whether the free space is below the reserve. Then reads pause, so that deliveries can still be stored. */
   readonly paused: boolean;
-  /** The reserve is nearly used up. */
+  /** Whether the reserve is nearly used up. */
   readonly full: boolean;
 }
 

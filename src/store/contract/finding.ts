@@ -2,7 +2,7 @@
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'fail';
-  /** What the check found, in words. */
+  /** The result in words. */
   readonly found: string;
   /** What to do about it; null if nothing is needed. */
   readonly todo: string | null;

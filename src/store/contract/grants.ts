@@ -1,8 +1,8 @@
 export const PURPOSES = ['receive', 'work', 'console', 'read', 'api'] as const;
 export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 
-/** The privileges of each purpose. The role that migrates owns the schemas and needs none. */
-const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
+/** The privileges for each purpose. The role that migrates owns the schemas and needs none. */
+const PRIVILEGES: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
   receive: [
     'USAGE ON SCHEMA inbox',
     'SELECT ON ALL TABLES IN SCHEMA inbox',
@@ -30,11 +30,11 @@ const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
   ],
 };
 
-const SUPERUSER_HINT = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';
+const SUPERUSER_HINT = '-- For SQL queries, a superuser must also do what "carbon-mirror doctor" says.';
 
-/** Returns the GRANT statements for a role. Repeat them after an upgrade, because they omit later tables. */
+/** Returns the GRANT statements for a role. They must be repeated after an upgrade, which may add tables. */
 export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
-  const granted = RIGHTS[purpose].map(right => `GRANT ${right} TO ${name};`);
-  return purpose === 'read' ? [...granted, SUPERUSER_HINT] : granted;
+  const grants = PRIVILEGES[purpose].map(privilege => `GRANT ${privilege} TO ${name};`);
+  return purpose === 'read' ? [...grants, SUPERUSER_HINT] : grants;
 }

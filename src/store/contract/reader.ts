@@ -11,37 +11,34 @@ import {
   type SchemableIdentifierNode,
 } from 'kysely';
 
-/** Rows stream in groups of so many: few enough to be small, enough to cost little each. */
-export const AT_ONCE = 100;
+/** How many rows a stream fetches at once. */
+export const STREAM_CHUNK_ROWS = 100;
 
-/** A query of the builder, or an `sql` template with a `select` list. It knows the type of its rows. */
+/** A query of the builder, or an `sql` template with a `select` list. `Row` is the type of its rows. */
 export type Query<Row> = { toOperationNode: () => RootOperationNode } & Expression<Row>;
 
 /**
- * Reads both databases. An integer is returned as a number, or as a bigint if it is too large. A text with a NUL or a lone
- * surrogate is searched for as it was stored.
+ * Reads the databases `mirror` and `inbox`. Returns an integer as a number, or as a bigint if it is too large for one. Searches
+ * for a text with a NUL or a lone surrogate in the form in which it was stored.
  */
 export interface Reader {
   /** Runs a query and returns all rows. */
   readonly all: <Row>(query: Query<Row>) => Promise<Row[]>;
   /** Runs a query and returns its rows one by one, as the database sends them. */
   readonly stream: <Row>(query: Query<Row>) => AsyncIterable<Row>;
-  /** Runs several queries on the state of one moment. A snapshot in a snapshot has the state of the outer one. */
+  /** Runs several queries on one snapshot of the data. A snapshot within a snapshot has the same data. */
   readonly inSnapshot: <T>(work: (reader: Reader) => Promise<T>) => Promise<T>;
-  /** Returns a query as SQL that people can run. */
-  readonly shown: (query: Query<unknown>) => string;
-  /** Returns an instant as text in UTC, such as `2026-05-04T12:00:00.000Z`. */
+  /** Formats a query as SQL text that people can run. */
+  readonly formatQuery: (query: Query<unknown>) => string;
+  /** Converts an instant to a text in UTC, such as `2026-05-04T12:00:00.000Z`. */
   readonly asText: (instant: Expression<string>) => RawBuilder<string>;
 }
 
-/** Something with open connections. */
-interface Open {
+export interface OpenReader extends Reader {
   close(): Promise<void>;
 }
 
-export interface OpenReader extends Reader, Open {}
-
-/** Writes a query as readable SQL with its values in the text. People copy it. */
+/** Compiles a query to SQL that people can read and copy: values are literals, and simple names have no quotes. */
 class ReadableCompiler extends PostgresQueryCompiler {
   readonly #schemas: 'with schemas' | 'without schemas';
 
@@ -51,19 +48,21 @@ class ReadableCompiler extends PostgresQueryCompiler {
   }
 
   protected override appendValue(value: unknown): void {
-    this.append(toLiteral(value));
+    this.append(toSqlLiteral(value));
   }
 
   protected override visitPrimitiveValueList({ values }: PrimitiveValueListNode): void {
-    this.append(`(${values.map(value => toLiteral(value)).join(', ') || 'NULL'})`);
+    this.append(`(${values.map(value => toSqlLiteral(value)).join(', ') || 'NULL'})`);
   }
 
+  /** Omits the schema `mirror` on SQLite, where it is the main database. */
   protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
-    const isNamed = this.#schemas === 'with schemas' || node.schema?.name === 'inbox';
-    if (isNamed) super.visitSchemableIdentifier(node);
+    const hasSchema = this.#schemas === 'with schemas' || node.schema?.name === 'inbox';
+    if (hasSchema) super.visitSchemableIdentifier(node);
     else this.visitNode(node.identifier);
   }
 
+  /** Omits the quotes of a simple name. */
   protected override visitIdentifier(node: IdentifierNode): void {
     if (SIMPLE_NAME.test(node.name)) this.append(node.name);
     else super.visitIdentifier(node);
@@ -73,7 +72,7 @@ class ReadableCompiler extends PostgresQueryCompiler {
 /** A name that needs no quotes. */
 const SIMPLE_NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns a query as SQL that people can run. */
+/** Formats a query as SQL text that people can run. */
 export function formatQuery(
   query: Query<unknown>,
   schemas: 'with schemas' | 'without schemas' = 'with schemas',
@@ -85,9 +84,9 @@ export function compileQuery(compiler: QueryCompiler, query: Query<unknown>): Co
   return compiler.compileQuery(query.toOperationNode(), createQueryId());
 }
 
-function toLiteral(value: unknown): string {
+function toSqlLiteral(value: unknown): string {
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
-  if (Array.isArray(value)) return `(${value.map(toLiteral).join(', ') || 'NULL'})`;
+  if (Array.isArray(value)) return `(${value.map(toSqlLiteral).join(', ') || 'NULL'})`;
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   if (value === null) return 'NULL';
   throw new TypeError(`expected a text, a number, null or a list of them, got ${typeof value}`);

@@ -7,9 +7,9 @@ import type { Row } from './tables.js';
  * - `unsafe_role`: the database role has powers beyond reading.
  * - `unknown_name`: a table or column does not exist.
  * - `in_brackets`: the whole statement is in brackets.
- * - `damaged`: the database that it reads is damaged.
- * - `ended`: the query or its process ended without a complete answer.
- * - `refused`: the database, or the check before it, refused it for another reason.
+ * - `damaged`: the database is damaged.
+ * - `ended`: the query was cancelled, or its process ended.
+ * - `refused`: the database refused the query for another reason, or the query does not begin like a read.
  */
 export type SqlQueryErrorCode =
   | 'time_limit'
@@ -35,19 +35,20 @@ export class SqlQueryError extends Error {
 export const SAFE_ROLE_ADVICE =
   'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).';
 
-/** A person's SQL, and how long it may run. */
+/** A person's SQL query and its time limit. */
 export interface SqlQuery {
   readonly sql: string;
   readonly timeLimitMs: number;
-  /** Aborted when the caller no longer waits; ends the query. */
+  /** Aborted when the caller no longer waits. Cancels the query. */
   readonly signal?: AbortSignal;
 }
 
 /** Creates the error of a query whose caller no longer waits. */
 export function createAbortError(): SqlQueryError {
-  return new SqlQueryError('ended', 'The question was left before its answer was whole.');
+  return new SqlQueryError('ended', 'The query was cancelled before it had finished.');
 }
 
+/** The result of an SQL query. */
 export interface StatementRows {
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<Row>;

@@ -1,8 +1,8 @@
-/** The states that columns of the mirror can contain. */
+/** Values of the state and reason columns of the mirror. */
 export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
-/** The state of an organization in `coverage`: that of its most active installation, or `never_read`. */
+/** States of organizations in `coverage`: the state of the most active installation, or `never_read`. */
 export const COVERAGE_STATES = [...INSTALLATION_STATES, 'never_read'] as const;
 
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;

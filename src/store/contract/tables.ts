@@ -28,7 +28,7 @@ import type {
   SyncState,
 } from './states.js';
 
-/** The type of a cell of each kind, as every engine returns it. */
+/** The TypeScript type of a cell of each kind. Both engines return the same types. */
 export interface CellTypes extends Record<Kind, unknown> {
   readonly id: number;
   readonly counted: number;
@@ -43,10 +43,10 @@ export interface CellTypes extends Record<Kind, unknown> {
 }
 
 type Change = 'added' | 'changed' | 'removed';
-type Place = 'warehouse' | 'inventory' | 'reserved';
+type CreditList = 'warehouse' | 'inventory' | 'reserved';
 
-/** Columns whose words are a closed set. */
-interface Closed {
+/** Columns whose texts are one of a fixed set. */
+interface EnumColumns {
   readonly 'installations.state': InstallationState;
   readonly 'certificates.state': CertificateState;
   readonly 'certificate_sums.state': CertificateState;
@@ -57,8 +57,8 @@ interface Closed {
   readonly 'freshness.reason': FreshnessReason;
   readonly 'changes.change': Change;
   readonly 'restatements.change': Change;
-  readonly 'credit_moves.place': Place;
-  readonly 'balance_credits.place': Place;
+  readonly 'credit_moves.place': CreditList;
+  readonly 'balance_credits.place': CreditList;
   readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
   readonly 'events.subscriptions.state': 'active' | 'paused';
   readonly 'events.held_organizations.state': 'waiting' | 'paused';
@@ -74,37 +74,42 @@ interface Closed {
   readonly 'inbox.processes.role': (typeof PROCESS_ROLES)[number];
 }
 
-type Sure = `${'NOT NULL' | 'PRIMARY KEY'}${string}`;
-type Word<Name extends string, C extends Column> = Name extends keyof Closed ? Closed[Name] : CellTypes[C[0]];
+type NotNullConstraint = `${'NOT NULL' | 'PRIMARY KEY'}${string}`;
+type CellValue<Name extends string, C extends Column> = Name extends keyof EnumColumns
+  ? EnumColumns[Name]
+  : CellTypes[C[0]];
 type Cell<Name extends string, C extends Column> = C extends
-  | readonly [Kind, string, Sure]
+  | readonly [Kind, string, NotNullConstraint]
   | readonly ['id' | 'counted', ...(readonly unknown[])]
-  ? Word<Name, C>
-  : Word<Name, C> | null;
+  ? CellValue<Name, C>
+  : CellValue<Name, C> | null;
 type RowOf<Table extends string, C extends Columns> = {
   readonly [Name in keyof C & string]: Cell<`${Table}.${Name}`, C[Name]>;
 };
 
-type Named<R extends Relation> = R['name'] extends `mirror.${infer Table}` ? Table : R['name'];
-type Made<P> = P extends Part<infer R> ? R : never;
-type Single = Made<
+type TableNameOf<R extends Relation> = R['name'] extends `mirror.${infer Table}` ? Table : R['name'];
+type RelationsOf<P> = P extends Part<infer R> ? R : never;
+type PlainRelation = RelationsOf<
   | (typeof INBOX | typeof BOOKS | typeof OF_NOW | typeof SUMS | typeof BALANCE)[number]
   | typeof PAST
   | typeof CHANGES
 >;
 
 type Entry = (typeof RESOURCES)[number];
-type Dated<E> = E extends { readonly dated: infer Own extends Columns } ? Own : typeof DATED;
-type Now<E extends Entry> = typeof VERSION & E['columns'] & Dated<E>;
+type DateColumns<E> = E extends { readonly dated: infer Own extends Columns } ? Own : typeof DATED;
+type CurrentColumns<E extends Entry> = typeof VERSION & E['columns'] & DateColumns<E>;
 
-/** Every table and view that readers ask, by the name that they ask it by. */
+/** The row type of each table and view that readers query. Names of the mirror have no schema. */
 export type Tables = {
-  readonly [R in Single as Named<R>]: RowOf<Named<R>, R['columns']>;
-} & { readonly [E in Entry as E['table']]: RowOf<E['table'], Now<E>> } & {
-  readonly [E in Entry as `${E['table']}_history`]: RowOf<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
+  readonly [R in PlainRelation as TableNameOf<R>]: RowOf<TableNameOf<R>, R['columns']>;
+} & { readonly [E in Entry as E['table']]: RowOf<E['table'], CurrentColumns<E>> } & {
+  readonly [E in Entry as `${E['table']}_history`]: RowOf<
+    E['table'],
+    CurrentColumns<E> & typeof ENDED_IN_HISTORY
+  >;
 };
 
-/** A column for INSERT: optional if the database has a default for it. */
+/** The type of a cell for INSERT: optional if the database generates it or has a default. */
 type WritableCell<Name extends string, C extends Column> = C extends
   | readonly ['id' | 'counted', ...(readonly unknown[])]
   | readonly [Kind, string, `${string}DEFAULT${string}`]
@@ -114,26 +119,28 @@ type WritableRow<Table extends string, C extends Columns> = {
   [Name in keyof C & string]: WritableCell<`${Table}.${Name}`, C[Name]>;
 };
 /** Tables that only PostgreSQL has. */
-type PostgresOnly = Made<typeof CERTIFICATE_FILES>;
-type EvidenceTable = Made<(typeof EVIDENCE)[number]>;
-type EventsTable = Made<(typeof EVENTS)[number]>;
+type PostgresTable = RelationsOf<typeof CERTIFICATE_FILES>;
+type EvidenceTable = RelationsOf<(typeof EVIDENCE)[number]>;
+type EventsTable = RelationsOf<(typeof EVENTS)[number]>;
 type WithSchema<Table extends string> = Table extends `${'inbox' | 'evidence' | 'events'}.${string}`
   ? Table
   : `mirror.${Table}`;
 
-/** The schema for Kysely: every table and view of all databases, with its schema name. */
+/** The database type for Kysely: every table and view of all databases, by its name with the schema. */
 export type Db = {
-  [R in Single | EvidenceTable | EventsTable | PostgresOnly as WithSchema<Named<R>>]: WritableRow<
-    Named<R>,
-    R['columns']
+  [R in PlainRelation | EvidenceTable | EventsTable | PostgresTable as WithSchema<
+    TableNameOf<R>
+  >]: WritableRow<TableNameOf<R>, R['columns']>;
+} & {
+  [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], CurrentColumns<E>>;
+} & {
+  [E in Entry as `mirror.${E['table']}_history`]: WritableRow<
+    E['table'],
+    CurrentColumns<E> & typeof ENDED_IN_HISTORY
   >;
-} & {
-  [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
-} & {
-  [E in Entry as `mirror.${E['table']}_history`]: WritableRow<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
 } & { [F in Family as `${F}.schema_migrations`]: AppliedMigration };
 
-/** A migration that was applied, as each database records it. */
+/** A row of `schema_migrations`: a migration that was applied. */
 interface AppliedMigration {
   version: number;
   name: string;
@@ -141,41 +148,41 @@ interface AppliedMigration {
   digest: string;
 }
 
-/** A table whose rows have versions. */
+/** The name of a table whose rows have versions. */
 export type VersionedTable = `mirror.${Entry['table']}`;
-/** The table of a list of an organization. Its rows have documents. */
+/** The name of the table of a list. Its rows have documents. */
 export type ListTable = `mirror.${Extract<Entry, { readonly resource: ListResource }>['table']}`;
-type Versioned = { readonly table: string };
+type TableEntry = { readonly table: string };
 
 /** Returns the name of the table of a resource. */
 export function versionedTable(entry: ListEntry<never>): ListTable;
-export function versionedTable(entry: Versioned): VersionedTable;
-export function versionedTable({ table }: Versioned): string {
+export function versionedTable(entry: TableEntry): VersionedTable;
+export function versionedTable({ table }: TableEntry): string {
   return `mirror.${table}`;
 }
 
 /** Returns the name of the view with all versions of a resource. */
-export function historyView(entry: Versioned): `${VersionedTable}_history`;
-export function historyView({ table }: Versioned): string {
+export function historyView(entry: TableEntry): `${VersionedTable}_history`;
+export function historyView({ table }: TableEntry): string {
   return `mirror.${table}_history`;
 }
 
-/** The columns of each of them. */
+/** The columns of each table and view of `mirror` and `inbox`, by its name in `Tables`. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
   (['mirror', 'inbox'] as const)
     .flatMap(family => relationsOf('sqlite', family))
     .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
 );
 
-export function mayBeNull(table: string, column: string): boolean {
-  const [kind, , more = ''] = TABLES[table]?.[column] ?? ['id', ''];
-  return kind !== 'id' && kind !== 'counted' && !/^(?:NOT NULL|PRIMARY KEY)/.test(more);
+export function isNullable(table: string, column: string): boolean {
+  const [kind, , constraint = ''] = TABLES[table]?.[column] ?? ['id', ''];
+  return kind !== 'id' && kind !== 'counted' && !/^(?:NOT NULL|PRIMARY KEY)/.test(constraint);
 }
 
 export function hasColumn(table: string, column: string): boolean {
   return Object.hasOwn(TABLES[table] ?? {}, column);
 }
 
-/** A cell of any of them. */
+/** A value of a cell, as a database returns it. */
 export type Value = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;

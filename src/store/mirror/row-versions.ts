@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../resources/entry.js';
 import { historyView, TABLES, versionedTable } from '../contract/tables.js';
 import type { Kinds, Rows, Table, Value } from '../dialect.js';
-import { copyToPast } from '../copy-to-past.js';
+import { insertIntoPast } from '../copy-to-past.js';
 import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
@@ -73,7 +73,7 @@ function createVersionStatements(entry: ResourceEntry) {
   const COPY_TO_PAST = prepared(
     ({ fn }, { ends, syncId }: Params<{ readonly ends: Table; readonly syncId: number }>) => {
       const { version, at, change_number, is_removed } = endList.columns;
-      return copyToPast(
+      return insertIntoPast(
         fn,
         entry,
         {

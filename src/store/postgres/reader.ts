@@ -1,8 +1,8 @@
 import { PostgresQueryCompiler, type PrimitiveValueListNode } from 'kysely';
 import { toReadableText } from '../../resources/sql-values.js';
 import { POSTGRES_FUNCTIONS } from '../sql/functions.js';
-import { AT_ONCE, compileQuery, type Query, type Reader, formatQuery } from '../contract/reader.js';
-import { instantFor } from '../dialect.js';
+import { STREAM_CHUNK_ROWS, compileQuery, type Query, type Reader, formatQuery } from '../contract/reader.js';
+import { toPostgresInstant } from '../dialect.js';
 import type { Postgres, Transaction } from './open-postgres.js';
 
 /** The modes of each transaction. They are part of BEGIN, because a pooler may forget settings between transactions. */
@@ -31,7 +31,7 @@ export function createReader({ begin }: Postgres): Reader {
       }
     },
     inSnapshot,
-    shown: statement => formatQuery(statement),
+    formatQuery: statement => formatQuery(statement),
     asText: POSTGRES_FUNCTIONS.asText,
   };
 }
@@ -49,13 +49,13 @@ function createTransactionReader({ query: run }: Transaction): Reader {
       const { sql, parameters } = compile(query);
       await run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, parameters);
       for (let isLast = false; !isLast; ) {
-        const rows = await run<Row & object>(`FETCH ${AT_ONCE} FROM ${cursor}`);
-        isLast = rows.length < AT_ONCE;
+        const rows = await run<Row & object>(`FETCH ${STREAM_CHUNK_ROWS} FROM ${cursor}`);
+        isLast = rows.length < STREAM_CHUNK_ROWS;
         yield* rows;
       }
     },
     inSnapshot: work => work(reader),
-    shown: statement => formatQuery(statement),
+    formatQuery: statement => formatQuery(statement),
     asText: POSTGRES_FUNCTIONS.asText,
   };
   return reader;
@@ -105,5 +105,5 @@ const BEFORE_YEAR_1 = /^(0000|-\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Converts a search text to its stored form. */
 function toStoredText(value: string): string | null {
-  return BEFORE_YEAR_1.test(value) ? instantFor(value) : toReadableText(value);
+  return BEFORE_YEAR_1.test(value) ? toPostgresInstant(value) : toReadableText(value);
 }

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { type StatementRows, SqlQueryError, createAbortError, type SqlQuery } from '../contract/sql-query.js';
 import {
   assertReadOnlySql,
-  sizeOf,
+  measureRow,
   TooLargeError,
   toRow,
   makeNamesUnique,
@@ -200,7 +200,7 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
     try {
       const { fields, rows } = await client.query<Value[]>(query);
       isIdle = true;
-      for (const row of rows) sizeOf(row);
+      for (const row of rows) measureRow(row);
       return { columns: makeNamesUnique(fields.map(({ name }) => name)), rows, bytes };
     } catch (error) {
       throw stopReason ?? toQueryError(error, timeLimitMs);

@@ -27,7 +27,7 @@ export function createReader(db: Sqlite): Reader {
     stream: async function* stream<Row>(query: Query<Row>) {
       for (const row of prepare(query).iterate()) yield toSafeNumbers(row);
     },
-    shown: query => formatQuery(query, 'without schemas'),
+    formatQuery: query => formatQuery(query, 'without schemas'),
     asText: SQLITE_FUNCTIONS.asText,
   };
   const inside: Reader = { ...reader, inSnapshot: async work => await work(inside) };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createReader } from '../../../src/store/postgres/reader.js';
-import { AT_ONCE } from '../../../src/store/contract/reader.js';
+import { STREAM_CHUNK_ROWS } from '../../../src/store/contract/reader.js';
 import { takeEmptyDatabase, openDatabase, openWithRole } from '../../support/postgres.js';
 
 const ROWS = 1050;
@@ -43,7 +43,7 @@ test('rows are streamed in groups and show one moment, however many there are', 
     rows += id.length > 0 ? 1 : 0;
   }
   expect(rows).toBe(ROWS);
-  expect(Math.max(...brought)).toBe(AT_ONCE);
+  expect(Math.max(...brought)).toBe(STREAM_CHUNK_ROWS);
 });
 
 test('the read role can read every table and view, and nothing else', async () => {

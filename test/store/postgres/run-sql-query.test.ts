@@ -163,7 +163,7 @@ test('T88 a query that turns its limits off is ended on the server when its call
 
 test('T88 a query whose caller left before its start is not run, on either engine', async () => {
   const { asking } = await scene();
-  const gone = { code: 'ended', message: 'The question was left before its answer was whole.' };
+  const gone = { code: 'ended', message: 'The query was cancelled before it had finished.' };
   await expect(asking('select 1', LONG, AbortSignal.abort())).rejects.toMatchObject(gone);
   await expect(onSqlite('select 1', AbortSignal.abort())).rejects.toMatchObject(gone);
   const goes = new AbortController();
@@ -242,7 +242,7 @@ test('rows are streamed, and leaving an endless stream ends its query', async ()
 });
 
 test.each([
-  ['a query for a row', "select repeat('x', 5000000) as x", 'a row of it holds 5 MB, the most is 4 MB'],
+  ['a query for a row', "select repeat('x', 5000000) as x", 'a row has 5 MB, the limit is 4 MB'],
   ['a query for a value', "select repeat('x', 150000000) as x", 'rows of it hold more than 32 MB'],
   [
     'a query for many rows',

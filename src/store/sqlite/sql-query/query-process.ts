@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { SqlQueryError, type SqlQueryErrorCode } from '../../contract/sql-query.js';
-import { sizeOf, TooLargeError } from '../../contract/check-sql-query.js';
+import { measureRow, TooLargeError } from '../../contract/check-sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import { type Files, openBoth } from '../open-read-only.js';
 import { prepareSqlQuery } from './prepare-sql-query.js';
@@ -68,7 +68,7 @@ async function answer(request: QueryRequest): Promise<void> {
   let rows: Value[][] = [];
   let bytes = 0;
   for (const row of reading.iterate()) {
-    bytes += sizeOf(row);
+    bytes += measureRow(row);
     rows.push(row);
     if (rows.length === ROWS_PER_MESSAGE || bytes >= MESSAGE_BYTES) {
       await sendRows(rows, false);
