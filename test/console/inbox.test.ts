@@ -7,10 +7,10 @@ import type { Tables } from '../support/tables.js';
 const AT = '2026-05-04T12:00:00.';
 
 /** Inserts delivery 7 and its job 5. */
-async function insertDelivery(tables: Tables, outcome = 'read'): Promise<void> {
+async function insertDelivery(tables: Tables): Promise<void> {
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, outcome,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
-    'k', 'delivery', '{}', 'done', '${outcome}', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
+    'k', 'delivery', '{}', 'done', 'read', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
   await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
 }
@@ -80,44 +80,6 @@ test('ages on a page are in parts that update live', async () => {
     expect(await page(path), path).toMatch(new RegExp(`id="${part}"[^>]* data-live>`));
 });
 
-test('a failed or interrupted read is never described as "nothing new"', async () => {
-  const { tables, page, scene } = await openConsoleStage();
-  await insertDelivery(tables, 'refused');
-  await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
-  const end = async () => {
-    const answer: { rows: { end: string }[] } = JSON.parse(await page('/deliveries.json'));
-    return answer.rows[0]?.end;
-  };
-  await scene.read('retirements', []);
-  expect(await end()).toBe('read in 0.9 s: nothing new');
-  await tables.change("UPDATE syncs SET state = 'failed' WHERE resource = 'retirements'");
-  expect(await end()).toBe('refused in 0.9 s');
-  await tables.change("UPDATE syncs SET rows_added = 2 WHERE resource = 'retirements'");
-  expect(await end()).toBe('refused in 0.9 s: 2 added in retirements');
-});
-
-test('the delivery list shows the organization and the result of each, also of the job that it was merged into', async () => {
-  const { tables, page } = await openConsoleStage();
-  await tables.change(`INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
-    VALUES ('organization-1', 'Harbour Ferries', '{}', 1000, '${AT}000Z', 1)`);
-  const job = (
-    id: number,
-    state: string,
-    merged: string,
-  ) => `INSERT INTO inbox.jobs (id, kind, organization_id,
-    installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)
-    VALUES (${id}, 'installation', 'organization-1', 'installation-1', 'data', 'k${id}', 'delivery', '{}', '${state}', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', ${merged}, 0)`;
-  await tables.change(job(5, 'failed', 'NULL'));
-  await tables.change(job(6, 'done', '5'));
-  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
-    VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 6)`);
-  const shown = await page('/deliveries');
-  expect(getPageText(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
-  expect(shown).toContain('<a href="/jobs/6">');
-  const { rows } = JSON.parse(await page('/deliveries.json'));
-  expect(rows[0]).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
-});
-
 test('rejected webhooks have a list by reason, linked from Now', async () => {
   const { tables, page } = await openConsoleStage();
   await tables.change(
@@ -125,21 +87,6 @@ test('rejected webhooks have a list by reason, linked from Now', async () => {
   );
   expect(await page('/')).toContain('<a href="/rejected-webhooks">3 rejected</a>');
   expect(getPageText(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
-});
-
-test('a signed webhook that was rejected unread may come from the registry', async () => {
-  const { tables, page } = await openConsoleStage();
-  const rejected = (reason: string, status: number, prefix: string) =>
-    tables.change(
-      `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', '${reason}', ${status}, '${prefix}', 1, '${AT}000Z')`,
-    );
-  await rejected('wrong_content_type', 415, 'registry');
-  await rejected('no_signed_text', 400, 'registry');
-  const signed = getPageText(await page('/rejected-webhooks'));
-  expect(signed).toMatch(/wrong_content_type.*changes the content type: it must be application\/json/s);
-  expect(signed).toMatch(/no_signed_text.*Check that no proxy changes the body/s);
-  await rejected('wrong_content_type', 415, '');
-  expect(getPageText(await page('/rejected-webhooks'))).toContain('The registry signs every delivery');
 });
 
 test('every id on a page is a link, and Help links to every list', async () => {

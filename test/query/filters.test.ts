@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseListRequest, getFilterText } from '../../src/query/lists/parse-request.js';
+import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { describeCaveat } from '../../src/query/answer/caveat.js';
 import { findUnmatchedFilters } from '../../src/query/lists/unmatched-filters.js';
 import { findIdsByStart, findReferencedProjects } from '../../src/query/lists/find.js';
@@ -44,44 +44,12 @@ test('a list is filtered by an organization, a value, a project and a part of a 
   expect(await idsOf(filled, RETIREMENTS, { id: 'r-2…' })).toEqual(['r-2-0', 'r-2-1']);
 });
 
-test('a filter that cannot be applied is refused with the reason', async () => {
-  const filled = await openFilledMirror({ organizations: 1 });
-  expect(await idsOf(filled, WAREHOUSE, { organization_id: 'nobody' })).toBe(
-    'There is no organization "nobody" in the mirror.',
-  );
-  expect(await idsOf(filled, WAREHOUSE, { type: 'exPots' })).toMatch(/exPost/);
-  expect(await idsOf(filled, RETIREMENTS, { id: 'x'.repeat(10_001) })).toMatch(
-    /^Expected at most 10000 characters, got "x{20}…"\.$/,
-  );
-  expect(await idsOf(filled, WAREHOUSE, { vintage: 'old' })).toMatch(/2021|a year/);
-});
-
-test('a word that only past rows have is no misspelling', async () => {
-  const filled = await openFilledMirror({ organizations: 1 });
-  filled.clock.at += 1;
-  await filled.read('warehouse', [credit('c-1-0', { type: 'exOther' })]);
-  filled.clock.at += 1;
-  await filled.read('warehouse', [credit('c-1-0')]);
-  expect(await idsOf(filled, WAREHOUSE, { type: 'exOther' })).toEqual([]);
-});
-
 test('only filters that accept any value explain an empty list', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await filled.read('retirements', [], { findGone: async ids => ids });
   const request = await askFor(filled, RETIREMENTS, { organization_id: 'organization-1', year: '1999' });
   if ('fault' in request) throw new Error(request.fault);
   expect(await findUnmatchedFilters(filled.reader, request)).toEqual([]);
-});
-
-test('a filter value is normalized, and filters that a list does not have are ignored', async () => {
-  const filled = await openFilledMirror({ organizations: 1 });
-  const request = await askFor(filled, WAREHOUSE, { type: 'ex post', nothing: 'x', vintage: '' });
-  if ('fault' in request) throw new Error(request.fault);
-  expect([getFilterText(request, 'type'), getFilterText(request, 'vintage'), request.where.length]).toEqual([
-    'exPost',
-    null,
-    1,
-  ]);
 });
 
 test('an empty list is explained by the filter that matches no row, with the nearest value', async () => {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { readActivity, readStateFingerprint } from '../../src/query/inbox/activity.js';
-import { addEnds } from '../../src/query/inbox/outcomes.js';
+import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
 import { getRejectionAdvice, readRejections } from '../../src/query/inbox/rejected-webhooks.js';
 import { describeRejection, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row, Value } from '../../src/store/contract/tables.js';
 import { NOON } from '../support/inbox.js';
 import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
@@ -222,6 +223,70 @@ test('a partial read states when its unread lists are retried', async () => {
   expect(await readEnd({ installation_id: 'installation-2' })).toBe('read in part: retirements failed');
   await filled.tables.change('UPDATE inbox.jobs SET started_at = ? WHERE id = 2', minutesAgo(4));
   expect(await readEnd()).toBe('read in part: retirements failed, tried again 11:56');
+});
+
+test('a read that is not complete is never described as "nothing new"', async () => {
+  const filled = await openMirror();
+  const { reader, db, read, clock } = filled;
+  const started = clock.at;
+  await read('retirements', [retirement('r-1-0')], { claim: 7 });
+  await read('inventory_requests', [], { claim: 7 });
+  const row: Row = {
+    state: 'done',
+    outcome: 'refused',
+    organization_id: 'organization-1',
+    claim: 7,
+    started_at: instant(started),
+    finished_at: instant(started + 900),
+  };
+  const readEnd = async (overrides: Row = {}) =>
+    (await addEnds(reader, [{ ...row, ...overrides }]))[0]?.['end'];
+  expect(await readEnd()).toBe('read in 0.9 s: nothing new');
+  expect(await readEnd({ organization_id: 'organization-2' })).toBe('refused in 0.9 s');
+  expect(await readEnd({ organization_id: null })).toBe('refused in 0.9 s');
+  expect(await readEnd({ claim: 8 })).toBe('refused in 0.9 s');
+  await db.change("UPDATE syncs SET state = 'failed' WHERE resource = 'retirements'");
+  expect(await readEnd()).toBe('refused in 0.9 s');
+  await db.change("UPDATE syncs SET rows_added = 2 WHERE resource = 'retirements'");
+  await db.change(
+    "UPDATE syncs SET rows_changed = 3, rows_removed = 1 WHERE resource = 'inventory_requests'",
+  );
+  const changes = '2 added in retirements, 3 changed and 1 removed in inventory requests';
+  expect(await readEnd()).toBe(`refused in 0.9 s: ${changes}`);
+  expect(await readEnd({ outcome: 'read in part: retirements failed' })).toBe(
+    'read in part: retirements failed; 2 added in retirements; 3 changed and 1 removed in inventory requests',
+  );
+  await db.change("UPDATE syncs SET state = 'complete'");
+  expect(await readEnd()).toBe(`read in 0.9 s: ${changes}`);
+});
+
+test('a delivery has the job that reads after it, or the job that this one was merged into', async () => {
+  const filled = await openMirror();
+  const target = { state: 'failed', last_error: 'answered 403', claim: 9, organization_id: 'organization-1' };
+  const times = { started_at: minutesAgo(5), finished_at: minutesAgo(4) };
+  await addJob(filled, 5, { ...target, ...times });
+  await addJob(filled, 6, { state: 'done', outcome: 'merged', merged_into: 5, finished_at: minutesAgo(8) });
+  const outcomes = { outcome: 'answered 403', claim: 9, organization_id: 'organization-1', ...times };
+  const deliveries = await addJobs(filled.reader, [{ job_id: 6 }, { job_id: 5 }, { job_id: 7 }]);
+  expect(deliveries).toEqual([
+    { job_id: 6, job_state: 'failed', merged_into: 5, ...outcomes },
+    { job_id: 5, job_state: 'failed', merged_into: null, ...outcomes },
+    {
+      job_id: 7,
+      job_state: null,
+      outcome: null,
+      merged_into: null,
+      organization_id: null,
+      claim: null,
+      started_at: null,
+      finished_at: null,
+    },
+  ]);
+  expect((await addEnds(filled.reader, deliveries)).map(({ end }) => end)).toEqual([
+    'answered 403',
+    'answered 403',
+    null,
+  ]);
 });
 
 test('the result of a job is its outcome, its error, or that the installation is unknown', async () => {

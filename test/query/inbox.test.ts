@@ -152,6 +152,8 @@ test('each rejection reason has its own advice', () => {
   expect(advice('no_signature', 'icr')).toContain('Check REGISTRY_HEADER_PREFIX');
   expect(advice('no_signature', '')).toContain('somebody else sent these');
   expect(advice('wrong_content_type', 'registry')).toContain('content type');
+  expect(advice('wrong_content_type', '')).toContain('somebody else sent these');
+  expect(advice('no_signed_text', 'registry')).toContain('Check that no proxy changes the body');
   expect(advice('not_stored', '')).toContain("receiver's log");
 });
 
