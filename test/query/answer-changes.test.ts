@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { collectRows } from '../../src/query/answer/rows.js';
 import { answerChanges, answerNewestChanges } from '../../src/query/history/answer-changes.js';
 import { ALL_CHANGES, readLastNumber } from '../../src/query/history/changes.js';
-import { openFilledMirror } from '../support/mirror/open.js';
+import { parseChange } from '../../src/text/describe-change.js';
+import { NOON } from '../support/inbox.js';
+import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 test('all changes are answered in the order of their numbers, or those after a number', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
@@ -14,6 +17,61 @@ test('all changes are answered in the order of their numbers, or those after a n
   expect(all).toEqual(all.toSorted((a, b) => a - b));
   expect(await numbers(last - 2)).toEqual([last - 1, last]);
   expect(await numbers(last)).toEqual([]);
+});
+
+test('a change has the row before and after it, and the names of the changed columns', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 0 });
+  await read('warehouse', [credit('c-1', { amount: amount('184.25') })]);
+  clock.at += 1;
+  await read('warehouse', [credit('c-1', { amount: amount('182.25') })]);
+  const request = { ...ALL_CHANGES, resource: 'warehouse' };
+  const [added, changed] = (await collectRows((await answerChanges(reader, request, null)).rows)).map(
+    parseChange,
+  );
+  expect(added).toMatchObject({ change: 'added', before: null, changed_columns: null });
+  expect(changed).toMatchObject({
+    resource: 'warehouse',
+    organization_id: 'organization-1',
+    row_id: 'c-1',
+    change: 'changed',
+    observed_at: new Date(clock.at).toISOString(),
+    before: { amount_exact: '184.25', amount_micro: 184_250_000 },
+    after: { amount_exact: '182.25', amount_micro: 182_250_000 },
+    changed_columns: ['amount_micro', 'amount_exact'],
+    trigger: 'delivery',
+  });
+});
+
+test('changes of a period are found although the clock was set back meanwhile, also after a number', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 0, at: NOON });
+  clock.at = NOON + 30 * MINUTE;
+  await read('warehouse', [credit('c-1')]);
+  clock.at = NOON + 10 * MINUTE;
+  await read('retirements', [retirement('r-1')]);
+  clock.at = NOON + 40 * MINUTE;
+  await read('inventory', [credit('c-2')]);
+  const find = async (since: number | null, until: number | null, after: number | null = null) => {
+    const toInstant = (minutes: number | null) =>
+      minutes === null ? null : new Date(NOON + minutes * MINUTE).toISOString();
+    const request = { ...ALL_CHANGES, since: toInstant(since), until: toInstant(until) };
+    const changes = await collectRows((await answerChanges(reader, request, after)).rows);
+    const newest = await answerNewestChanges(reader, request, { before: null, limit: 10 });
+    if (after === null)
+      expect((await collectRows(newest.rows)).map(({ number }) => number).toReversed()).toEqual(
+        changes.map(({ number }) => number),
+      );
+    return changes.map(({ resource }) => resource);
+  };
+  expect(await find(null, null)).toEqual(['installation', 'warehouse', 'retirements', 'inventory']);
+  expect(await find(20, null)).toEqual(['warehouse', 'inventory']);
+  expect(await find(30, 40)).toEqual(['warehouse', 'inventory']);
+  expect(await find(5, 20)).toEqual(['retirements']);
+  expect(await find(null, 10)).toEqual(['installation', 'retirements']);
+  expect(await find(10, 39)).toEqual(['warehouse', 'retirements']);
+  expect(await find(41, null)).toEqual([]);
+  const [, warehouse] = await collectRows((await answerChanges(reader, ALL_CHANGES, null)).rows);
+  expect(await find(5, null, warehouse?.number ?? 0)).toEqual(['retirements', 'inventory']);
+  expect(await find(5, 20, 0)).toEqual(['retirements']);
 });
 
 test('the newest changes are answered with their number and the start of the next ones', async () => {

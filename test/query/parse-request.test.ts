@@ -226,7 +226,7 @@ test('a project is found by its id, the start of its id from eight characters on
     const request = await parse(filled, 'warehouse', { project });
     if ('fault' in request) throw new Error(request.fault);
     const rows = await readAll(filled.reader, list, request.where, null);
-    return rows.map(row => row['credit_id']).toSorted();
+    return rows.map(row => String(row['credit_id'])).toSorted();
   };
   const table = {
     'project-2': ['c-2', 'c-3'],
