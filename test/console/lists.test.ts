@@ -86,24 +86,6 @@ describe('a list', () => {
     },
   );
 
-  test.each([retirements(120), retirements(120).map(each => ({ ...each, createdAt: null }))])(
-    'shows each row once when an index provides the order, with dates and without',
-    async (...some) => {
-      const { scene, page } = await openConsoleStage();
-      await scene.read('retirements', some);
-      for (const whose of ['', '?organization_id=organization-1']) {
-        const seen: string[] = [];
-        for (let address: string | null = `/retirements${whose}`; address !== null; ) {
-          const shown: string = await page(address);
-          seen.push(...parseRetirementIds(shown));
-          address = findNextPageHref(shown);
-        }
-        expect(seen).toHaveLength(120);
-        expect(new Set(seen).size).toBe(120);
-      }
-    },
-  );
-
   test('shows the number of rows and the filters', async () => {
     const { scene, page } = await openConsoleStage();
     await scene.read('retirements', [
@@ -177,22 +159,6 @@ describe('a list', () => {
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
     expect(own).toContain('href="/jobs?organization_id=organization-1&amp;state=waiting">Next reads');
-  });
-
-  test('of projects can be filtered by an organization whose credits name them', async () => {
-    const { scene, page, tables } = await openConsoleStage({ now: Date.now });
-    const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
-    await scene.read('warehouse', [of('p-1'), of('p-2')]);
-    await scene.read('warehouse', [of('p-2'), of('p-3')], { organizationId: 'organization-2' });
-    await tables.change(
-      `INSERT INTO projects (id, full_name, document, version, valid_from, sync_id)
-       VALUES ('p-1', 'One', '{}', 101, '2026-05-04T12:00:00.000Z', 1), ('p-2', 'Two', '{}', 102, '2026-05-04T12:00:00.000Z', 1),
-         ('p-3', 'Three', '{}', 103, '2026-05-04T12:00:00.000Z', 1)`,
-    );
-    const named: { id: string }[] = JSON.parse(
-      await page('/projects.json?organization_id=organization-1'),
-    ).rows;
-    expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
   test('groups thousands on the page and keeps the exact digits in files', async () => {

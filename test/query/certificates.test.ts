@@ -1,35 +1,19 @@
 import { expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { isNamed, readCoverage, readExport, readStoredFiles } from '../../src/query/certificates.js';
-import { openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
+import {
+  EXPORT_COLUMNS,
+  isNamed,
+  readCoverage,
+  readExport,
+  readStoredFiles,
+} from '../../src/query/certificates.js';
+import { writeCertificate } from '../support/certificates.js';
+import { openFilledMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
-
-async function store(
-  { port, pdfs, clock }: Awaited<ReturnType<typeof openFilledMirror>>,
-  id: string,
-  text: string,
-) {
-  const files = pdfs(1_000);
-  await files.prepare();
-  const certificates = createCertificateStore(port, files, () => clock.at);
-  await certificates.makeNewDue();
-  const walk = await certificates.beginSession({
-    organizationId: 'organization-1',
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'schedule',
-  });
-  const bytes = async function* () {
-    yield Buffer.from(`%PDF-1.7 ${text}\n%%EOF\n`);
-  };
-  await walk.store(id, bytes(), clock.at);
-  await walk.finish(TRAFFIC);
-}
 
 test('a stored certificate is exported with the retirement that it proves', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   const { reader } = mirror;
-  await store(mirror, 'r-1-0', 'the first');
+  await writeCertificate(mirror, 'r-1-0');
   const [file] = await readStoredFiles(reader);
   expect(await readExport(reader, { organizationId: null, at: null })).toMatchObject([
     {
@@ -45,6 +29,10 @@ test('a stored certificate is exported with the retirement that it proves', asyn
       sha256: file?.sha256,
     },
   ]);
+  expect(Object.keys((await readExport(reader, { organizationId: null, at: null }))[0] ?? {})).toEqual(
+    expect.arrayContaining([...EXPORT_COLUMNS]),
+  );
+  expect(EXPORT_COLUMNS).toHaveLength(14);
   expect(await readExport(reader, { organizationId: 'organization-2', at: null })).toEqual([]);
   expect(await readExport(reader, { organizationId: null, at: '2020-01-01T00:00:00.000Z' })).toEqual([]);
 });
@@ -52,7 +40,7 @@ test('a stored certificate is exported with the retirement that it proves', asyn
 test('an export as of an instant has the retirement of that instant', async () => {
   const mirror = await openFilledMirror({ organizations: 1 });
   const { reader, clock, read } = mirror;
-  await store(mirror, 'r-1-0', 'the first');
+  await writeCertificate(mirror, 'r-1-0');
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
   await read('retirements', [retirement('r-1-0', { beneficiary: 'Northern Rail' })]);
@@ -63,10 +51,10 @@ test('an export as of an instant has the retirement of that instant', async () =
 
 test('a certificate file is found by the row that names it', async () => {
   const mirror = await openFilledMirror({ organizations: 1 });
-  await store(mirror, 'r-1-0', 'the first');
+  await writeCertificate(mirror, 'r-1-0');
   const files = await readStoredFiles(mirror.reader);
   expect(files).toEqual([
-    { file: expect.stringMatching(/^r-1-0-[0-9a-f]+\.pdf$/), sha256: expect.any(String), size: 25 },
+    { file: expect.stringMatching(/^r-1-0-[0-9a-f]+\.pdf$/), sha256: expect.any(String), size: 40 },
   ]);
   expect(await isNamed(mirror.reader, files[0]?.file ?? '')).toBe(true);
   expect(await isNamed(mirror.reader, 'nothing.pdf')).toBe(false);

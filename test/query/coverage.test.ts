@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   countKnown,
   countSummed,
+  getOrganizationName,
   readKnown,
   readListCoverage,
   readListNotes,
@@ -34,6 +35,14 @@ test('an organization is known if it has an installation or sent a webhook', asy
   expect(await readKnown(reader, 'organization-1')).toMatchObject([{ name: 'Organization 1' }]);
   expect(await readKnown(reader, 'nobody')).toEqual([]);
   expect(await countKnown(reader)).toBe(2);
+});
+
+test.each([
+  [{ name: 'Acme', organization_id: 'o-1', installation_id: 'i-1' }, 'Acme'],
+  [{ name: null, organization_id: 'o-1', installation_id: 'i-1' }, 'o-1'],
+  [{ name: null, organization_id: null, installation_id: 'i-1' }, 'i-1'],
+])('an organization is called by its name, or by the best id that is known of it: %j', (known, name) => {
+  expect(getOrganizationName(known)).toBe(name);
 });
 
 test('an uninstalled organization is no longer known', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeCaveat } from '../../src/query/answer/caveat.js';
+import { readStoredFiles } from '../../src/query/certificates.js';
 import { describeGap, type Gap, type GapReason } from '../../src/query/answer/gap.js';
 import {
   type CoverageAt,
@@ -17,11 +18,17 @@ import {
   readLastNumber,
   readNewest,
 } from '../../src/query/history/changes.js';
-import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
+import {
+  explainRow,
+  groupVersions,
+  type InspectedFile,
+  selectRowColumns,
+} from '../../src/query/history/explanation.js';
 import { countFindings, FINDINGS, readFindings } from '../../src/query/history/findings.js';
 import { readVersionsById } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
-import { openFilledMirror } from '../support/mirror/open.js';
+import { writeCertificate } from '../support/certificates.js';
+import { MINUTE, openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
@@ -121,6 +128,38 @@ test('a list is known from the end of its first complete read', async () => {
   );
 });
 
+test('scheduled reads that found a list unchanged confirm it from the first to the last of them', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { reader, clock, read } = filled;
+  const start = clock.at;
+  const after = (minutes: number) => instant(start + minutes * MINUTE);
+  const readAt = async (minutes: number, ...items: ReturnType<typeof retirement>[]) => {
+    clock.at = start + minutes * MINUTE;
+    await read('retirements', items, { trigger: 'schedule' });
+  };
+  const knownAt = async (minutes: number) => {
+    const request = { organizationId: 'organization-1', resource: 'retirements', at: after(minutes) };
+    const { lastReadAt, unchangedReads } = await readOwnCoverageAt(reader, request);
+    return { lastReadAt, unchangedReads };
+  };
+  for (const minutes of [10, 20, 30]) await readAt(minutes, retirement('r-1-0'));
+  const first = { from: after(10), to: after(30), reads: 3 };
+  expect(await knownAt(0)).toEqual({ lastReadAt: after(0), unchangedReads: null });
+  expect(await knownAt(9)).toEqual({ lastReadAt: after(0), unchangedReads: null });
+  expect(await knownAt(10)).toEqual({ lastReadAt: after(10), unchangedReads: first });
+  expect(await knownAt(29)).toEqual({ lastReadAt: after(10), unchangedReads: first });
+  expect(await knownAt(30)).toEqual({ lastReadAt: after(30), unchangedReads: null });
+  await readAt(40, retirement('r-1-0'), retirement('r-2'));
+  for (const minutes of [50, 60]) await readAt(minutes, retirement('r-1-0'), retirement('r-2'));
+  expect(await knownAt(29)).toEqual({ lastReadAt: after(10), unchangedReads: first });
+  expect(await knownAt(35)).toEqual({ lastReadAt: after(30), unchangedReads: null });
+  expect(await knownAt(45)).toEqual({ lastReadAt: after(40), unchangedReads: null });
+  expect(await knownAt(55)).toEqual({
+    lastReadAt: after(50),
+    unchangedReads: { from: after(50), to: after(60), reads: 2 },
+  });
+});
+
 test('retirements that the registry dates before the first read are counted in the gap', async () => {
   const { reader, clock } = await openFilledMirror({ organizations: 1 });
   const request = { organizationId: 'organization-1', resource: 'retirements' };
@@ -212,12 +251,17 @@ test('rows are counted as of an instant', async () => {
   ]);
 });
 
-const explain = async ({ reader }: Filled, id: string, at: string, contradicted: readonly string[] = []) => {
+const explain = async (
+  { reader }: Filled,
+  id: string,
+  at: string,
+  overrides: Partial<Parameters<typeof explainRow>[0]> = {},
+) => {
   const [versions = []] = groupVersions(
     LISTS.retirements,
     await readVersionsById(reader, LISTS.retirements, id),
   );
-  const ground = { reader, inspect: async () => null, contradicted: () => contradicted, at };
+  const ground = { reader, inspect: async () => null, contradicted: () => [], at, ...overrides };
   return await explainRow(ground, LISTS.retirements, versions);
 };
 
@@ -260,7 +304,9 @@ test('an explanation names the sync that showed a row and the sync that closed i
 
 test('a row that differs from its document was edited by hand, and no read confirms it', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
-  const edited = await explain(filled, 'r-1-0', instant(filled.clock.at), ['beneficiary']);
+  const edited = await explain(filled, 'r-1-0', instant(filled.clock.at), {
+    contradicted: () => ['beneficiary'],
+  });
   expect(edited).toMatchObject({ contradicted: ['beneficiary'], last_seen_at: null, unchanged_reads: null });
   expect(edited.reasons.slice(1)).toEqual([
     { code: 'edited_by_hand', columns: ['beneficiary'] },
@@ -287,6 +333,61 @@ test('a removed row is explained by its last version', async () => {
   expect(told.reasons[0]).toEqual({ code: 'no_longer_listed', at: instant(clock.at) });
   const before = await explain(filled, 'r-1-0', '2020-01-01T00:00:00.000Z');
   expect(before.reasons[0]).toEqual({ code: 'not_observed_yet', at: '2020-01-01T00:00:00.000Z' });
+});
+
+test('a row is described without the columns that are fields of their own', () => {
+  const version = { version: 1, document: '{}', valid_to: null, sync_id: 1, closed_by: 2, closed_version: 3 };
+  expect(selectRowColumns({ ...version, id: 'r-1', valid_from: 'then' })).toEqual({
+    id: 'r-1',
+    valid_from: 'then',
+  });
+});
+
+test('a certificate is explained by the file that was stored, and by whether it is still the same', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, reader } = filled;
+  const before = instant(clock.at);
+  clock.at += 1_000;
+  await writeCertificate(filled, 'r-1-0');
+  const [{ file, sha256 } = { file: '', sha256: '' }] = await readStoredFiles(reader);
+  const inspect = async (found: InspectedFile | null, at: string) =>
+    (await explain(filled, 'r-1-0', at, { inspect: async () => found })).certificate;
+  const now = instant(clock.at);
+  expect(await inspect({ sha256 }, now)).toEqual({ file, sha256, state: 'as it was stored' });
+  expect(await inspect({ sha256: 'another' }, now)).toEqual({ file, sha256, state: 'changed' });
+  expect(await inspect(null, now)).toEqual({ file, sha256, state: 'missing' });
+  expect(await inspect({ sha256 }, before)).toBeNull();
+});
+
+test('a read that failed, and the delivery that requested a sync, are part of an explanation', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, mirror, tables } = filled;
+  clock.at += 1_000;
+  const startedAt = clock.at;
+  const request = { organizationId: 'organization-1', resource: 'retirements', claim: 2, startedAt } as const;
+  const begun = await mirror.beginRead({ ...request, trigger: 'schedule' });
+  await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
+  const received = '2026-05-04T12:00:00.000Z';
+  await tables.change(
+    `INSERT INTO inbox.deliveries (id, received_at, event, signed_text_sha256, stored_text_id, verdict, secret_index)
+     VALUES (7, '${received}', 'installed', 'digest', 1, 'accepted', 0)`,
+  );
+  await tables.change(
+    "UPDATE syncs SET newest_delivery_id = 7 WHERE resource = 'retirements' AND state = 'complete'",
+  );
+  const explanation = await explain(filled, 'r-1-0', instant(clock.at));
+  expect(explanation.shown_by).toMatchObject({
+    trigger: 'delivery',
+    state: 'complete',
+    newest_delivery_id: 7,
+    delivery: { event: 'installed', received_at: received },
+  });
+  expect(explanation.gaps.map(({ reason }) => reason)).toContainEqual({
+    code: 'read_incomplete',
+    startedAt: instant(startedAt),
+    state: 'failed',
+    error: 'no answer',
+  });
 });
 
 test('findings are the last counts of a worker, or are counted on demand', async () => {

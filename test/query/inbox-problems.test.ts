@@ -185,8 +185,10 @@ test('a refusal of the app is reported once, with its error, and not again as pa
 test('the fingerprint changes with jobs that end or start', async () => {
   const filled = await openMirror();
   const fingerprints = [await readStateFingerprint(filled.reader, NOON)];
-  await addJob(filled, 9);
-  fingerprints.push(await readStateFingerprint(filled.reader, NOON));
+  for (const id of [9, 10]) {
+    await addJob(filled, id);
+    fingerprints.push(await readStateFingerprint(filled.reader, NOON));
+  }
   const states = [
     { state: 'done', finished_at: minutesAgo(3) },
     { state: 'failed', finished_at: minutesAgo(2) },
@@ -196,7 +198,7 @@ test('the fingerprint changes with jobs that end or start', async () => {
     await addJob(filled, index + 1, state);
     fingerprints.push(await readStateFingerprint(filled.reader, NOON));
   }
-  expect(new Set(fingerprints).size).toBe(5);
+  expect(new Set(fingerprints).size).toBe(6);
 });
 
 test('a partial read states when its unread lists are retried', async () => {

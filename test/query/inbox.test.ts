@@ -4,6 +4,7 @@ import { readActivity, readProcesses, readStateFingerprint } from '../../src/que
 import {
   findMostDuplicated,
   countStoredRecords,
+  decodeSignedText,
   readSignedText,
   readSignedTexts,
   readSyncsOfJob,
@@ -90,6 +91,20 @@ test('an unread delivery waits since its arrival, even if the schedule had enque
   const { id } = await deliver(filled);
   const { delayed } = await readActivity(reader, Date.parse(came) + 2 * MINUTE);
   expect(delayed).toMatchObject([{ since: came, deliveryId: id }]);
+});
+
+test('an unread delivery that is only recorded in the mirror waits since its recorded arrival', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, reader } = filled;
+  const came = instant(clock.at);
+  await deliver(filled);
+  await filled.writeFreshnessFacts(clock.at + 20_000);
+  for (const table of ['deliveries', 'jobs']) await filled.tables.change(`DELETE FROM inbox.${table}`);
+  const { delayed, oldestUnreadAt } = await readActivity(reader, Date.parse(came) + MINUTE + 1);
+  expect(oldestUnreadAt).toBe(came);
+  expect(delayed).toEqual([
+    { code: 'delivery_unread', since: came, deliveryId: null, jobId: null, error: null },
+  ]);
 });
 
 test('the fingerprint changes with a delivery but not with a heartbeat', async () => {
@@ -206,6 +221,15 @@ test('a delivery is shown with the job that answers it and a description of its 
     { resource: 'warehouse', rows_added: 1 },
   ]);
   expect(await readSyncsOfJob(reader, 'organization-1', 999)).toEqual([]);
+});
+
+test.each([
+  ['e30=', '{}'],
+  ['/w==', '/w=='],
+  ['', ''],
+  ['w6Q=', 'ä'],
+])('a signed text is decoded if its bytes are text: %j', (signedData, text) => {
+  expect(decodeSignedText(signedData)).toBe(text);
 });
 
 test('a signed text is returned as it was sent, with a count of its duplicates', async () => {

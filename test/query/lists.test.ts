@@ -115,6 +115,19 @@ test('a row and its history are found by its id alone in every known organizatio
   ]);
 });
 
+test('an id alone is searched for in every known organization, and with an organization in any', async () => {
+  const { reader, retire, know } = open();
+  know('o-1');
+  retire(1, 'o-1', 'r-1');
+  retire(2, 'o-2', 'r-1');
+  const ownersOf = async (...where: ListSelection['where']) =>
+    await columnOf('organization_id', streamRows(reader, { ...asked('retirements'), where }));
+  const isId = { column: 'id', is: 'r-1' };
+  expect(await ownersOf(isId)).toEqual(['o-1']);
+  expect(await ownersOf(isId, { column: 'organization_id', is: 'o-2' })).toEqual(['o-2']);
+  expect(await ownersOf()).toEqual(['o-2', 'o-1']);
+});
+
 test.each([
   ['has no next page if it has as many rows as a page', 2, false],
   ['has a next page if it has one row more than a page', 1, true],

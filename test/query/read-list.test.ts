@@ -3,7 +3,10 @@ import { RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
+import { collectRows, streamOf } from '../../src/query/answer/rows.js';
 import { describeTotals } from '../../src/query/answer/describe.js';
+import type { Reader } from '../../src/store/contract/reader.js';
+import type { Row } from '../../src/store/contract/tables.js';
 import { askList } from '../support/ask-list.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
@@ -76,6 +79,69 @@ test('an empty list carries a caveat for each filter that no row matches, with s
   ]);
 });
 
+test('a list of warehouses that are not all fresh states how much of it is available now', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const readAvailable = async (filters: Readonly<Record<string, string>> = {}, at: string | null = null) =>
+    (await askList(filled, WAREHOUSE, { filters, at })).available;
+  expect(await readAvailable()).toBeNull();
+  await breakReads(filled, 'organization-2');
+  expect(await readAvailable()).toEqual([{ type: 'exPost', amountMicro: 100_000_000n }]);
+  expect(await readAvailable({ organization_id: 'organization-2' })).toEqual([]);
+  expect(await readAvailable({ organization_id: 'organization-1' })).toBeNull();
+  expect(await readAvailable({ vintage: '1066' })).toBeNull();
+  expect(await readAvailable({}, new Date(filled.clock.at).toISOString())).toBeNull();
+  expect((await askList(filled, RETIREMENTS)).available).toBeNull();
+});
+
+test('rows that are read at once are of one moment, and more than 1,000 are streamed', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  let snapshots = 0;
+  const inSnapshot: Reader['inSnapshot'] = async work => {
+    snapshots += 1;
+    return await filled.reader.inSnapshot(work);
+  };
+  const counting = { reader: { ...filled.reader, inSnapshot }, clock: filled.clock };
+  for (const [range, count] of [
+    [{ kind: 'first', limit: 1_000 }, 1],
+    [{ kind: 'page', limit: 50, after: null }, 2],
+    [{ kind: 'first', limit: 1_001 }, 2],
+    [{ kind: 'all' }, 2],
+  ] as const) {
+    await askList(counting, RETIREMENTS, { range });
+    expect(snapshots, JSON.stringify(range)).toBe(count);
+  }
+});
+
+const DATES = [null, '2026-03-01T10:00:00.000Z'];
+test.each([
+  ['none has a date', (index: number) => DATES[0 * index] ?? null],
+  ['every second one has a date', (index: number) => DATES[index % 2] ?? null],
+  ['all have the same date', () => DATES[1] ?? null],
+  ['each has its own date', (index: number) => `2026-03-01T10:00:00.${100 + index}Z`],
+])('each row is on one page, in the order of the whole list, if %s', async (_title, dateOf) => {
+  const filled = await openFilledMirror({ organizations: 0 });
+  const items = Array.from({ length: 11 }, (_, index) =>
+    retirement(`r-${index}`, { createdAt: dateOf(index), vintage: index % 3 === 0 ? null : '2021' }),
+  );
+  await filled.read('retirements', items);
+  const now = new Date(filled.clock.at).toISOString();
+  for (const filters of [{}, { organization_id: 'organization-1' }, { project: 'peat' }])
+    for (const at of [null, now]) {
+      const whole = await askList(filled, RETIREMENTS, { filters, at });
+      const pages: Row[] = [];
+      let next: RowRange & { kind: 'page' } = { kind: 'page', limit: 4, after: null };
+      for (let count = 1; ; count += 1) {
+        const page = await askList(filled, RETIREMENTS, { filters, at, range: next });
+        expect(page.rows).toHaveLength(count === 3 ? 3 : 4);
+        pages.push(...page.rows);
+        if (page.next === null) break;
+        next = { ...next, after: page.next };
+      }
+      expect(pages.map(({ id }) => id)).toEqual(whole.rows.map(({ id }) => id));
+      expect(new Set(pages.map(({ id }) => id)).size).toBe(11);
+    }
+});
+
 test('organizations whose list was never read are missing in the coverage, and a caveat counts them', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await filled.tables.change(
@@ -103,6 +169,13 @@ test('a list as of an instant has its gaps, and a caveat says until when it had 
   ]);
   expect(before.caveats).toMatchObject([{ code: 'nothing_known_then', organizations: 2 }]);
   expect(formatNotesCell(before)).toMatch(/^nothing_known_then .*; gap_before_first_read lists=2$/);
+});
+
+test('JSON of an answer without rows has an empty list', async () => {
+  const filled = await openFilledMirror({ organizations: 0 });
+  const { rows: _, ...notes } = await askList(filled, RETIREMENTS);
+  const texts = await collectRows(serializeAnswer(streamOf([]), notes, JSON.stringify, { balanced: null }));
+  expect(JSON.parse(texts.join(''))).toMatchObject({ rows: [], totals: { rows: 0 }, balanced: null });
 });
 
 test('JSON has the rows first and then totals, coverage, freshness, gaps and caveats', async () => {

@@ -51,6 +51,18 @@ test('an organization has all its lists, each with its state', async () => {
   expect(await readOrganization(reader, 'nobody')).toBe(null);
 });
 
+test('an organization that only a webhook has named has one row for all its lists', async () => {
+  const { reader, mirror, clock } = await openFilledMirror({ organizations: 1 });
+  const awaitedInstallations = ['i-8', 'i-9'].map(id => ({ id, organizationId: null }));
+  await mirror.report({ at: new Date(clock.at).toISOString(), awaitedInstallations });
+  const organizations = await readOrganizations(reader, Infinity);
+  const webhookOnly = organizations.filter(({ organization_id: id }) => id === null);
+  expect(webhookOnly.map(each => [each.installation_id, each.resources.map(list => list.state)])).toEqual([
+    ['i-8', ['never_read']],
+    ['i-9', ['never_read']],
+  ]);
+});
+
 test('an organization has the state of its worst list; a withheld list counts only if its rows are kept', () => {
   const list = (state: string, reason: string | null, as_of: string | null = null) => ({
     state,
