@@ -149,6 +149,28 @@ test('as-of fails before the end of the first complete read and counts the rows 
   expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
 });
 
+test('a date before the first complete read is refused with the dates that can be asked instead', async () => {
+  const { folder, clock, ask } = await openAsOfScene();
+  const run = (now: number, ...argv: string[]) =>
+    runCommand(argv, { env: { DATA_DIR: folder }, now: () => now });
+  const early = ['--as-of', '2025-12-31'];
+  for (const argv of [
+    ['retirements', 'list', ...early],
+    ['retirements', 'totals', '--year', '2025', ...early],
+    ['as-of', '2025-12-31'],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(clock.at, ...argv);
+    expect({ exitCode, stdout }, argv[0]).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('\nThe earliest possible date is --as-of 2026-05-04T12:10:00.000Z.\n');
+    expect(stderr).toContain(
+      '\n"carbon-mirror retirements list --year 2025" lists the retirements of 2025 as they are known now.\n',
+    );
+  }
+  const nextYear = await run(Date.parse('2027-02-01T12:00:00Z'), 'retirements', 'list', ...early);
+  expect(nextYear.stderr).toContain('\nThe last year end can be asked: --as-of 2026-12-31.\n');
+  expect((await ask('2026-05-04T12:10:00Z')).exitCode).toBe(0);
+});
+
 test('as-of now reports a read that is still running', async () => {
   const { ask, mirror, clock } = await openAsOfScene();
   const startedAt = clock.at;

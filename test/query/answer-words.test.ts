@@ -24,14 +24,19 @@ const CAVEATS: readonly (readonly [Caveat, string, string])[] = [
     'nothing_read organizations=2',
   ],
   [
-    { code: 'nothing_known_then', organizations: 0 },
+    { code: 'nothing_known_then', organizations: 0, knownFrom: null },
     'This list has never been read for any organization.',
-    'nothing_known_then organizations=0',
+    'nothing_known_then organizations=0 knownFrom=null',
   ],
   [
-    { code: 'nothing_known_then', organizations: 1 },
+    { code: 'nothing_known_then', organizations: 1, knownFrom: null },
     'Nothing is known about this list at that time.',
-    'nothing_known_then organizations=1',
+    'nothing_known_then organizations=1 knownFrom=null',
+  ],
+  [
+    { code: 'nothing_known_then', organizations: 1, knownFrom: AT },
+    `Nothing is known about this list at that time. The first instant that can be asked is ${AT}.`,
+    `nothing_known_then organizations=1 knownFrom=${AT}`,
   ],
   [
     { code: 'never_read', organizations: 1 },

@@ -196,7 +196,13 @@ test('the oldest read of all known lists is a caveat, and lists that were not kn
   expect(toCaveats([{ ...old, unchangedReads }])).toEqual([
     { code: 'unchanged_between', ...unchangedReads, organization: 'old', lists: 1 },
   ]);
-  expect(toCaveats([unknown])).toEqual([{ code: 'nothing_known_then', organizations: 1 }]);
+  expect(toCaveats([unknown])).toEqual([{ code: 'nothing_known_then', organizations: 1, knownFrom: null }]);
+  const lateReads = ['2026-05-06T14:00:00.000Z', '2026-05-05T14:00:00.000Z'].map(firstReadEndedAt =>
+    coverage({
+      gaps: [gap({ reason: { code: 'before_first_read', firstReadEndedAt, earlierRetirements: 0 } })],
+    }),
+  );
+  expect(toCaveats([unknown, ...lateReads])).toMatchObject([{ knownFrom: '2026-05-05T14:00:00.000Z' }]);
 });
 
 test('gaps and the oldest read are described in one sentence each', () => {

@@ -67,6 +67,6 @@ test('nothing is in the warehouses before the first complete read', async () => 
   expect(await ask(filled, '2020-01-01T00:00:00.000Z')).toMatchObject({
     rows: [],
     coverage: { counted: 0, known: 2, missing: 2 },
-    caveats: [{ code: 'nothing_known_then', organizations: 2 }],
+    caveats: [{ code: 'nothing_known_then', organizations: 2, knownFrom: expect.stringMatching(/^20/) }],
   });
 });

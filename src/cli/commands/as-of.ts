@@ -11,7 +11,7 @@ import { defineCommand } from '../define-command.js';
 import { createCheckError, createUsageError } from '../command-error.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
-import { printListAnswer, UNKNOWN_ADVICE } from '../lists/print-list-answer.js';
+import { adviseOnUnknown, printListAnswer } from '../lists/print-list-answer.js';
 import { toJson } from '../output/output-formats.js';
 import { definePastDate, makeRequired, defineText } from '../options.js';
 
@@ -35,12 +35,12 @@ export const AS_OF = defineCommand({
     await reader.inSnapshot(async snapshot => {
       const answers = [];
       for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
-        answers.push({ name: list.name, answer: await readListAt(snapshot, list, organizationId, at) });
+        answers.push({ name: list.name, list, answer: await readListAt(snapshot, list, organizationId, at) });
       const known = answers.filter(({ answer }) => describeUnknown(answer) === null);
       const unknownGaps = answers
         .filter(each => !known.includes(each))
         .flatMap(({ answer }) => answer.gaps.map(describeGap));
-      if (known.length === 0) throw createCheckError(unknownGaps, UNKNOWN_ADVICE);
+      if (known.length === 0) throw createCheckError(unknownGaps, adviseOnUnknown(answers, context.io.now()));
       if (context.format === 'json') {
         const header = { organization_id: organizationId, at };
         return await streamStdout(context.io, serializeAnswers(header, answers, toJson));

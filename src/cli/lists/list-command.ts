@@ -7,7 +7,7 @@ import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { definePastDate, defineRowLimit } from '../options.js';
 import { toListRequest, createFilterOptions } from './filter-options.js';
-import { printListAnswer, UNKNOWN_ADVICE } from './print-list-answer.js';
+import { adviseOnUnknown, printListAnswer } from './print-list-answer.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -60,10 +60,11 @@ async function printList(
   await reader.inSnapshot(async snapshot => {
     const answer = await readList(snapshot, request, range);
     const unknown = describeUnknown(answer);
+    const advice = unknown === null ? [] : adviseOnUnknown([{ list, answer }], context.io.now());
     if (unknown !== null && answer.at !== null)
-      throw createCheckError([...answer.gaps.map(describeGap), unknown], UNKNOWN_ADVICE);
+      throw createCheckError([...answer.gaps.map(describeGap), unknown], advice);
     await printListAnswer(context, answer);
     if (limit !== null && answer.totals.rows > limit) context.printNotice('Use --limit 0 for all.');
-    if (unknown !== null) throw createCheckError(unknown, UNKNOWN_ADVICE);
+    if (unknown !== null) throw createCheckError(unknown, advice);
   });
 }

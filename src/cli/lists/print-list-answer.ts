@@ -1,11 +1,40 @@
 import { describeTotals } from '../../query/answer/describe.js';
 import { FRESHNESS_COLUMNS } from '../../query/freshness/read.js';
+import type { AnswerNotes } from '../../query/answer/answer.js';
+import { findLastYearEnd } from '../../query/history/year-end.js';
+import type { List } from '../../query/lists/list.js';
 import type { ListAnswer } from '../../query/lists/read-list.js';
 import type { CommandContext } from '../context.js';
 
-/** Advice for a person if nothing is known of a list. */
-export const UNKNOWN_ADVICE =
+const UNKNOWN_ADVICE =
   'The mirror only knows a list from its first complete read until its last. See "carbon-mirror status".';
+
+interface UnknownList {
+  readonly list: List;
+  readonly answer: Pick<AnswerNotes, 'at' | 'caveats'>;
+}
+
+/** Returns advice for a person if nothing is known of lists: which dates can be asked instead. */
+export function adviseOnUnknown(lists: readonly UnknownList[], now: number): string[] {
+  const knownFrom = lists.flatMap(({ answer: { caveats } }) =>
+    caveats.flatMap(caveat => (caveat.code === 'nothing_known_then' ? (caveat.knownFrom ?? []) : [])),
+  );
+  const [first] = knownFrom.toSorted();
+  if (first === undefined) return [UNKNOWN_ADVICE];
+  const yearEnd = findLastYearEnd(first, now);
+  const withYear = lists.find(({ list, answer }) => answer.at !== null && 'year' in list.filters);
+  const year = withYear?.answer.at?.slice(0, 4);
+  return [
+    yearEnd === null
+      ? `The earliest possible date is --as-of ${first}.`
+      : `The last year end can be asked: --as-of ${yearEnd}.`,
+    ...(withYear === undefined
+      ? []
+      : [
+          `"carbon-mirror ${withYear.list.name} list --year ${year}" lists the ${withYear.list.plural} of ${year} as they are known now.`,
+        ]),
+  ];
+}
 
 /** Prints the rows of a list, their total and their notes. `heading` names one of several lists. */
 export async function printListAnswer(

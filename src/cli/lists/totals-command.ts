@@ -6,7 +6,7 @@ import { createCheckError, createUsageError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import { definePastDate, defineText, withDefault } from '../options.js';
 import { createFilterOptions, toListRequest } from './filter-options.js';
-import { UNKNOWN_ADVICE } from './print-list-answer.js';
+import { adviseOnUnknown } from './print-list-answer.js';
 
 const DEFAULT_GROUPING = 'organization';
 
@@ -34,8 +34,9 @@ export function createTotalsCommand(list: List): Command {
       const request = await toListRequest(context, list, { filterOptions, instant: asOf?.until ?? null });
       const answer = await readGroupTotals(reader, request, groupings);
       const unknown = describeUnknown(answer);
+      const advice = unknown === null ? [] : adviseOnUnknown([{ list, answer }], context.io.now());
       if (unknown !== null && answer.at !== null)
-        throw createCheckError([...answer.gaps.map(describeGap), unknown], UNKNOWN_ADVICE);
+        throw createCheckError([...answer.gaps.map(describeGap), unknown], advice);
       const names = answer.columns.map(({ name }) => name);
       await context.printAnswer(answer, {
         tableColumns: answer.totals.rowsWithoutAmount === 0 ? names.slice(0, -1) : names,
@@ -45,7 +46,7 @@ export function createTotalsCommand(list: List): Command {
         emptyMessage: answer.empty,
         total: answer.totals.rows === 0 ? null : describeTotals(answer.totals, list.singular),
       });
-      if (unknown !== null) throw createCheckError(unknown, UNKNOWN_ADVICE);
+      if (unknown !== null) throw createCheckError(unknown, advice);
     },
   });
 }

@@ -7,7 +7,12 @@ export type Caveat =
   /** No list that the answer is about was ever read completely, so its rows are unknown. */
   | { readonly code: 'nothing_read'; readonly organizations: number }
   /** Nothing was known about the rows at a past instant. */
-  | { readonly code: 'nothing_known_then'; readonly organizations: number }
+  | {
+      readonly code: 'nothing_known_then';
+      readonly organizations: number;
+      /** The end of the first complete read of any of the lists, if the instant is before it. */
+      readonly knownFrom: string | null;
+    }
   /** The lists of some organizations were never read completely. */
   | { readonly code: 'never_read'; readonly organizations: number }
   /** Some rows are as they were last seen, because their lists are not fresh. */
@@ -60,7 +65,7 @@ export function describeCaveat(caveat: Caveat): string {
     case 'nothing_known_then':
       return caveat.organizations === 0
         ? 'This list has never been read for any organization.'
-        : 'Nothing is known about this list at that time.';
+        : `Nothing is known about this list at that time.${caveat.knownFrom === null ? '' : ` The first instant that can be asked is ${caveat.knownFrom}.`}`;
     case 'never_read':
       return `Missing here: ${formatCount(caveat.organizations, 'organization')} whose list was never read completely.`;
     case 'last_seen':

@@ -60,9 +60,17 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
     gaps: lists.flatMap(({ gaps }) => gaps),
     caveats:
       counted === 0
-        ? [{ code: 'nothing_known_then', organizations: lists.length }]
+        ? [{ code: 'nothing_known_then', organizations: lists.length, knownFrom: findFirstReadEnd(lists) }]
         : findOldestReadCaveats(lists),
   };
+}
+
+/** Returns when the first complete read after the instant ended. Returns null if there was none. */
+function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
+  const ends = lists
+    .flatMap(({ gaps }) => gaps)
+    .flatMap(({ reason }) => (reason.code === 'before_first_read' ? reason.firstReadEndedAt : []));
+  return ends.toSorted()[0] ?? null;
 }
 
 /** Returns the caveat about the known list that was read longest ago. Returns none if no list was known. */
