@@ -37,6 +37,11 @@ const TOLD = 'SELECT count(*) FROM inbox.deliveries';
 test('the retire button retires a tonne, and the mirror receives the retirement and its certificate', async () => {
   const { send, words } = await stage();
   expect(await words('/demo')).toContain('Retire 1 t and watch');
+  expect(await words('/demo')).not.toContain('simulated clock');
+  await demo.change('UPDATE origin SET simulated_until = ?', '2026-05-04T12:00:00.000Z');
+  expect(await words('/demo')).toContain(
+    'The history until 4 May 2026, 12:00:00.000 UTC was played with a simulated clock',
+  );
   expect((await send('/demo/retire')).headers.get('location')).toBe('/demo');
   expect(await words('/demo')).toContain('1 t was retired for A visitor of the demo.');
   await expect.poll(() => demo.value(PROVEN)).toBe(1);

@@ -159,7 +159,9 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
   await expect.poll(() => first.stderr().trimEnd().split('\n').at(-1)).toBe(address);
   expect(first.stderr()).not.toContain('key=');
-  expect(await signIn((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
+  const now = await signIn((await demo.run('console', 'url')).stdout.trim());
+  expect(now).toContain('available to sell now');
+  expect(now).toMatch(/Its history until <time[^>]*>[^<]+<\/time> is simulated\./);
 
   expect(statSync(join(demo.cwd, 'data/demo/demo.env')).mode & 0o777).toBe(0o600);
   expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);

@@ -4,11 +4,12 @@ import { getVisitor } from '../guard/visitor.js';
 import type { Responder } from '../responder.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
+import { readOrigin } from '../../query/names.js';
 import type { PageContent } from '../page.js';
 import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html } from '../components/html.js';
-import { renderAge } from '../components/instants.js';
+import { renderAge, renderInstant } from '../components/instants.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 /** An action on the sandbox registry. It never touches a real one. */
@@ -38,9 +39,11 @@ async function renderDemoPage(
   now: number,
 ): Promise<PageContent> {
   const changes = await readNewest(reader, ALL_CHANGES, null, MAX_CHANGES);
+  const origin = await readOrigin(reader);
+  const simulatedUntil = origin?.simulated_until ?? null;
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<h1>Demo</h1>
-<p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.</p>
+<p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.${simulatedUntil !== null && html` The history until ${renderInstant(simulatedUntil)} was played with a simulated clock, and evidence never covers it.`}</p>
 <ul class="actions card">${actions.map(
     ({ name, label, description }) =>
       html`<li>${renderButton(visitor, `/demo/${name}`, label)} <span>${description}</span></li>`,

@@ -19,7 +19,7 @@ import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
 import { describeExcludedRows, renderTonnes } from '../components/amounts.js';
 import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { capitalize } from '../components/column-labels.js';
-import { renderAge, formatRelativeTime } from '../components/instants.js';
+import { renderAge, renderDay, formatRelativeTime } from '../components/instants.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 import { createCache } from '../cache.js';
 import { renderStockChart, renderRetirementChart } from './stock-charts.js';
@@ -55,7 +55,9 @@ export function createNowPage(): ConsolePage {
         // The charts are read again when an organization is added or removed.
         renderCharts(await chartsCache(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
       return {
-        intro: origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`,
+        intro:
+          origin !== null &&
+          html`<p class="lead">Mirror of ${origin.base_url}${origin.simulated_until !== null && html`. Its history until ${renderDay(origin.simulated_until)} is simulated.`}</p>`,
         ...renderOverview(overview, request),
         ...(countOrganizations(overview.warehouseCounts) > 0 && { renderRest }),
       };
