@@ -15,14 +15,14 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const RECHECK_MS = 30 * DAY_MS;
 const FIRST_RETRY_MS = 5 * MINUTE_MS;
-/** How many new versions of retirements get a certificate in one transaction. */
+/** How many new versions of retirements one transaction follows. */
 const FOLLOW_LIMIT = 250;
 /** How many certificates one transaction makes due. */
 const MAKE_DUE_LIMIT = 500;
 
 /** Access to the stored PDFs within transactions that write rows. */
 export interface CertificateFiles {
-  /** Returns the files that are stored. None of them is removed before the transaction ends. */
+  /** Returns which of the files are stored. None of these is removed before the transaction ends. */
   readonly findStored: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Removes files and returns how many were stored. */
   readonly remove: (batch: Batch, files: readonly string[]) => Promise<number>;
@@ -97,17 +97,17 @@ const MAKE_DUE = {
   ahead: makeDueIf(at => sql`coalesce(${own.checked_at}, ${own.valid_from}) > ${at}`),
 } as const;
 
-/** The result of one request, as every update of a certificate stores it. */
+/** The values that every update of a certificate stores after a request. */
 type RequestResult = {
   readonly requestedAt: string;
   readonly dueAt: string;
   readonly retirementVersion: number;
-  /** The version of the certificate that was requested. */
+  /** The current version of the certificate. */
   readonly currentVersion: number;
 };
 /**
- * Returns the columns that every result of a request sets. If the retirement has changed since the request, the certificate
- * stays due as it was.
+ * Returns the columns that every update after a request sets. If the retirement has changed since the request, the due time
+ * stays, so that the certificate is requested again.
  */
 const setResult = ({ requestedAt, dueAt, retirementVersion }: Params<RequestResult>) => ({
   checked_at: requestedAt,
@@ -161,7 +161,7 @@ const POSTPONE = prepared(({ db }, params: Params<NoFile>) =>
 const retirement = named('mirror.retirements');
 const mark = named('mirror.certificate_mark');
 const counter = named('mirror.version_counter');
-/** The lock makes transactions follow retirements one after the other, each from where the one before it ended. */
+/** Locks the mark, so that transactions follow retirements one after the other. Each continues where the previous one ended. */
 const LOCK_MARK = prepared(({ db }) =>
   db.selectFrom('mirror.certificate_mark').select('retirement_version').forUpdate(),
 );
@@ -182,7 +182,7 @@ const READ_NEXT_RETIREMENTS = prepared(({ db }) =>
     ]),
 );
 type NextRetirements = { readonly count: number; readonly last: number; readonly at: string };
-/** Certificates follow their retirements by version: a new version of a retirement is above the mark. */
+/** Creates certificates for the retirements whose version is above the mark, or makes existing certificates due again. */
 const FOLLOW_RETIREMENTS = prepared(({ fn }, { count, last, at }: Params<NextRetirements>) => {
   const stored = named('mirror.certificates', 'certificates');
   const excluded = named('mirror.certificates', 'excluded');
@@ -208,14 +208,14 @@ const MOVE_MARK = prepared(({ db }, { last }: Params<{ readonly last: number }>)
   db.updateTable('mirror.certificate_mark').set({ retirement_version: last }),
 );
 
-/** A purge may have removed a file since it was stored. Then its certificate stays due. */
+/** Creates the part of the port that stores certificates. If a purge has removed a downloaded file, its certificate stays due. */
 export function createCertificates(
   { read, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
   const versions = getVersionStatements(CERTIFICATES);
 
-  /** Gives the next retirements their certificates and returns how many there were. */
+  /** Creates or makes due the certificates of the next new versions of retirements. Returns how many there were. */
   async function followRetirements(batch: Batch, at: string): Promise<number> {
     const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());
     const { count, last } = next ?? { count: 0, last: null };
@@ -262,15 +262,16 @@ export function createCertificates(
         const ends: VersionEnd[] = [];
         const updates: BoundStatement[] = [];
 
-        function writeOne(answer: CertificateDownload, n: number): CertificateWriteResult {
+        /** Adds the statements that store one download. */
+        function planWrite(answer: CertificateDownload, index: number): CertificateWriteResult {
           const row = certificates.get(answer.retirementId);
           if (answer.result.kind !== 'file') {
-            if (row !== undefined) updates.push(POSTPONE(postpone(answer, row)));
+            if (row !== undefined) updates.push(POSTPONE(planNextRequest(answer, row)));
             return 'noted';
           }
           const { file, observedAt } = answer.result;
           if (row === undefined || !storedFiles.has(file.file)) return 'gone';
-          const result = toResult(answer, row, RECHECK_MS);
+          const result = toRequestResult(answer, row, RECHECK_MS);
           if (row.sha256 === file.sha256) {
             updates.push(CONFIRM_FILE({ ...result, file: file.file }));
             return 'unchanged';
@@ -278,14 +279,14 @@ export function createCertificates(
           const isStored = row.state === 'stored';
           const previous = isStored ? row.valid_from : endedAt.get(answer.retirementId);
           const validFrom = clock.assignInstant(observedAt, previous ?? null);
-          const version = firstVersion + n;
+          const version = firstVersion + index;
           if (isStored)
             ends.push({ version: row.version, at: validFrom, changeNumber: version, isRemoved: false });
           updates.push(STORE_FILE({ ...file, ...result, validFrom, syncId, version }));
           return isStored ? 'replaced' : 'stored';
         }
 
-        const written = answers.map(writeOne);
+        const written = answers.map(planWrite);
         const count = (kind: CertificateWriteResult) => written.filter(each => each === kind).length;
         const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
         const { statements, result } = endCommit(commit, counts);
@@ -296,19 +297,22 @@ export function createCertificates(
   };
 }
 
-/** Waits one day, then two, up to 30 if there is no certificate; five minutes after a fault, doubling up to a day. */
-function postpone(answer: CertificateDownload, stored: StoredCertificate): NoFile {
+/**
+ * Plans the next request after a request without a file. If there is no certificate, the wait doubles from one day up to 30. If
+ * the request failed, the wait doubles from five minutes up to a day.
+ */
+function planNextRequest(answer: CertificateDownload, stored: StoredCertificate): NoFile {
   if (answer.result.kind === 'fault') {
     const waitMs = Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** stored.attempts);
-    return { ...toResult(answer, stored, waitMs), state: stored.state, error: answer.result.error };
+    return { ...toRequestResult(answer, stored, waitMs), state: stored.state, error: answer.result.error };
   }
   const waitMs = Math.min(RECHECK_MS, DAY_MS * 2 ** stored.attempts);
   const isStored = stored.state === 'stored';
   const error = isStored ? 'the registry had none when it was asked again' : null;
-  return { ...toResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
+  return { ...toRequestResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
-function toResult(
+function toRequestResult(
   { requestedAt, retirementVersion }: CertificateDownload,
   { version }: StoredCertificate,
   waitMs: number,

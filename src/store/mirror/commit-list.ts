@@ -72,13 +72,13 @@ const SELECT_CERTIFICATES = prepared(
       AND ${certificate.retirement_id} = ${retirement.id}`,
 );
 
-/** Rows that the first batch of a commit reads, under the fence. */
+/** The rows that the first batch of a commit reads, under the lock of the fencing token. */
 interface CommitReads {
   /** The current versions that the commit replaces or closes. */
   readonly current: readonly { readonly version: number; readonly valid_from: string }[];
-  /** The last ends of earlier versions of new rows. */
+  /** For new rows with earlier versions: when the last of these ended. */
   readonly lastEnds: readonly Readonly<Record<string, string>>[];
-  /** The certificates of retirements that the commit closes. They are removed with their retirements. */
+  /** The certificates of retirements that the commit closes. They are closed with their retirements. */
   readonly certificates: readonly ResultRow<typeof SELECT_CERTIFICATES>[];
   readonly forgotten: readonly { readonly hash: string }[];
 }
@@ -86,7 +86,7 @@ interface CommitReads {
 /** The statements that write the changes of a commit to a list. */
 interface ListWrites extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
   readonly statements: readonly (BoundStatement | null)[];
-  /** The version of each insert; 0 if it is left out. */
+  /** The version of each insert; 0 if the row is left out. */
   readonly versions: readonly number[];
 }
 
@@ -94,8 +94,8 @@ const NO_WRITES: ListWrites = { statements: [], versions: [], added: 0, changed:
 type ListReads = ReturnType<ReturnType<typeof createListStatements>['listReads']>;
 const NO_READS: ListReads = { current: null, lastEnds: null, certificates: null };
 
-/** Creates the commits of syncs. A commit of a resource that is not a list writes only the end of the sync. */
-export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
+/** Creates the part of the port that commits syncs. For a resource that is not a list, only the end of the sync is written. */
+export function createCommits({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
   return {
     commit: (sync, changes, completion) =>
       transact(async batch => {
@@ -126,7 +126,7 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
   };
 }
 
-/** Creates the statements of commits to one list. No row is twice in a commit. */
+/** Creates the statements that commit changes to one list. A commit contains each row only once. */
 function createListStatements(resource: ListResource) {
   const entry = LISTS[resource];
   const listed = named(versionedTable(entry));
@@ -134,7 +134,7 @@ function createListStatements(resource: ListResource) {
   const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
-  /** Returns a condition for rows that name no forgotten person. */
+  /** Returns a filter that drops rows of forgotten people. */
   function createInsertFilter(forgotten: CommitReads['forgotten']): (insert: RowInsert) => boolean {
     const hashes = new Set(forgotten.map(({ hash }) => hash));
     return ({ cells }) => {
@@ -143,7 +143,7 @@ function createListStatements(resource: ListResource) {
     };
   }
 
-  /** Numbers and dates the new versions, and ends those that they replace. */
+  /** Assigns numbers and instants to new versions, and plans the ends of the versions that they replace. */
   function planInserts(
     { sync, id, firstVersion, clock }: SyncCommit,
     inserts: readonly RowInsert[],
@@ -173,7 +173,7 @@ function createListStatements(resource: ListResource) {
     return { ends, rows, versions };
   }
 
-  /** Ends the closed versions and the stored certificates of closed retirements. */
+  /** Plans the ends of closed versions, and of the stored certificates of closed retirements. */
   function planCloses(
     { firstVersion, clock }: SyncCommit,
     { inserts, closes }: ListChanges,
@@ -211,7 +211,7 @@ function createListStatements(resource: ListResource) {
       const replaced = inserts.flatMap(({ replacedVersion }) => replacedVersion ?? []);
       const closed = closes.map(({ version }) => version);
       const ending = [...replaced, ...closed];
-      // A new row needs no look at its earlier versions if its answer is later than every instant of the list.
+      // The earlier versions of a new row do not matter if its answer is later than every instant of the list.
       const keys = inserts
         .filter(
           ({ replacedVersion, observedAt }) =>

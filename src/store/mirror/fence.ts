@@ -4,7 +4,7 @@ import { type Params, prepared } from '../sql/prepared.js';
 
 type ClaimedPart = { readonly organizationId: string; readonly part: string };
 
-/** Raises the fencing token, and locks its row until the transaction ends, even if the token stays. */
+/** Raises the fencing token to the claim. Locks its row until the transaction ends, even if the token stays the same. */
 const RAISE_FENCE = prepared(
   ({ db }, { organizationId, part, claim }: Params<ClaimedPart & { readonly claim: number }>) =>
     db
@@ -25,12 +25,12 @@ const READ_FENCE = prepared(({ db }, { organizationId, part }: Params<ClaimedPar
     .where('part', '=', part),
 );
 
-/** Returns the statements with which every write of a claim begins. */
+/** Returns the statements that must begin every write under a claim: they raise the fencing token and read it. */
 export function raiseFence({ organizationId, part, claim }: WriteClaim) {
   return [RAISE_FENCE({ organizationId, part, claim }), READ_FENCE({ organizationId, part })] as const;
 }
 
-/** Throws `fenced` if the fencing token is higher than the claim. */
+/** Throws `fenced` if the fencing token is higher than the claim, because a newer claim has written. */
 export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (fence !== undefined && fence.claim > claim) {
     throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${fence.claim}`);

@@ -10,13 +10,13 @@ import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { toVersionTable } from './row-versions.js';
 
-/** Hashes of the addresses of people who were forgotten. */
+/** Lists the hashes of the email addresses of forgotten people. */
 export const LIST_FORGOTTEN = prepared(({ db }) =>
   db.selectFrom('mirror.forgotten_people').select('email_sha256 as hash'),
 );
-/** Overwrites the bytes of rows that are deleted from now on. */
+/** Makes SQLite overwrite the bytes of rows that the connection deletes from now on. */
 export const OVERWRITE_DELETED = prepared(({ fn }) => fn.overwriteDeleted);
-/** Locks the counter of versions. Whoever writes members locks it too, so no member that was read before is written after. */
+/** Locks the version counter. Every write of members locks it too, so none can bring back a person who is being forgotten. */
 export const LOCK_COUNTER = prepared(({ db }) =>
   db.selectFrom('mirror.version_counter').select('last').forUpdate(),
 );
@@ -45,7 +45,7 @@ const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
   sql`(SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
 const members = named('mirror.members');
 const past = named('mirror.past');
-/** Removes versions of members. The versions before them are removed with them. */
+/** Remove versions of members, and mark the versions that they replaced as removed. */
 const REMOVALS = [
   prepared(
     ({ fn }, params: Params<Versions>) =>
@@ -77,7 +77,8 @@ const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<List
     .where('resource', '=', resource),
 );
 
-export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'> {
+/** Creates the part of the port that forgets people. */
+export function createPersonRemoval({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {
     forget: (email, at) => {
       const address = normalizeEmail(email);
@@ -90,18 +91,20 @@ export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'>
           LIST_MEMBERS(),
           LIST_ANSWERS(),
         );
-        const found = stored.filter(member => isRowOfPerson(member, address));
-        const versions = toVersionTable(found.map(({ version }) => version));
-        const present = found.filter(({ valid_to: end }) => end === null);
-        const naming = answers.filter(({ text }) => containsEmail(text, address));
+        const rows = stored.filter(member => isRowOfPerson(member, address));
+        const versions = toVersionTable(rows.map(({ version }) => version));
+        const currentRows = rows.filter(({ valid_to: end }) => end === null);
+        const answersWithEmail = answers.filter(({ text }) => containsEmail(text, address));
         await batch(
           ...REMOVALS.map(removal => removal({ versions })),
-          ...present.map(({ organization_id: organizationId }) => COUNT_REMOVED_MEMBER({ organizationId })),
-          ...naming.map(({ organization_id: organizationId, resource }) =>
+          ...currentRows.map(({ organization_id: organizationId }) =>
+            COUNT_REMOVED_MEMBER({ organizationId }),
+          ),
+          ...answersWithEmail.map(({ organization_id: organizationId, resource }) =>
             ERASE_ANSWER({ organizationId, resource }),
           ),
         );
-        return found.length;
+        return rows.length;
       });
     },
   };

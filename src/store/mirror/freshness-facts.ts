@@ -12,7 +12,7 @@ const awaited = named('mirror.awaited_installations');
 const installation = named('mirror.installations');
 const awaitedList = jsonRelation('given', { id: 'text', organization_id: 'text' });
 type AwaitedInstallations = { readonly installations: Table; readonly at: string };
-/** Removes installations that were known before and are no longer awaited. */
+/** Removes installations that are no longer awaited. */
 const REMOVE_AWAITED = prepared(
   ({ fn }, { installations, at }: Params<AwaitedInstallations>) =>
     sqlStatement`DELETE FROM ${awaited()} WHERE ${awaited.id} IN (
@@ -20,7 +20,7 @@ const REMOVE_AWAITED = prepared(
         AND ${awaited.id} NOT IN (SELECT ${awaitedList.columns.id} FROM ${awaitedList.from(fn, installations)})
       ORDER BY ${awaited.id} ${fn.forUpdate})`,
 );
-/** An organization that was unknown is filled in. */
+/** Inserts awaited installations. Adds the organization of a stored one if it was unknown. */
 const UPSERT_AWAITED = prepared(({ fn }, { installations, at }: Params<AwaitedInstallations>) => {
   const { id, organization_id: organizationId } = awaitedList.columns;
   const stored = named('mirror.awaited_installations', 'awaited_installations');
@@ -57,7 +57,7 @@ const UPSERT_FINDINGS = prepared(({ fn }, { counts, at }: Params<FindingCounts>)
     ${findingCount.rows} = ${excluded.rows}, ${findingCount.counted_at} = ${excluded.counted_at}`;
 });
 
-/** Selects resources that were read completely and may still be read. Certificates and projects have no freshness facts. */
+/** Selects resources that were read completely and may still be read. Leaves out certificates and projects, which have no facts. */
 const selectKnownResources = ({ db }: SqlBuilder) =>
   db
     .selectFrom('mirror.resource_states as state')
@@ -80,7 +80,7 @@ const selectKnownResources = ({ db }: SqlBuilder) =>
 const selectActiveOrganizations = ({ db }: SqlBuilder) =>
   db.selectFrom('mirror.installations').select('organization_id').where('state', '=', 'active');
 
-/** One statement, so that the unread deliveries are those that the worker had reported when it was last seen. */
+/** One statement, so that the unread deliveries belong to the same report as the last sign of the worker. */
 const READ_FACTS = prepared(builder =>
   builder.db
     .selectFrom(eb =>
@@ -148,8 +148,8 @@ const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }
   db.updateTable('mirror.origin').set({ worker_seen_at: at }),
 );
 
-/** What workers report, for processes that read the mirror but not the inbox. */
-export function createFacts({
+/** Creates the part of the port that stores reports of workers, for processes that read the mirror but not the inbox. */
+export function createFreshnessFacts({
   read,
   transact,
 }: Database): Pick<MirrorPort, 'readFreshnessFacts' | 'listKnownResources' | 'report'> {
@@ -168,7 +168,7 @@ export function createFacts({
       const results = await read(...ids.map(id => LIST_RESOURCES({ id })));
       return new Map(ids.map((id, index) => [id, results[index] ?? []]));
     },
-    /** Facts are written under the lock of those who remove them. */
+    /** Locks the version counter, because a purge holds that lock while it removes facts. */
     report: async ({ at, awaitedInstallations, unreadDeliveries, findings, knownFindings, listedAt }) => {
       const awaitedRows = awaitedInstallations?.map(({ id, organizationId }) => ({
         id,

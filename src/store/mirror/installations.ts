@@ -80,7 +80,7 @@ const rowList = jsonRelation('given', {
   sync_id: 'int',
   document: 'text',
 });
-/** Changes a stored row instead of replacing it, so that a transaction that waits for its lock finds the new version. */
+/** Updates a stored row instead of deleting and inserting it, so that a transaction that waits for its lock finds the new version. */
 const UPSERT_ROW = prepared(({ fn }, { rows }: Params<{ readonly rows: Table }>) => {
   const { columns } = rowList;
   const insert = insertFrom(
@@ -92,22 +92,22 @@ const UPSERT_ROW = prepared(({ fn }, { rows }: Params<{ readonly rows: Table }>)
   return sqlStatement`${insert} ON CONFLICT (${own.id}) DO UPDATE SET ${sql.join(updates)}`;
 });
 
-/** Reads of an organization are refused unless one of its installations is active. */
+/** Creates the part of the port that stores installations. */
 export function createInstallations({
-  read: look,
+  read: runRead,
   transact,
 }: Database): Pick<MirrorPort, 'listInstallations' | 'writeInstallation'> {
   const versions = getVersionStatements(INSTALLATIONS);
   return {
-    listInstallations: async id => (await look(id === undefined ? LIST_ALL() : LIST_ONE({ id })))[0],
+    listInstallations: async id => (await runRead(id === undefined ? LIST_ALL() : LIST_ONE({ id })))[0],
     writeInstallation: (id, fields, read) =>
       transact(async batch => {
         const [, [previous]] = await batch(REMOVE_AWAITED({ id }), READ_ROW({ id }));
         const organizationId = (fields ?? previous)?.organization_id ?? null;
         if (organizationId !== null) {
           const claim = { organizationId, part: 'data', claim: read.claim };
-          const [, seen] = await batch(...raiseFence(claim), ensureStates(organizationId, read.resources));
-          assertNotFenced(seen, claim);
+          const [, fences] = await batch(...raiseFence(claim), ensureStates(organizationId, read.resources));
+          assertNotFenced(fences, claim);
         }
         const [[stored], [past]] = await batch(READ_ROW({ id }), versions.selectLastEnds([[id]]));
         const columns = fields ?? stored;
@@ -123,7 +123,7 @@ export function createInstallations({
         }
         const [[last], [sync]] = await batch(
           reserveVersions(1),
-          INSERT_SYNC(toSync(organizationId, read, stored === undefined)),
+          INSERT_SYNC(toEndedSync(organizationId, read, stored === undefined)),
         );
         const version = last?.last ?? 0;
         const syncId = sync?.id ?? 0;
@@ -148,7 +148,7 @@ export function createInstallations({
   };
 }
 
-function toSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
+function toEndedSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,
     trigger: read.trigger,
@@ -162,7 +162,7 @@ function toSync(organizationId: string | null, read: InstallationRead, isNew: bo
   };
 }
 
-/** Whether an installation is unchanged. The registry sends permissions apart from the document. */
+/** Returns whether an installation is unchanged. Compares the permissions too, because the document does not contain them. */
 function hasSameContent(stored: Content, row: Content): boolean {
   return (
     stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document

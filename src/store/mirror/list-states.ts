@@ -48,7 +48,7 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<Organization>) 
     .$narrowType<{ resource: Resource }>(),
 );
 
-/** SQLite has no booleans: it returns 0 and 1. */
+/** Converts a row to a list state. SQLite returns 0 and 1 instead of booleans. */
 function toListState({
   resource: _,
   hasOpenSync,
@@ -73,6 +73,7 @@ export function toMilliseconds(instant: string | null): number | null {
 }
 
 type FencedClaim = Organization & { readonly part: string; readonly claim: number };
+/** Ends the syncs that earlier claims left running. */
 const END_OPEN_SYNCS = prepared(
   ({ db }, { organizationId, part, claim, at }: Params<FencedClaim & { readonly at: string }>) =>
     db
@@ -109,7 +110,7 @@ function toResourceTable(resources: readonly string[]): Table {
   return resourceList.toTable(resources.map(resource => ({ resource })));
 }
 
-/** A resource that was not requested has no error: earlier errors no longer matter. */
+/** `no_permission` also clears errors of earlier requests, because the resource is no longer requested. */
 const MARK_ACCESS = {
   no_permission: prepareMark(at => ({
     no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
@@ -132,6 +133,7 @@ const MARK_ACCESS = {
   })),
 } as const satisfies Record<AccessMark, unknown>;
 
+/** Prepares an UPDATE of the states of some resources of an organization. */
 function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>) {
   return prepared(
     ({ db, fn }, { organizationId, resources, at }: Params<Resources & { readonly at: string }>) =>
@@ -145,7 +147,8 @@ function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mi
   );
 }
 
-export function createStates({
+/** Creates the part of the port for the states of an organization's resources, which also raises fencing tokens. */
+export function createListStates({
   read,
   transact,
 }: Database): Pick<MirrorPort, 'readListStates' | 'raiseFence' | 'markAccess'> {
@@ -156,20 +159,21 @@ export function createStates({
     },
     raiseFence: ({ organizationId, part, claim }, at) =>
       transact(async batch => {
-        const task = { organizationId, part, claim };
-        const [, seen] = await batch(...raiseFence(task), END_OPEN_SYNCS({ ...task, at: formatInstant(at) }));
-        assertNotFenced(seen, task);
+        const writeClaim = { organizationId, part, claim };
+        const endSyncs = END_OPEN_SYNCS({ ...writeClaim, at: formatInstant(at) });
+        const [, fences] = await batch(...raiseFence(writeClaim), endSyncs);
+        assertNotFenced(fences, writeClaim);
       }),
-    markAccess: (mark, task, resources, at) =>
+    markAccess: (mark, claim, resources, at) =>
       transact(async batch => {
-        const { organizationId } = task;
+        const { organizationId } = claim;
         const marked = MARK_ACCESS[mark]({
           organizationId,
           resources: toResourceTable(resources),
           at: formatInstant(at),
         });
-        const [, seen] = await batch(...raiseFence(task), ensureStates(organizationId, resources), marked);
-        assertNotFenced(seen, task);
+        const [, fences] = await batch(...raiseFence(claim), ensureStates(organizationId, resources), marked);
+        assertNotFenced(fences, claim);
       }),
   };
 }

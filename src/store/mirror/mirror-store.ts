@@ -1,14 +1,14 @@
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import type { Database } from '../statement.js';
 import { type CertificateFiles, createCertificates } from './certificates.js';
-import { createFacts } from './freshness-facts.js';
+import { createFreshnessFacts } from './freshness-facts.js';
 import { createInstallations } from './installations.js';
-import { createCommit } from './commit-list.js';
-import { createPeople } from './forget-people.js';
+import { createCommits } from './commit-list.js';
+import { createPersonRemoval } from './forget-people.js';
 import { createProjects } from './projects.js';
 import { createRemoval } from './purge-rows.js';
-import { createRows } from './read-rows.js';
-import { createStates } from './list-states.js';
+import { createRowReads } from './read-rows.js';
+import { createListStates } from './list-states.js';
 import { createOrigin } from './origin.js';
 import { createSyncPruning } from './prune-syncs.js';
 
@@ -16,12 +16,12 @@ import { createSyncPruning } from './prune-syncs.js';
 export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
   return {
     ...createOrigin(database),
-    ...createStates(database),
-    ...createFacts(database),
+    ...createListStates(database),
+    ...createFreshnessFacts(database),
     ...createInstallations(database),
-    ...createRows(database),
-    ...createCommit(database),
-    ...createPeople(database),
+    ...createRowReads(database),
+    ...createCommits(database),
+    ...createPersonRemoval(database),
     ...createProjects(database),
     ...createCertificates(database, files),
     ...createRemoval(database, files),

@@ -36,7 +36,7 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
   db.updateTable('mirror.origin').set({ schedule_seconds: seconds }).where('schedule_seconds', '<>', seconds),
 );
 
-/** A mirror has one registry: the address and the app of the first caller are stored, and any other is refused. */
+/** Creates the part of the port for the origin of a mirror. Stores the registry and app of the first caller, and refuses others. */
 export function createOrigin({ read, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>

@@ -13,7 +13,7 @@ import { startCommit, createStartStatements, endCommit } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 type DueRange = { readonly organizationId: string; readonly checkedBefore: string; readonly now: string };
-/** A check that is later than now was made while the clock was ahead, so the project is due. */
+/** A check in the future was made while the clock was ahead, so its project is due. */
 const LIST_DUE = prepared(({ db }, { organizationId, checkedBefore, now }: Params<DueRange>) =>
   db
     .selectFrom('mirror.project_references as reference')
@@ -66,7 +66,10 @@ const UPSERT_CHECKS = prepared(({ fn }, { checks }: Params<{ readonly checks: Ta
     ${own.state} = ${excluded.state}, ${own.checked_at} = ${excluded.checked_at}, ${own.error} = ${excluded.error}`;
 });
 
-/** All organizations share the rows, so they are read under the lock of the version counter. */
+/**
+ * Creates the part of the port that stores projects. All organizations share the rows, so a write reads them after it has locked
+ * the version counter.
+ */
 export function createProjects({
   read,
   transact,
@@ -96,8 +99,9 @@ export function createProjects({
         const ends: VersionEnd[] = [];
         const repairs: { version: number; cells: readonly Value[] }[] = [];
 
-        function writeOne(answer: ProjectAnswer, n: number): ProjectWriteResult {
-          if (isOlder(checkedAt.get(answer.id) ?? '', answer.requestedAt, at)) return 'older';
+        /** Adds the rows, ends and repairs that store one answer. */
+        function planWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
+          if (isOlder(answer.requestedAt, checkedAt.get(answer.id) ?? '', at)) return 'older';
           if ('error' in answer) return 'unavailable';
           const { id, cells, document, observedAt } = answer;
           const stored = currentById.get(id);
@@ -105,7 +109,7 @@ export function createProjects({
             repairs.push({ version: stored.version, cells });
             return 'unchanged';
           }
-          const number = firstVersion + n;
+          const number = firstVersion + index;
           const validFrom = clock.assignInstant(observedAt, stored?.valid_from ?? endedAt.get(id) ?? null);
           if (stored !== undefined) {
             ends.push({ version: stored.version, at: validFrom, changeNumber: number, isRemoved: false });
@@ -114,8 +118,8 @@ export function createProjects({
           return stored === undefined ? 'added' : 'changed';
         }
 
-        const written = answers.map(writeOne);
-        const checks = answers.filter((_, n) => written[n] !== 'older').map(toCheck);
+        const written = answers.map(planWrite);
+        const checks = answers.filter((_, index) => written[index] !== 'older').map(toCheckRow);
         const { statements, result } = endCommit(commit, countResults(written));
         await batch(
           UPSERT_CHECKS({ checks: projectCheck.toTable(checks) }),
@@ -129,12 +133,13 @@ export function createProjects({
   };
 }
 
-/** Whether the answer to a later request is already stored. A check after now was made while the clock was ahead. */
-function isOlder(checkedAt: string, requestedAt: number, at: number): boolean {
-  return checkedAt > formatInstant(requestedAt) && checkedAt <= formatInstant(at);
+/** Returns whether an answer is older than the stored check. A check after `now` does not count: a fast clock made it. */
+function isOlder(requestedAt: number, checkedAt: string, now: number): boolean {
+  return checkedAt > formatInstant(requestedAt) && checkedAt <= formatInstant(now);
 }
 
-function toCheck(answer: ProjectAnswer) {
+/** Returns the row of `project_states` that an answer leads to. */
+function toCheckRow(answer: ProjectAnswer) {
   const error = 'error' in answer ? answer.error : null;
   const state = error === null ? 'readable' : 'unavailable';
   return { id: answer.id, state, at: formatInstant(answer.requestedAt), error };

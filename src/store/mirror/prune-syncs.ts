@@ -7,14 +7,14 @@ import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 
 const START_OF_TIME = '0001-01-01T00:00:00.000Z';
-/** How many syncs one transaction checks. It holds the writer for some milliseconds. */
+/** How many syncs one transaction checks. It blocks other writers for some milliseconds. */
 const BATCH_SIZE = 500;
 
 const sync = named('mirror.syncs', 'sync');
 const later = named('mirror.syncs', 'later');
 const state = named('mirror.resource_states', 'state');
 
-/** The end of the next complete read of the same list, found by the index of complete reads. */
+/** Selects the end of the next complete read of the same list, through the index of complete reads. */
 const NEXT_COMPLETE = sql<string>`(SELECT ${later.finished_at} FROM ${later()}
   WHERE ${later.organization_id} = ${sync.organization_id} AND ${later.resource} = ${sync.resource} AND ${later.state} = 'complete'
     AND (${later.finished_at}, ${later.id}) > (${sync.finished_at}, ${sync.id})
@@ -54,7 +54,7 @@ const SAVE_CHECKED = prepared(({ db }, { until }: Params<{ readonly until: strin
     .where(eb => eb.or([eb('syncs_checked_until_at', 'is', null), eb('syncs_checked_until_at', '<', until)])),
 );
 
-/** Saves since when all syncs are kept. A sync from that time that is missing was removed by hand. */
+/** Saves the instant since which all syncs are kept. A sync missing after that instant was removed by hand. */
 const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: string }>) =>
   db
     .updateTable('mirror.origin')
@@ -63,28 +63,28 @@ const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: 
 );
 
 /**
- * Removes old syncs in small batches. A sync that wrote rows stays as their origin. The last complete sync of a list on a UTC
- * day stays as proof of that day. The last complete and the latest sync of each list stay, too. A sync that was checked is not
- * checked again, even after a restart.
+ * Creates the part of the port that removes old syncs in small batches. Some old syncs stay: those that wrote rows, because the
+ * rows refer to them; the last complete sync of each list on each UTC day; and the latest and the last complete sync of each
+ * list. The position is saved, so that no sync is checked twice, even after a restart.
  */
 export function createSyncPruning({ read, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
-  async function readStart(): Promise<PrunePosition> {
+  async function readSavedPosition(): Promise<PrunePosition> {
     const [[origin]] = await read(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };
   }
 
   return {
     pruneSyncs: async ({ endedBefore, settledBefore, position }) => {
-      const { after, id } = position ?? (await readStart());
+      const { after, id } = position ?? (await readSavedPosition());
       const [old] = await read(LIST_OLD({ after, id, before: endedBefore }));
-      const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => ({ id: row.id }));
+      const removable = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => ({ id: row.id }));
       const end = old.length < BATCH_SIZE ? undefined : old.at(-1);
       const until = end === undefined || end.finished_at > settledBefore ? settledBefore : end.finished_at;
       const [removed] = await transact(batch =>
-        gone.length === 0
+        removable.length === 0
           ? batch(null, null, SAVE_CHECKED({ until }))
           : batch(
-              REMOVE({ ids: syncIds.toTable(gone) }),
+              REMOVE({ ids: syncIds.toTable(removable) }),
               SAVE_KEPT_SINCE({ before: endedBefore }),
               SAVE_CHECKED({ until }),
             ),

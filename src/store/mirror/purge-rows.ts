@@ -15,8 +15,10 @@ import { OVERWRITE_DELETED, LOCK_COUNTER } from './forget-people.js';
 const BATCH_SIZE = 500;
 
 type Organization = { readonly organizationId: string };
-/** The rows of an organization up to this version. */
-type OlderRows = Organization & { readonly last: number };
+type OlderRows = Organization & {
+  /** The highest version of the rows. */
+  readonly last: number;
+};
 
 const UNINSTALL = prepared(({ db }, { organizationId }: Params<Organization>) =>
   db
@@ -57,7 +59,7 @@ const selectRetirementIds = (
         .select('retirement_id as id')
         .where('organization_id', operator, organizationId),
     );
-/** Leaves out retirements that another organization has, too. */
+/** Leaves out retirements that another organization has as well. */
 const LIST_OWN_RETIREMENTS = prepared((builder, params: Params<Organization>) =>
   builder.db
     .selectFrom(selectRetirementIds(builder, '=', params).as('own'))
@@ -90,7 +92,7 @@ const past = named('mirror.past');
 const isPastOf = (...resources: readonly Resource['resource'][]) =>
   sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
 
-/** Lists the tables with rows of an organization, each with a condition for these rows. Past versions come first. */
+/** Lists the tables of resources, each with the condition for an organization's rows. The table of past versions comes first. */
 function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<VersionedTable>[] {
   const isPast = isPastOf(...resources.map(({ resource }) => resource));
   return [
@@ -108,7 +110,7 @@ function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<Versioned
 }
 const isOwnedResource = (resource: Resource): resource is OwnedResource => resource.owner !== null;
 const OWNED_RESOURCES = RESOURCES.filter(isOwnedResource);
-/** The name of the organization goes last, because a person who repeats the command finds the organization by it. */
+/** The row with the organization's name is removed last, because a person who repeats the purge finds the organization by name. */
 const OWNED_LISTS = OWNED_RESOURCES.filter(({ resource }) => isListResource(resource)).toSorted(
   (a, b) => Number(a.owner === 'id') - Number(b.owner === 'id'),
 );
@@ -118,7 +120,8 @@ const OWNED_ROWS = {
   installations: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'installation')),
 };
 
-function removeBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
+/** Deletes one batch of the rows that meet a condition, and returns their versions. */
+function deleteBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
   const rows = named(table);
   return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
       SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
@@ -126,7 +129,7 @@ function removeBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
 }
 const removeOlder = ({ table, isOwned }: OwnedRows<VersionedTable>) =>
   prepared((_, { organizationId, last }: Params<OlderRows>) =>
-    removeBatch(table, sql`${isOwned(organizationId)} AND ${named(table).version} <= ${last}`),
+    deleteBatch(table, sql`${isOwned(organizationId)} AND ${named(table).version} <= ${last}`),
   );
 const REMOVE_OLDER = {
   certificates: OWNED_ROWS.certificates.map(removeOlder),
@@ -146,7 +149,7 @@ const OWNED_BOOKKEEPING = BOOKKEEPING_TABLES.map(table => ({
   table,
   isOwned: (organizationId: RawBuilder<string>) => sql`${named(table).organization_id} = ${organizationId}`,
 }));
-/** Remove what is left once most rows are gone. */
+/** Remove the remaining rows of an organization in one transaction, after most rows were removed in batches. */
 const REMOVE_REST = [
   ...OWNED_ROWS.certificates,
   ...OWNED_ROWS.lists,
@@ -159,18 +162,18 @@ const REMOVE_REST = [
   ),
 );
 
-/** The members of all organizations. */
+/** Remove members of all organizations. */
 const REMOVE_MEMBERS = [
-  prepared(() => removeBatch('mirror.past', isPastOf('members'))),
-  prepared(() => removeBatch('mirror.members', sql`true`)),
+  prepared(() => deleteBatch('mirror.past', isPastOf('members'))),
+  prepared(() => deleteBatch('mirror.members', sql`true`)),
 ];
-const FORGET_MEMBERS_READS = [
+const REMOVE_STATES_OF_MEMBERS = [
   prepared(({ db }) => db.deleteFrom('mirror.resource_states').where('resource', '=', 'members')),
   prepared(({ db }) => db.deleteFrom('mirror.freshness_facts').where('resource', '=', 'members')),
 ];
 
 const fileList = jsonRelation('given', { file: 'text' });
-/** Lists the files that a current or past certificate refers to. The index of past files has the same condition. */
+/** Returns the given files to which a current or past certificate refers. The index of past files has the same condition. */
 const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly files: Table }>) => {
   const certificate = named('mirror.certificates');
   const pastFile = fn.pastCell(past.cells, 'file');
@@ -179,33 +182,37 @@ const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly fil
     UNION SELECT ${pastFile} FROM ${past()} WHERE ${past.resource} = 'certificates' AND ${pastFile} ${isGiven}`;
 });
 
-/** Returns the claims of both parts. All who lock both lock them in this order. */
-function claimBothParts(organizationId: string, claim: number) {
+/** Returns the write claims of both parts, in the order in which they must be locked to prevent deadlocks. */
+function createClaimsOfParts(organizationId: string, claim: number) {
   const certificates = { organizationId, part: 'certificates', claim };
   return { certificates, data: { ...certificates, part: 'data' } };
 }
 
 /**
- * Removes everything that was mirrored for one organization, with its history. Fencing tokens stay, so that an old claim
- * cannot write the rows again. The last transaction removes what reads wrote meanwhile. Reads that began before it can write
- * no more, because they may have compared their answers with rows that are gone.
+ * Creates the part of the port that removes all rows of one organization, with their history. Fencing tokens stay, so that an
+ * old claim cannot write the rows again. The last transaction also removes rows that reads wrote during the purge. Reads that
+ * began before it cannot write any more, because they may have compared their answers with rows that are now gone.
  */
 export function createRemoval(
   { read, transact }: Database,
-  files: CertificateFiles,
+  certificateFiles: CertificateFiles,
 ): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
-  /** Runs under the lock of everyone who refers to a file, so no row ever refers to a file that is gone. */
-  async function removeUnreferenced(batch: Batch, names: readonly string[]): Promise<number> {
-    const given = fileList.toTable(names.map(file => ({ file })));
-    const [rows] = await batch(LIST_REFERENCED_FILES({ files: given }));
+  /**
+   * Removes those of some files to which no certificate refers, and returns how many. The caller must have locked the version
+   * counter, so that no certificate gets one of the files meanwhile.
+   */
+  async function removeUnreferenced(batch: Batch, files: readonly string[]): Promise<number> {
+    const [rows] = await batch(
+      LIST_REFERENCED_FILES({ files: fileList.toTable(files.map(file => ({ file }))) }),
+    );
     const referenced = new Set(rows.map(({ file }) => file));
-    const unreferenced = names.filter(file => !referenced.has(file));
-    return unreferenced.length === 0 ? 0 : await files.remove(batch, unreferenced);
+    const unreferenced = files.filter(file => !referenced.has(file));
+    return unreferenced.length === 0 ? 0 : await certificateFiles.remove(batch, unreferenced);
   }
 
   return {
     beginPurge: async (organizationId, claim) => {
-      const { certificates, data } = claimBothParts(organizationId, claim);
+      const { certificates, data } = createClaimsOfParts(organizationId, claim);
       const last = await transact(async batch => {
         const [, , certificatesFence, , dataFence, , counter] = await batch(
           OVERWRITE_DELETED(),
@@ -233,14 +240,14 @@ export function createRemoval(
           if (removed.length > 0) return removed.length;
         }
         if (scope === 'members') {
-          await batch(LOCK_COUNTER(), ...FORGET_MEMBERS_READS.map(forget => forget()));
+          await batch(LOCK_COUNTER(), ...REMOVE_STATES_OF_MEMBERS.map(remove => remove()));
           return 0;
         }
         return scope.kind === 'certificates' ? 0 : (await batch(REMOVE_SYNCS(scope)))[0].length;
       }),
     endPurge: (organizationId, last, claim) =>
       transact(async batch => {
-        const { certificates, data } = claimBothParts(organizationId, claim);
+        const { certificates, data } = createClaimsOfParts(organizationId, claim);
         const [, certificatesFence, , dataFence, , rows, installations] = await batch(
           ...raiseFence(certificates),
           ...raiseFence(data),
@@ -257,10 +264,10 @@ export function createRemoval(
         );
         return { removedFiles: removed, newInstallationIds: installations.map(({ id }) => id) };
       }),
-    removeUnreferencedFiles: names =>
+    removeUnreferencedFiles: files =>
       transact(async batch => {
         await batch(LOCK_COUNTER());
-        return await removeUnreferenced(batch, names);
+        return await removeUnreferenced(batch, files);
       }),
   };
 }

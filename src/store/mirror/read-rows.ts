@@ -22,8 +22,8 @@ type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
 const statementsOf = cachePerKey(createRowStatements);
 
-/** Reads the current rows of lists, many in one statement. */
-export function createRows({ read }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
+/** Creates the part of the port that reads the current rows of lists. */
+export function createRowReads({ read }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
       const { toKey, cellNames, keyKinds, findRows, findRowsWithCells } = statementsOf(resource);
@@ -48,6 +48,7 @@ export function createRows({ read }: Database): Pick<MirrorPort, 'findRows' | 'l
   };
 }
 
+/** Creates the statements that read rows of a list. */
 function createRowStatements(resource: ListResource) {
   const entry = LISTS[resource];
   const own = named(versionedTable(entry));
@@ -94,7 +95,7 @@ function selectColumns(names: readonly string[]): Cells {
   return Object.fromEntries(names.map(name => [name, sql.ref<SqlValue>(name)]));
 }
 
-/** Selects numbers that may exceed 2^53 as text, so that they are compared and written digit by digit. */
+/** Selects numbers that may exceed 2^53 as text, so that no digit is lost. */
 function selectLargeAsText(fn: SqlFunctions, kinds: Kinds): Cells {
   const names = Object.keys(kinds).filter(name => kinds[name] === 'large');
   return Object.fromEntries(names.map(name => [name, fn.cast('text', sql.ref<SqlValue>(name))]));
