@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { beginRead, MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
+import { MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
 async function createScene() {
@@ -92,30 +92,6 @@ test('show as of an instant before the mirror existed states when the row was fi
   expect((await show('retirements', 'r-1')).stdout).toContain(expectedOutput);
   expect((await show('installations', 'installation-1')).stdout).toContain(
     'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
-  );
-});
-
-test('show of a removed row states when it was no longer listed', async () => {
-  const scene = await createSceneOfThreeReads();
-  scene.clock.at += MINUTE;
-  await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, findGone: async ids => ids });
-  const { stdout } = await scene.show('retirements', 'r-1');
-  expect(stdout).toContain('It was no longer listed at 2026-05-04T');
-  expect(stdout).toContain('First observed 2026-05-04T12:00:00.000Z.');
-  expect(stdout).not.toContain('had not observed it');
-});
-
-test('show names an abandoned sync that may have missed changes', async () => {
-  const scene = await createSceneOfThreeReads();
-  const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
-  await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-  const result = await scene.showJson('r-1');
-  expect(result.gaps).toContainEqual(
-    expect.objectContaining({
-      code: 'read_incomplete',
-      started_at: '2026-05-04T12:30:00.000Z',
-      error: 'no answer',
-    }),
   );
 });
 

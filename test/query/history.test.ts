@@ -28,8 +28,8 @@ import { countFindings, FINDINGS, readFindings } from '../../src/query/history/f
 import { readVersionsById } from '../../src/query/lists/find.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { writeCertificate } from '../support/certificates.js';
-import { MINUTE, openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
-import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { beginRead, MINUTE, openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
+import { amount, createUnknownPage, credit, retirement, retirements } from '../support/mirror/rows.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
@@ -158,6 +158,55 @@ test('scheduled reads that found a list unchanged confirm it from the first to t
     lastReadAt: after(50),
     unchangedReads: { from: after(50), to: after(60), reads: 2 },
   });
+});
+
+test('a read that ran at the instant is a gap, unless it changed nothing', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const { reader, mirror, clock } = filled;
+  const start = clock.at;
+  const after = (minutes: number) => instant(start + minutes * MINUTE);
+  const readFor = async (minutes: number, ...items: ReturnType<typeof retirement>[]) => {
+    const request = { organizationId: 'organization-1', claim: 2, startedAt: clock.at } as const;
+    const read = await mirror.beginRead({ ...request, resource: 'retirements', trigger: 'schedule' });
+    await read.writePage(createUnknownPage(items, clock.at));
+    clock.at += minutes * MINUTE;
+    return await read.finish({ ...TRAFFIC, total: items.length, lookUpMissing: async () => new Map() });
+  };
+  const gapsAt = async (minutes: number) =>
+    (
+      await readCoverageAt(reader, { organizationId: null, resource: 'retirements', at: after(minutes) })
+    ).flatMap(({ gaps }) => gaps.map(each => [each.organizationId, each.reason] as const));
+  clock.at = start + 10 * MINUTE;
+  await readFor(10, retirement('r-1-0'), retirement('r-2'));
+  await readFor(10, retirement('r-1-0'), retirement('r-2'));
+  const running = { code: 'read_running', startedAt: after(10), endedAt: after(20) };
+  expect(await gapsAt(9)).toEqual([]);
+  expect(await gapsAt(10)).toEqual([['organization-1', running]]);
+  expect(await gapsAt(19)).toEqual([['organization-1', running]]);
+  expect(await gapsAt(20)).toEqual([]);
+  expect(await gapsAt(25)).toEqual([]);
+  const open = await beginRead(filled, 'retirements', { claim: 3, trigger: 'schedule' });
+  await open.writePage(createUnknownPage(retirements(900, 'new'), clock.at));
+  expect(await gapsAt(31)).toEqual([
+    ['organization-1', { code: 'read_running', startedAt: after(30), endedAt: null }],
+  ]);
+});
+
+test('a list that can no longer be read is known until its last complete read', async () => {
+  const { reader, clock, read, db } = await openFilledMirror({ organizations: 1 });
+  const first = clock.at;
+  clock.at += MINUTE;
+  await read('retirements', [retirement('r-1-0'), retirement('r-2')]);
+  await db.change("UPDATE resource_states SET no_permission_at = as_of WHERE resource = 'retirements'");
+  const reasonAt = async (at: number) => {
+    const request = { organizationId: 'organization-1', resource: 'retirements', at: instant(at) };
+    return findUnknownReason(await readOwnCoverageAt(reader, request));
+  };
+  expect(await reasonAt(first)).toBeNull();
+  expect(await reasonAt(clock.at)).toBeNull();
+  const lastReadAt = instant(clock.at);
+  expect(await reasonAt(clock.at + 1)).toEqual({ code: 'no_longer_readable', lastReadAt });
+  expect(await reasonAt(first - 1)).toMatchObject({ code: 'before_first_read' });
 });
 
 test('retirements that the registry dates before the first read are counted in the gap', async () => {
