@@ -27,7 +27,7 @@ function selectNames(kind: Kind, at: string | null): RawBuilder<NamedObject> {
   }
   const rows = at === null ? relation(kind) : sql`${relation(`${kind}_history`)} WHERE ${wasValidAt(at)}`;
   return sqlStatement`SELECT ${select({ id, name: sql.ref<string | null>('full_name') })} FROM ${rows}
-    ORDER BY full_name, id`;
+    ORDER BY full_name NULLS FIRST, id`;
 }
 
 export async function readNames({ all }: Reader, kind: Kind): Promise<NamedObject[]> {

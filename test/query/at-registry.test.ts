@@ -92,6 +92,22 @@ test('a list can be compared only if it was read completely and may be read agai
   ).not.toContain('warehouse');
 });
 
+test('everything of an organization that only a webhook has named is not compared', async () => {
+  const { reader, mirror, clock } = await openFilledMirror({ organizations: 1 });
+  await mirror.report({
+    at: new Date(clock.at).toISOString(),
+    awaitedInstallations: [{ id: 'installation-9', organizationId: null }],
+  });
+  expect((await readNotCompared(reader))[0]).toEqual({
+    organization_id: null,
+    installation_id: 'installation-9',
+    name: null,
+    resource: '*',
+    state: 'never_read',
+    reason: null,
+  });
+});
+
 test('the registry is requested through all installations that are not uninstalled, or through those of one organization', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
   await change(filled, 2, 'suspended');

@@ -69,6 +69,33 @@ test('an uninstalled organization is counted separately, and is left out if its 
   ]);
 });
 
+test('an empty warehouse is left out if it may be read, but not if the app has no access to it', async () => {
+  const { mirror, clock, reader, read } = await openFilledMirror({ organizations: 1 });
+  const write = async (n: number, state: 'active' | 'suspended') =>
+    await mirror.writeInstallation({
+      installation: installation(`installation-${n}`, { organizationId: `organization-${n}` }),
+      state,
+      claim: state === 'active' ? 1 : 2,
+      startedAt: clock.at,
+      arrivedAt: clock.at,
+      trigger: 'delivery',
+    });
+  for (const n of [2, 3, 4]) await write(n, 'active');
+  for (const organizationId of ['organization-2', 'organization-3'])
+    await read('warehouse', [], { organizationId });
+  await write(2, 'suspended');
+  const { leftOut, warehouses, known } = await readAvailable(reader, ALL);
+  expect(warehouses.map(each => [each.organization_id, each.rows])).toEqual([
+    ['organization-3', 0],
+    ['organization-1', 1],
+  ]);
+  expect(leftOut).toMatchObject([{ organization_id: 'organization-4', state: 'never_read', rows: 0 }]);
+  expect(known).toBe(4);
+  const { unavailable, ...counts } = await readWarehouseCounts(reader, Infinity);
+  expect(counts).toMatchObject({ known: 4, uninstalled: 0, available: 2, failing: 0 });
+  expect([unavailable.count, unavailable.readCount, unavailable.worst.length]).toEqual([1, 0, 1]);
+});
+
 test('organizations are counted by availability, and the worst of those left out comes first', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   await breakReads(mirror, 'organization-2');

@@ -90,6 +90,20 @@ test('a row is found by its id, its name or the beginning of either, unless two 
   expect(await findOrganization(reader, ' ')).toMatchObject({ isMissing: false, candidates: [] });
 });
 
+test('an ellipsis is only left out at the end of a text, and an organization without a name is called by its id', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  await read('organization', [organization('organization-1', { fullName: 'Quay…East' })]);
+  await read('organization', [organization('organization-2')], { organizationId: 'organization-2' });
+  expect(await findOrganization(reader, 'Quay…East')).toEqual({ id: 'organization-1' });
+  expect(await findOrganization(reader, 'Quay…')).toEqual({ id: 'organization-1' });
+  expect(await findOrganization(reader, 'QuayEast')).toMatchObject({ isMissing: true });
+  expect(await findOrganization(reader, '…')).toEqual({ id: 'organization-1' });
+  expect(await readChoices(reader, 'organizations', null)).toEqual([
+    { value: 'organization-2', says: 'organization-2' },
+    { value: 'organization-1', says: 'Quay…East' },
+  ]);
+});
+
 test('a name that matches completely, in any letter case, comes before names that only begin with the text', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   await read('organization', [organization('organization-1', { fullName: 'Quay' })]);

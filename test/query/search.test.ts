@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findNumbered, search, SEARCHED_ROWS } from '../../src/query/search.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';
-import { credit } from '../support/mirror/rows.js';
+import { credit, organization, retirement } from '../support/mirror/rows.js';
 
 const hitsOf = async (reader: Parameters<typeof search>[0], text: string) =>
   (await search(reader, text)).map(({ list, column, rows }) => [list.name, column, rows.length]);
@@ -20,6 +20,53 @@ test('a text is found in any part of a name, in any letter case', async () => {
   expect(await hitsOf(reader, 'eat bo')).toEqual([
     ['warehouse', 'project_name', 3],
     ['retirements', 'project_name', 3],
+  ]);
+});
+
+test('a text is found in each column that is searched, also in the errors of jobs and syncs', async () => {
+  const { reader, read, tables } = await openFilledMirror({ organizations: 0 });
+  const project = { id: 'p-1', fullName: 'Needle project' };
+  const serialization = 'ICR-NEEDLE-1';
+  const named = { beneficiary: 'A needle', comment: 'No needles', serialization, project };
+  await read('retirements', [retirement('r-1', named)]);
+  await read('warehouse', [credit('c-1', { serialization, project })]);
+  await read('inventory', [credit('c-2', { serialization, project })]);
+  await read('organization', [organization('organization-1', { fullName: 'Needle & Co' })]);
+  await tables.change(
+    `INSERT INTO projects (version, id, full_name, valid_from, sync_id, document)
+     VALUES (900, 'p-1', 'Needle project', '2026-01-01T00:00:00.000Z', 1, '{}')`,
+  );
+  await tables.change(
+    `INSERT INTO inbox.jobs (kind, dedupe_key, trigger, state, run_at, created_at, last_error)
+     VALUES ('installation', 'k', 'person', 'waiting', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'a needle')`,
+  );
+  await tables.change("UPDATE syncs SET error = 'needle' WHERE resource = 'warehouse'");
+  const found = (await hitsOf(reader, 'needle')).map(([list, column]) => `${list} ${column}`);
+  expect(found.toSorted()).toEqual([
+    'inventory project_name',
+    'inventory serialization',
+    'jobs last_error',
+    'organizations full_name',
+    'projects full_name',
+    'retirements beneficiary',
+    'retirements comment',
+    'retirements project_name',
+    'retirements serialization',
+    'syncs error',
+    'warehouse project_name',
+    'warehouse serialization',
+  ]);
+  const [hit] = (await search(reader, 'A needle')).filter(({ list }) => list.name === 'retirements');
+  expect(hit?.rows).toEqual([
+    {
+      id: 'r-1',
+      beneficiary: 'A needle',
+      version: expect.any(Number),
+      amount_exact: '12.5',
+      project_name: 'Needle project',
+      vintage: '2021',
+      organization_id: 'organization-1',
+    },
   ]);
 });
 

@@ -88,6 +88,28 @@ test('the results of a resource are summed since the mark, and unread resources 
   expect(own.map(({ organization }) => organization)).toEqual(['Organization 2']);
 });
 
+test('a list that was refused, and a remark about a complete read, are told apart from a failure', async () => {
+  const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
+  const mark = await readMark(reader, clock.at);
+  clock.at += 1_000;
+  await read('warehouse', [credit('c-1-0')]);
+  const request = { mark, jobs: [], organizationId: 'organization-1' };
+  const resultWith = async (change: string) => {
+    await db.change(`UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`);
+    const [result] = await readSynced(reader, request, ['warehouse']);
+    return [result?.noted, result?.refused, result?.state];
+  };
+  expect(await resultWith('error = NULL')).toEqual([false, false, 'fresh']);
+  expect(await resultWith("error = 'a row was restored', error_code = 'mended'")).toEqual([
+    true,
+    false,
+    'fresh',
+  ]);
+  expect(await resultWith("attempted_at = '2020-01-01T00:00:00.000Z'")).toEqual([false, false, 'not_read']);
+  expect(await resultWith('no_permission_at = as_of')).toEqual([false, false, 'no_access']);
+  expect(await resultWith("error_code = 'forbidden'")).toEqual([false, true, 'no_access']);
+});
+
 test('an uninstalled organization is left out unless it was named', async () => {
   const { reader, db, clock } = await openFilledMirror({ organizations: 2 });
   await db.change("UPDATE installations SET state = 'uninstalled' WHERE id = 'installation-2'");
