@@ -21,8 +21,14 @@ type ThreadNotice = { readonly notice: never };
 /** The promise of a call that has not been answered. */
 type PendingCall = { readonly resolve: (result: never) => void; readonly reject: (error: Error) => void };
 
-/** An error in a form that can be sent between threads. The code is empty if the error has none. */
-export type SerializedError = { readonly code: string; readonly message: string; readonly stack: string };
+/** An error in a form that can be sent between threads. */
+type SerializedError = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** Null if the error has no code. */
+  readonly code: string | null;
+};
 
 export interface ThreadOptions {
   /** The module that the thread runs. */
@@ -34,8 +40,6 @@ export interface ThreadOptions {
   readonly onFailed: (error: Error) => void;
   /** Called with each message that the thread sends without being called. */
   readonly onNotice?: (notice: never) => void;
-  /** Turns an error of the thread into the one that callers get. */
-  readonly restoreError?: (error: SerializedError) => Error;
 }
 
 /** Calls a function of the thread by name. Buffers in `transfer` are moved instead of copied. */
@@ -47,14 +51,7 @@ type CallThread<Api> = <Name extends keyof Api & string>(
 
 /** Starts a worker thread. Returns `call`, which runs a function of `Api` in the thread. */
 export async function startThread<Api>(options: ThreadOptions) {
-  const {
-    entry,
-    workerData,
-    description,
-    onFailed,
-    onNotice,
-    restoreError = ({ message }) => new Error(message),
-  } = options;
+  const { entry, workerData, description, onFailed, onNotice } = options;
   const worker = new Worker(entry, { workerData, env: {} });
   const exited = new Promise<void>(resolve => void worker.once('exit', () => resolve()));
   const [startError]: (SerializedError | null)[] = await once(worker, 'message');
@@ -140,7 +137,12 @@ async function answerCall(
 
 /** Converts an error to an object that can be sent between threads. */
 function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof Error)) return { code: '', message: String(error), stack: '' };
-  const { message, stack = '' } = error;
-  return { code: 'code' in error ? String(error.code) : '', message, stack };
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: '', code: null };
+  const { name, message, stack = '' } = error;
+  return { name, message, stack, code: 'code' in error ? String(error.code) : null };
+}
+
+/** Recreates an error of the thread. Its name and code tell callers what failed, as if they had called the function directly. */
+function restoreError({ name, message, stack, code }: SerializedError): Error {
+  return Object.assign(new Error(message), { name, stack }, code === null ? {} : { code });
 }

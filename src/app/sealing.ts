@@ -5,7 +5,7 @@
 import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../sync/outcome.js';
-import { type SerializedError, startThread } from '../thread.js';
+import { startThread } from '../thread.js';
 import type { OutboundRange } from './outbound/address-ranges.js';
 import type { ProcessDependencies } from './process-health.js';
 
@@ -45,7 +45,6 @@ export async function startSealing(
     workerData,
     description: 'the thread that seals',
     onFailed: error => log.error({ error: describeFailure(error) }, 'sealing thread failed; sealing stopped'),
-    restoreError,
   });
   let isStopped = false;
   let publishFrom = 0;
@@ -69,9 +68,4 @@ export async function startSealing(
     clearTimeout(timer);
     await close();
   };
-}
-
-/** Recreates an error that the thread has sent. */
-function restoreError({ code, message, stack }: SerializedError): Error {
-  return Object.assign(new Error(message), { stack, code });
 }

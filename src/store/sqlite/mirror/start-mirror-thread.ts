@@ -1,6 +1,6 @@
 import type { MirrorPort } from '../../../mirror/port/mirror-port.js';
 import { resolveBuiltFile } from '../../../package.js';
-import { type SerializedError, startThread, type ThreadOptions } from '../../../thread.js';
+import { startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
 import { createCertificateFiles } from './certificate-folder.js';
 import {
@@ -46,7 +46,6 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     workerData,
     description: 'the thread that writes the mirror',
     onFailed,
-    restoreError: errorOf,
   });
   const here = createStatementRunner(reader);
   const calls: RunnerCalls = {
@@ -58,9 +57,4 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
   };
   const database = createQueuedDatabase(calls);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
-}
-
-/** Restores an error of the thread with its code and stack. */
-function errorOf({ code, message, stack }: SerializedError): Error {
-  return Object.assign(new Error(message), { stack }, code === '' ? {} : { code });
 }
