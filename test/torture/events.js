@@ -3,23 +3,22 @@
 //   npm run torture -- events [--engine postgres] [changes] [kills] | smallest
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEngine } from '../../dist/src/store/open-engine.js';
-import { createChangeLog } from '../../dist/src/app/events/change-log.js';
-import { createChangeEvent } from '../../dist/src/events/catalogue/change-event.js';
 import { MAIN } from '../bench/parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from '../bench/parts/engine.js';
 import { credit, install, read, withWriters } from '../bench/parts/mirrored.js';
 import { keyPair } from '../bench/parts/registry.js';
+import { countFaults, countMissing, listExpected, readReceived } from './events-received.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { Engine } from '../../dist/src/store/engine.js' */
 /** @import { Credit } from '../../dist/src/registry/object-models.js' */
-/** @typedef {{ id: string, hash: string, type: string, erased: boolean, organization: string | null, number: number | null }} Received */
+/** @import { Received } from './events-received.js' */
 
 const { engine: engineName, rest } = readArguments();
 const [CHANGES = 10_000, KILLS = 30] = process.argv.includes('smallest') ? [400, 3] : rest.map(Number);
@@ -147,65 +146,12 @@ function creditOf(owner, n, round) {
 }
 
 /**
- * Returns the numbers of all changes that have an event.
- * @param {Engine} engine
- */
-async function listExpected(engine) {
-  const reader = await engine.openReader();
-  const log = createChangeLog(reader);
-  /** @type {Set<number>} */
-  const numbers = new Set();
-  for await (const change of log.read({ after: 0, to: await log.readNewest(), organizationId: null }))
-    if (createChangeEvent(change) !== null) numbers.add(change.number);
-  await reader.close();
-  return numbers;
-}
-
-/** @param {string} file */
-function readReceived(file) {
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return lines.map(parseReceived);
-}
-
-/**
- * @param {string} line
- * @returns {Received}
- */
-function parseReceived(line) {
-  return JSON.parse(line);
-}
-
-/**
- * @param {ReadonlySet<number>} expected
- * @param {readonly Received[]} received
- */
-function countMissing(expected, received) {
-  const numbers = new Set(received.map(({ number }) => number));
-  return [...expected].filter(number => !numbers.has(number)).length;
-}
-
-/**
  * @param {ReadonlySet<number>} expected
  * @param {readonly Received[]} received
  * @param {number} kills
  */
 function report(expected, received, kills) {
-  /** @type {Map<string, string>} */
-  const bodies = new Map();
-  /** @type {Map<string | null, number>} */
-  const newest = new Map();
-  let [twoBodies, late, repeated, erased] = [0, 0, 0, 0];
-  for (const { id, hash, organization, number, erased: isErased } of received) {
-    if (isErased) erased += 1;
-    const known = bodies.get(id);
-    if (known !== undefined) repeated += 1;
-    if (known !== undefined && known !== hash && !isErased) twoBodies += 1;
-    if (!isErased) bodies.set(id, hash);
-    if (known !== undefined || number === null) continue;
-    if (number < (newest.get(organization) ?? 0)) late += 1;
-    newest.set(organization, number);
-  }
-  const missing = countMissing(expected, received);
+  const { missing, late, twoBodies, repeated, erased } = countFaults(expected, received);
   const isTold = received.some(({ type }) => type === 'organization.purged');
   process.stdout.write(
     `${engineName}: ${expected.size} changes with events remain, ${received.length} requests, ${kills} kills: ${missing} missing, ` +

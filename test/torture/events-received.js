@@ -1,0 +1,70 @@
+// Compares the events that a subscriber received with the changes that the mirror recorded.
+import { readFileSync } from 'node:fs';
+import { createChangeLog } from '../../dist/src/app/events/change-log.js';
+import { createChangeEvent } from '../../dist/src/events/catalogue/change-event.js';
+
+/** @import { Engine } from '../../dist/src/store/engine.js' */
+/** @typedef {{ id: string, hash: string, type: string, erased: boolean, organization: string | null, number: number | null }} Received */
+
+/**
+ * Returns the numbers of all changes that have an event.
+ * @param {Engine} engine
+ */
+export async function listExpected(engine) {
+  const reader = await engine.openReader();
+  const log = createChangeLog(reader);
+  /** @type {Set<number>} */
+  const numbers = new Set();
+  for await (const change of log.read({ after: 0, to: await log.readNewest(), organizationId: null }))
+    if (createChangeEvent(change) !== null) numbers.add(change.number);
+  await reader.close();
+  return numbers;
+}
+
+/** @param {string} file */
+export function readReceived(file) {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map(parseReceived);
+}
+
+/**
+ * @param {string} line
+ * @returns {Received}
+ */
+function parseReceived(line) {
+  return JSON.parse(line);
+}
+
+/**
+ * @param {ReadonlySet<number>} expected
+ * @param {readonly Received[]} received
+ */
+export function countMissing(expected, received) {
+  const numbers = new Set(received.map(({ number }) => number));
+  return [...expected].filter(number => !numbers.has(number)).length;
+}
+
+/**
+ * Counts the faults of the received events: missing ones, ones out of order within their organization, and ids with two bodies.
+ * Repeated and erased events are counted too, and are no faults.
+ * @param {ReadonlySet<number>} expected
+ * @param {readonly Received[]} received
+ */
+export function countFaults(expected, received) {
+  /** @type {Map<string, string>} */
+  const bodies = new Map();
+  /** @type {Map<string | null, number>} */
+  const newest = new Map();
+  let [twoBodies, late, repeated, erased] = [0, 0, 0, 0];
+  for (const { id, hash, organization, number, erased: isErased } of received) {
+    if (isErased) erased += 1;
+    const known = bodies.get(id);
+    if (known !== undefined) repeated += 1;
+    if (known !== undefined && known !== hash && !isErased) twoBodies += 1;
+    if (!isErased) bodies.set(id, hash);
+    if (known !== undefined || number === null) continue;
+    if (number < (newest.get(organization) ?? 0)) late += 1;
+    newest.set(organization, number);
+  }
+  return { missing: countMissing(expected, received), late, twoBodies, repeated, erased };
+}
