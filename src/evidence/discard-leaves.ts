@@ -3,7 +3,7 @@ import { parseLeafRecord } from './leaf.js';
 import { readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
 import type { LastSigned } from './key-file.js';
 import { NO_LIMIT, createObservation, type EvidencePort, type Leaf } from './port.js';
-import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
+import { appendLeaf, withWriterLock, type LogWriter } from './log-writer.js';
 
 export interface DiscardedLeaves {
   /** Leaves that this program did not write. */
@@ -20,7 +20,7 @@ export async function discardForeignLeaves(
   discarding: LogWriter & { readonly lastSigned: LastSigned },
 ): Promise<DiscardedLeaves> {
   const { port, key, lastSigned } = discarding;
-  return await withWriterClaim(discarding, async () => {
+  return await withWriterLock(discarding, async () => {
     const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.findCheckpoint(NO_LIMIT))?.size ?? 0);
     const { codeKeys } = key();
     const isForeign = (leaf: Leaf): boolean => leaf.place < 0 || !isAuthentic(leaf, codeKeys);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readCompleteLeaf, sumPlaces } from './completeness-leaves.js';
 import { NO_LIMIT, type EvidencePort, createObservation, type LeafFilter } from './port.js';
-import { type LogWriter, withWriterClaim, newLeaf } from './log-writer.js';
+import { type LogWriter, withWriterLock, newLeaf } from './log-writer.js';
 
 /** The SHA-256 of no places. */
 export const NOTHING_ERASED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -21,7 +21,7 @@ export async function eraseLeaves<T>(
   remove: () => Promise<T>,
 ): Promise<T> {
   const { port, now } = writing;
-  return await withWriterClaim(writing, async () => {
+  return await withWriterLock(writing, async () => {
     const filter = await selectLeaves();
     const leaves = await port.listUnerasedLeaves(filter);
     if (leaves.length > 0) {

@@ -24,20 +24,20 @@ export interface Sealing extends LogWriter {
 export const LEAF_SALT_BYTES = 32;
 
 /** Expired, also for a clock that stands still or was set back. */
-export const RELEASED_CLAIM = 0;
-const CLAIM_LOOK_MS = 200;
+export const RELEASED_LOCK = 0;
+const LOCK_RETRY_MS = 200;
 
 /** Longer than any purge. If a writer is killed, others wait at most so long. */
 const ERASE_MS = 600_000;
 
-/** Waits until no other process writes the log, then runs `work` under the claim. */
-export async function withWriterClaim<T>(
+/** Waits until no other process writes the log, then runs `work` under the lock. */
+export async function withWriterLock<T>(
   { port, now, holder }: LogWriter,
   work: () => Promise<T>,
 ): Promise<T> {
-  while (!(await port.claim(holder, now(), now() + ERASE_MS))) await sleep(CLAIM_LOOK_MS);
+  while (!(await port.acquireLock(holder, now(), now() + ERASE_MS))) await sleep(LOCK_RETRY_MS);
   const done = await work();
-  await port.claim(holder, now(), RELEASED_CLAIM);
+  await port.acquireLock(holder, now(), RELEASED_LOCK);
   return done;
 }
 

@@ -165,8 +165,8 @@ export type LogProgress = Readonly<Record<'size' | NumberedKind, number>>;
 
 /** Access to the log, and to the mirror whose rows it seals. */
 export interface EvidencePort {
-  /** Takes or extends the claim to write the log until an instant. Returns false while another holder has it. */
-  readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
+  /** Acquires or extends the lock for writing the log until an instant. Returns false while another holder has it. */
+  readonly acquireLock: (holder: string, now: number, until: number) => Promise<boolean>;
   /** Returns how far the log goes. */
   readonly readProgress: () => Promise<LogProgress>;
   /** Returns the newest number of a kind in the mirror. A sync counts once it and all before it have ended. */

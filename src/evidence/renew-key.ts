@@ -5,7 +5,7 @@ import { toHex } from './hashes.js';
 import { createNextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './signing-key.js';
 import { NO_LIMIT, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
-import { appendLeaf, withWriterClaim, type LogWriter } from './log-writer.js';
+import { appendLeaf, withWriterLock, type LogWriter } from './log-writer.js';
 
 const MAX_CODES_PER_WRITE = 5000;
 
@@ -14,7 +14,7 @@ const MAX_CODES_PER_WRITE = 5000;
  * authentication codes. If it is killed, it is completed by another call; until then the sealer accepts codes of both keys.
  */
 export async function renewKey(writing: LogWriter, keyFile: string): Promise<SigningKey> {
-  return await withWriterClaim(writing, async () => {
+  return await withWriterLock(writing, async () => {
     const next = createNextKeyFile(keyFile, readKeyFile(keyFile).name);
     const old = readKeyFile(keyFile);
     const at = new Date(writing.now()).toISOString();

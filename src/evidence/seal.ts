@@ -15,14 +15,14 @@ import {
   type Observation,
   NUMBERED_KINDS,
 } from './port.js';
-import { RELEASED_CLAIM, LEAF_SALT_BYTES, type Sealing } from './log-writer.js';
+import { RELEASED_LOCK, LEAF_SALT_BYTES, type Sealing } from './log-writer.js';
 import { assertSameKey, assertNewestLeaves, createLeafGuard } from './seal-guards.js';
 import { storeLastSigned, signTree } from './sign-tree.js';
 import { streamUnsealedSpans, streamUnsealed } from './unsealed-observations.js';
 
-const CLAIM_MS = 120_000;
+const LOCK_MS = 120_000;
 const MAX_LEAVES_PER_WRITE = 5000;
-const CLAIM_RETRY_MS = 200;
+const LOCK_RETRY_MS = 200;
 
 /**
  * Runs one round: appends what is new, and signs the tree if it has grown. Returns the number of leaves, or null while
@@ -32,13 +32,13 @@ const CLAIM_RETRY_MS = 200;
  */
 export async function seal(sealing: Sealing, exported: readonly string[] = []): Promise<number | null> {
   const { port, holder, now } = sealing;
-  if (!(await hasClaim(sealing))) return null;
-  const release = () => port.claim(holder, now(), RELEASED_CLAIM);
+  if (!(await acquireLock(sealing))) return null;
+  const release = () => port.acquireLock(holder, now(), RELEASED_LOCK);
   let size: number;
   try {
-    size = await sealClaimed(sealing, exported);
+    size = await runRound(sealing, exported);
   } catch (error) {
-    // Otherwise the next export would wait until the claim expires. An error of the release must not hide this one.
+    // Otherwise the next export would wait until the lock expires. An error of the release must not hide this one.
     await release().catch(() => undefined);
     throw error;
   }
@@ -46,8 +46,8 @@ export async function seal(sealing: Sealing, exported: readonly string[] = []): 
   return size;
 }
 
-/** Runs one round while the claim is held. Returns the number of leaves. */
-async function sealClaimed(sealing: Sealing, exported: readonly string[]): Promise<number> {
+/** Runs one round under the lock. Returns the number of leaves. */
+async function runRound(sealing: Sealing, exported: readonly string[]): Promise<number> {
   const { port, now } = sealing;
   const progress = await port.readProgress();
   const previous = await readCompleteLeaf(port, progress.size);
@@ -90,7 +90,7 @@ export async function sealForExport(sealing: Sealing, organizationId: string | n
   for (;;) {
     const size = await seal(sealing, exported);
     if (size !== null) return size;
-    await sleep(CLAIM_RETRY_MS);
+    await sleep(LOCK_RETRY_MS);
     if (sealing.signal.aborted) refuse('not signed: it was interrupted');
   }
 }
@@ -99,10 +99,10 @@ export async function sealForExport(sealing: Sealing, organizationId: string | n
 async function openLog(sealing: Sealing, start: number) {
   const { port, key, now, randomBytes } = sealing;
   const [codeKey] = key().codeKeys;
-  let [written, claimedAt, latest]: [number, number, string] = [start, now(), ''];
+  let [written, lockedAt, latest]: [number, number, string] = [start, now(), ''];
   let waiting: Observation[] = [];
   const write = async () => {
-    claimedAt = now();
+    lockedAt = now();
     /** One call for all, because each call takes as long. */
     const salts = randomBytes(LEAF_SALT_BYTES * waiting.length);
     const saltOf = (at: number) => salts.subarray(at * LEAF_SALT_BYTES, (at + 1) * LEAF_SALT_BYTES);
@@ -112,7 +112,7 @@ async function openLog(sealing: Sealing, start: number) {
       );
     [written, waiting] = [written + waiting.length, []];
     await breathe();
-    if (!(await hasClaim(sealing))) refuse('not signed: another seals meanwhile, or this one is to stop');
+    if (!(await acquireLock(sealing))) refuse('not signed: another seals meanwhile, or this one is to stop');
   };
   return {
     size: (): number => written,
@@ -120,7 +120,7 @@ async function openLog(sealing: Sealing, start: number) {
       for await (const observation of observations) {
         latest = findLatest([latest, ...listInstants(observation.record)]);
         waiting.push(observation);
-        if (waiting.length === MAX_LEAVES_PER_WRITE || now() > claimedAt + CLAIM_MS / 4) await write();
+        if (waiting.length === MAX_LEAVES_PER_WRITE || now() > lockedAt + LOCK_MS / 4) await write();
       }
       await write();
     },
@@ -166,6 +166,6 @@ function getLastSignedAt({ lastSigned }: Sealing): string {
   return lastSigned.read()?.signedAt ?? '';
 }
 
-async function hasClaim({ port, holder, now, signal }: Sealing): Promise<boolean> {
-  return !signal.aborted && (await port.claim(holder, now(), now() + CLAIM_MS));
+async function acquireLock({ port, holder, now, signal }: Sealing): Promise<boolean> {
+  return !signal.aborted && (await port.acquireLock(holder, now(), now() + LOCK_MS));
 }

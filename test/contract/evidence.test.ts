@@ -165,14 +165,14 @@ describe.each(ENGINES)('$name', engine => {
   test('only one sealer works at a time, and another one takes over after two minutes of silence', async () => {
     const { stage, port, sealer } = await openSealedMirror(engine);
     const second = { ...sealer, holder: 'second' };
-    // The claim of a process that was killed before it could release it.
-    expect(await port.claim('killed', stage.clock.at, stage.clock.at + 2 * MINUTE)).toBe(true);
+    // The lock of a process that was killed before it could release it.
+    expect(await port.acquireLock('killed', stage.clock.at, stage.clock.at + 2 * MINUTE)).toBe(true);
     expect(await seal(second)).toBeNull();
     stage.clock.at += 2 * MINUTE + 1;
     expect(await seal(second)).toBe((await port.readProgress()).size);
   });
 
-  test('a round that fails releases its claim, so that the next round of another process need not wait', async () => {
+  test('a round that fails releases its lock, so that the next round of another process need not wait', async () => {
     const { port, sealer } = await openSealedMirror(engine);
     const failing = overridePort(port, {
       readProgress: async () => Promise.reject(new Error('the disk is full')),
@@ -181,7 +181,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await seal({ ...sealer, holder: 'second' })).toBe((await port.readProgress()).size);
   });
 
-  test('a round that loses its claim or is stopped signs nothing, and the next round signs', async () => {
+  test('a round that loses its lock or is stopped signs nothing, and the next round signs', async () => {
     const { port, round, newest } = await openSealedMirror(engine);
     const stopped = new AbortController();
     const facts: EvidencePort['listObservations'] = (...asked) => {
@@ -190,8 +190,8 @@ describe.each(ENGINES)('$name', engine => {
     };
     const stopping = { port: overridePort(port, { listObservations: facts }), signal: stopped.signal };
     await expect(round(stopping)).rejects.toThrow('or this one is to stop');
-    const claims = [true, false];
-    const losing = overridePort(port, { claim: async () => claims.shift() ?? false });
+    const acquisitions = [true, false];
+    const losing = overridePort(port, { acquireLock: async () => acquisitions.shift() ?? false });
     await expect(round({ port: losing })).rejects.toThrow('another seals meanwhile');
     expect(await newest()).toBeNull();
     const size = await round();

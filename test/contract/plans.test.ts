@@ -208,7 +208,10 @@ describe.each(ENGINES)('on a mirror of 90 days, $name', engine => {
     const now = new Date().toISOString();
     const dialect = isSqlite ? SQLITE : POSTGRES;
     const statements = [
-      ...LAWS.map(({ law, findBreaks }) => ({ name: law, ...findBreaks({ now, soon: now }).bind(dialect) })),
+      ...LAWS.map(({ law, findViolations }) => ({
+        name: law,
+        ...findViolations({ now, soon: now }).bind(dialect),
+      })),
       ...views.map(view => ({ name: view, text: `SELECT * FROM ${view}`, values: [] })),
     ];
     const counts = isSqlite ? [] : await countRows(tables);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSealedReads } from '../../src/store/evidence-log/list-sealed-reads.js';
+import { createSealedReads } from '../../src/store/evidence-log/sealed-reads.js';
 import type { EvidenceDatabase } from '../../src/store/evidence-log/evidence-database.js';
 
 /** Creates a log that returns these rows for every query, in this order. */

@@ -29,7 +29,7 @@ const UPDATE = prepared(({ db }, { epoch, at, reason, newestChange }: Params<Cel
   db.updateTable('events.epochs').set({ epoch, reason, began_at: at, newest_change: newestChange }),
 );
 type Newest = { readonly newest: number };
-/** Ends all claims too: a sender of the old epoch must not write any more. */
+/** Moves cursors back to the newest change, and ends all claims, so that no sender of the old epoch can write any more. */
 const LOWER_CURSORS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
   db.updateTable('events.subscriptions').set(eb => ({
     claim: eb('claim', '+', sql.lit(1)),
@@ -37,7 +37,10 @@ const LOWER_CURSORS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
     change_cursor: fn.least(eb.ref('change_cursor'), fn.cast('int', newest)),
   })),
 );
-/** Numbers of the old epoch mean other changes now. The refused event may be gone, and must not be sent as erased. */
+/**
+ * Moves the positions of held organizations back. Makes each hold wait for the event of the epoch instead of the refused event:
+ * that event may be gone, and must not be sent as erased.
+ */
 const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
   db.updateTable('events.held_organizations').set(eb => ({
     change_position: fn.least(eb.ref('change_position'), fn.cast('int', newest)),
@@ -46,12 +49,13 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
   })),
 );
 
-/** Begins a new epoch. Does nothing if no epoch ever began, because then there are no subscriptions. */
-export async function beginEpoch(batch: Batch, next: NewEpoch): Promise<void> {
-  const newest = { newest: next.newestChange };
-  await batch(UPDATE({ ...next }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
+/** Begins a new epoch of event ids. Does nothing if there never was an epoch, because then there are no subscriptions. */
+export async function beginEpoch(batch: Batch, epoch: NewEpoch): Promise<void> {
+  const newest = { newest: epoch.newestChange };
+  await batch(UPDATE({ ...epoch }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
 }
 
+/** Creates the part of the port that stores the epoch, which is the first part of all event ids. */
 export function createEpochs({
   read,
   transact,

@@ -26,7 +26,7 @@ const FIND_BEFORE = prepared(({ db }, { instant }: Params<{ readonly instant: st
     .where('occurred_at', '<', instant),
 );
 
-/** Locks the row of the epoch, so that numbers follow the order of commits. */
+/** Locks the counter of occurrences, so that their numbers follow the order of commits. */
 const LOCK_NUMBERS = prepared(({ db }) =>
   db.selectFrom('events.epochs').select(['newest_occurrence as last', 'evaluated_at']).forUpdate(),
 );
@@ -61,7 +61,7 @@ const PRUNE = [
   prepared(({ db }, { before }: Params<{ readonly before: string }>) =>
     db.deleteFrom('events.event_attempts').where('attempted_at', '<', before),
   ),
-  /** Occurrences that a subscription has not settled yet stay. */
+  /** Keeps occurrences that a subscription has not settled yet. */
   prepared(({ db }, { before }: Params<{ readonly before: string }>) =>
     db
       .deleteFrom('events.occurrences')
@@ -79,20 +79,26 @@ const PRUNE = [
   ),
 ];
 
-/** Inserts occurrences with the next numbers. An occurrence that is known keeps its number. */
-async function insertNew(batch: Batch, last: number, occurrences: readonly NewOccurrence[]): Promise<number> {
+/** Inserts occurrences, numbered after the last number. Skips those that are already stored. Returns how many were new. */
+async function insertOccurrences(
+  batch: Batch,
+  lastNumber: number,
+  occurrences: readonly NewOccurrence[],
+): Promise<number> {
   if (occurrences.length === 0) return 0;
-  const inserts = occurrences.map((occurrence, index) => INSERT({ ...occurrence, number: last + 1 + index }));
+  const inserts = occurrences.map((occurrence, index) =>
+    INSERT({ ...occurrence, number: lastNumber + 1 + index }),
+  );
   const inserted = await batch(...inserts);
-  await batch(SET_LAST({ last: last + occurrences.length }));
+  await batch(SET_LAST({ last: lastNumber + occurrences.length }));
   return inserted.flat().length;
 }
 
 const keyOf = ({ organization_id, resource }: ListKey) => JSON.stringify([organization_id, resource]);
 
-/** Compares the lists that are stale with those that were, and returns what has changed. */
-function compareLists(evaluation: Evaluation, known: readonly ListKey[]) {
-  const wasStale = new Set(known.map(keyOf));
+/** Finds the lists that became stale or recovered since the previous evaluation, and creates their occurrences. */
+function findFreshnessChanges(evaluation: Evaluation, previouslyStale: readonly ListKey[]) {
+  const wasStale = new Set(previouslyStale.map(keyOf));
   const becameStale = evaluation.staleLists.filter(list => !wasStale.has(keyOf(list)));
   const recovered = evaluation.freshLists.filter(list => wasStale.has(keyOf(list)));
   const toOccurrence = (type: string, { organization_id, resource }: ListKey, detail: string) => ({
@@ -112,6 +118,7 @@ function compareLists(evaluation: Evaluation, known: readonly ListKey[]) {
   };
 }
 
+/** Creates the part of the port that stores occurrences, which are numbered events other than changes of rows. */
 export function createOccurrences({ read, transact }: EventsDatabase): Occurrences {
   return {
     listOccurrences: async range => (await read(LIST_RANGE({ ...range })))[0],
@@ -119,20 +126,20 @@ export function createOccurrences({ read, transact }: EventsDatabase): Occurrenc
     record: occurrences =>
       transact(async batch => {
         const [[numbers]] = await batch(LOCK_NUMBERS());
-        return numbers === undefined ? 0 : await insertNew(batch, numbers.last, occurrences);
+        return numbers === undefined ? 0 : await insertOccurrences(batch, numbers.last, occurrences);
       }),
     evaluate: evaluation =>
       transact(async batch => {
-        const [[numbers], known] = await batch(LOCK_NUMBERS(), LIST_STALE());
+        const [[numbers], previouslyStale] = await batch(LOCK_NUMBERS(), LIST_STALE());
         if (numbers === undefined) return null;
         if (numbers.evaluated_at !== null && numbers.evaluated_at > evaluation.dueBefore) return null;
-        const { becameStale, recovered, occurrences } = compareLists(evaluation, known);
+        const { becameStale, recovered, occurrences } = findFreshnessChanges(evaluation, previouslyStale);
         await batch(
           SET_EVALUATED({ at: evaluation.at }),
           ...becameStale.map(({ organization_id, resource }) => INSERT_STALE({ organization_id, resource })),
           ...recovered.map(({ organization_id, resource }) => DELETE_STALE({ organization_id, resource })),
         );
-        return await insertNew(batch, numbers.last, [...occurrences, ...evaluation.failedJobs]);
+        return await insertOccurrences(batch, numbers.last, [...occurrences, ...evaluation.failedJobs]);
       }),
     prune: before => transact(async batch => void (await batch(...PRUNE.map(prune => prune({ before }))))),
   };

@@ -115,6 +115,10 @@ const toCells = (attempt: Attempt) => [
   attempt.error,
 ];
 
+/**
+ * Creates the part of the port for senders. A sender claims a subscription, renews the claim while it sends, and saves its
+ * progress.
+ */
 export function createSenderClaims({ transact, now }: EventsDatabase): SenderClaims {
   return {
     claim: (id, leaseMs) =>

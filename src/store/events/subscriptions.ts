@@ -61,7 +61,7 @@ const DELETIONS = [
   prepared(({ db }, { id }: Params<Id>) => db.deleteFrom('events.subscriptions').where('id', '=', id)),
 ];
 
-/** Takes the subscription from the sender that has claimed it, so that it continues with the new values. */
+/** Ends the claim of the current sender, so that the next sender uses the new values. */
 const UNCLAIM = prepared(({ db }, { id }: Params<Id>) =>
   db
     .updateTable('events.subscriptions')
@@ -93,7 +93,7 @@ const SET_CURSORS = prepared(({ db }, { id, change, occurrence }: Params<Cursors
     .set({ change_cursor: change, occurrence_cursor: occurrence })
     .where('id', '=', id),
 );
-/** Events of held organizations are sent again too, once their next attempt is due. */
+/** Moves the positions of held organizations back too. Their events are sent again when their next attempt is due. */
 const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params<Cursors>) =>
   db
     .updateTable('events.held_organizations')
@@ -104,6 +104,7 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params
     .where('subscription_id', '=', id),
 );
 
+/** Creates the part of the port that stores subscriptions and the organizations they hold. */
 export function createSubscriptions({ read, transact }: EventsDatabase): Subscriptions {
   return {
     add: subscription => transact(async batch => void (await batch(INSERT({ ...subscription })))),

@@ -60,6 +60,7 @@ const LIST_TIMESTAMPS = prepared(({ db }) =>
 /** The columns of a row as a type with an index signature, which the parameters of a statement need. */
 type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 
+/** Creates the part of the port that stores checkpoints and their attestations. */
 export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabase): CheckpointStore {
   return {
     findCheckpoint: async atMost => {

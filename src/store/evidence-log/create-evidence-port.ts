@@ -4,20 +4,21 @@ import type { EvidenceDatabase } from './evidence-database.js';
 import { createLeafStore } from './leaves.js';
 import { createMirrorChangeReader } from './mirror-changes.js';
 import { createMirrorReads } from './mirror-reads.js';
-import { createSealClaim } from './seal-claim.js';
-import { createSealedReads } from './list-sealed-reads.js';
+import { createSealerLock } from './sealer-lock.js';
+import { createSealedReads } from './sealed-reads.js';
 
+/** Creates the port of the evidence log and of the mirror that it seals. */
 export function createEvidencePort(database: EvidenceDatabase): EvidencePort {
-  const { listChanges, listVersions: versions } = createMirrorChangeReader(database);
+  const { listChanges, listVersions } = createMirrorChangeReader(database);
   const { listSyncs, listEndedSpans, ...mirrorReads } = createMirrorReads(database);
   const observationLists = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
   return {
-    ...createSealClaim(database),
+    ...createSealerLock(database),
     ...createLeafStore(database),
     ...createSealedReads(database),
     ...createCheckpointStore(database),
     ...mirrorReads,
-    listVersions: versions,
+    listVersions,
     listObservations: (kind, after, to) => observationLists[kind]({ after, to }),
     close: database.close,
   };

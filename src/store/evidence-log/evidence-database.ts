@@ -3,9 +3,9 @@ import type { Batch } from '../statement.js';
 
 /** The two databases of the evidence port. */
 export interface EvidenceDatabase {
-  /** Reads the mirror. Integers are numbers if these keep every digit. */
+  /** Reads the mirror. Returns an integer as a number, or as a bigint if a number would lose digits. */
   readonly readMirror: Batch;
-  /** Runs statements on the log, each in a transaction of its own. */
+  /** Runs statements on the log, each in its own transaction. */
   readonly runOnLog: Batch;
   /** Runs statements on the log in one transaction. */
   readonly commitToLog: Batch;

@@ -9,7 +9,7 @@ import type { BoundStatement } from '../statement.js';
 const leaf = named('evidence.leaves');
 const numberList = jsonRelation('given', { number: 'int' });
 
-/** Columns that reveal what a leaf is about. `forget` and `purge` empty them. */
+/** The columns that reveal what a leaf is about. An erasure sets them to null. */
 const ERASED = {
   subject: null,
   ended: null,
@@ -31,14 +31,14 @@ interface LeafStatements {
   readonly erase: BoundStatement;
 }
 
-/** Creates the statements of a kind of filter. */
-function createStatements<Given extends Values>(
-  isSelected: (params: Params<Given>, builder: SqlBuilder) => RawBuilder<boolean>,
-): (values: Given) => LeafStatements {
-  const list = prepared((builder, params: Params<Given>) =>
+/** Creates the statements for one kind of leaf filter. `FilterValues` are the parameters of its condition. */
+function createStatements<FilterValues extends Values>(
+  isSelected: (params: Params<FilterValues>, builder: SqlBuilder) => RawBuilder<boolean>,
+): (values: FilterValues) => LeafStatements {
+  const list = prepared((builder, params: Params<FilterValues>) =>
     builder.db.selectFrom('evidence.leaves').selectAll().where(isSelected(params, builder)).orderBy('place'),
   );
-  const listUnerased = prepared((builder, params: Params<Given>) =>
+  const listUnerased = prepared((builder, params: Params<FilterValues>) =>
     builder.db
       .selectFrom('evidence.leaves')
       .selectAll()
@@ -46,7 +46,7 @@ function createStatements<Given extends Values>(
       .where(isSelected(params, builder))
       .orderBy('place'),
   );
-  const erase = prepared((builder, params: Params<Given>) =>
+  const erase = prepared((builder, params: Params<FilterValues>) =>
     builder.db.updateTable('evidence.leaves').set(ERASED).where(isSelected(params, builder)),
   );
   return values => ({
@@ -56,10 +56,10 @@ function createStatements<Given extends Values>(
   });
 }
 
-/** Binds a statement whose parameters are a type variable, so that it cannot be called with them. */
-function bindValues<Given extends Values, Row>(
-  { compileFor }: PreparedStatement<Given, Row>,
-  values: Given,
+/** Binds values to a prepared statement. TypeScript cannot call the statement itself with values of a generic type. */
+function bindValues<FilterValues extends Values, Row>(
+  { compileFor }: PreparedStatement<FilterValues, Row>,
+  values: FilterValues,
 ): BoundStatement<Row> {
   return {
     bind: dialect => {
@@ -116,7 +116,7 @@ const NEWEST = {
   ),
 };
 
-/** Returns the statements for the leaves that a filter selects. */
+/** Returns the statements that read or erase the leaves that a filter selects. */
 export function selectLeaves(filter: LeafFilter): LeafStatements {
   if ('organizationId' in filter) return OF_ORGANIZATION(filter);
   if ('resource' in filter) return OF_RESOURCE(filter);

@@ -110,15 +110,16 @@ const REMOVE_FROM = prepared(({ db }, { place }: Params<{ readonly place: number
   db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', place), eb('place', '<', 0)])),
 );
 
-function bindInsertion(leaves: readonly Leaf[]) {
+/** Binds leaves to an INSERT. */
+function bindInsert(leaves: readonly Leaf[]) {
   const names = Object.keys(LEAF_COLUMNS);
   return INSERT_LEAVES(
     leaves.map((cells: Readonly<Record<string, Value>>) => names.map(name => cells[name] ?? null)),
   );
 }
 
-/** Yields pages of leaves in order until a page is empty. */
-async function* walkPages<Row extends Pick<Leaf, 'place'>>(
+/** Yields the leaves of a range page by page. */
+async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
   readPage: (range: PlaceRange) => Promise<Row[]>,
   { from, to }: PlaceRange,
 ): AsyncGenerator<Row[]> {
@@ -128,8 +129,10 @@ async function* walkPages<Row extends Pick<Leaf, 'place'>>(
   }
 }
 
+/** Creates the part of the port that stores leaves. */
 export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): LeafStore {
-  async function* listChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
+  /** Yields the leaves of an organization's changes up to a number, by resource, newest first. */
+  async function* iterateChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
     for (const { resource } of RESOURCES.filter(hasCountedRows))
       for (let [below, read] = [upTo + 1, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [page] = await runOnLog(LIST_CHANGES({ organizationId, resource, below }));
@@ -143,24 +146,24 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       const [[progress]] = await runOnLog(READ_PROGRESS());
       return progress ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
     },
-    iterateChangeLeaves: listChanges,
+    iterateChangeLeaves: iterateChanges,
     iterateCurrentLeaves: async function* (organizationId, upTo) {
       const isCurrent = createCurrentFilter();
-      for await (const page of listChanges(organizationId, upTo)) yield page.filter(isCurrent);
+      for await (const page of iterateChanges(organizationId, upTo)) yield page.filter(isCurrent);
     },
     listLeaves: async filter => (await runOnLog(selectLeaves(filter).list))[0],
     iterateLeaves: (from, to) =>
-      walkPages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
+      iteratePages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
     iterateCommitments: (from, to) =>
-      walkPages(async range => (await runOnLog(LIST_COMMITMENTS_FROM(range)))[0], { from, to }),
+      iteratePages(async range => (await runOnLog(LIST_COMMITMENTS_FROM(range)))[0], { from, to }),
     listChangedOrganizations: async (after, to) => {
       const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
       return rows.map(({ subject }) => subject).toSorted();
     },
-    appendLeaves: async appended => void (await commitToLog(bindInsertion(appended))),
+    appendLeaves: async appended => void (await commitToLog(bindInsert(appended))),
     listUnerasedLeaves: async filter => (await runOnLog(selectLeaves(filter).listUnerased))[0],
     eraseLeaves: async (appended, filter) =>
-      void (await commitToLog(bindInsertion([appended]), selectLeaves(filter).erase)),
+      void (await commitToLog(bindInsert([appended]), selectLeaves(filter).erase)),
     iterateErasedPlaces: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [rows] = await runOnLog(LIST_ERASED({ after }));

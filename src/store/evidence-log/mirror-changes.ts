@@ -17,10 +17,10 @@ interface MirrorChanges extends Pick<EvidencePort, 'listVersions'> {
   readonly listChanges: (range: NumberRange) => Promise<Observation[]>;
 }
 
-/** The columns of a past version that tell how it ended. */
+/** The columns that say how a past version ended. */
 const END_COLUMNS = ['valid_to', 'closed_by', 'closed_version'] as const;
-/** The columns of a version that the record of the next change contains, and their names there. */
-const ENDED_RECORD = [
+/** The columns of a closed version that the record of the next change contains, and their names in that record. */
+const CLOSING_FIELDS = [
   ['version', 'ended_version'],
   ['valid_to', 'ended_at'],
   ['closed_by', 'ended_by'],
@@ -29,31 +29,34 @@ const ENDED_RECORD = [
 
 const numberList = jsonRelation('given', { number: 'int' });
 
-function listColumns(resource: MirroredResource): string[] {
+function listVersionColumns(resource: MirroredResource): string[] {
   return Object.keys({ ...VERSION, ...resource.columns, ...('dated' in resource ? resource.dated : DATED) });
 }
 
-/** Returns the columns of a new version that its record contains. */
+/** Returns the columns of a created version that the record of the change contains. */
 function listRecordColumns(resource: MirroredResource): string[] {
-  if (!('shows' in resource)) return listColumns(resource);
+  if (!('shows' in resource)) return listVersionColumns(resource);
   return ['version', ...resource.key, ...resource.shows, ...Object.keys(resource.dated)];
 }
 
-/** Returns a column of a row of `past` with the alias `p`: a column of `past` itself or one of its cells. */
-function pastColumn(fn: SqlFunctions, resource: MirroredResource, column: string): RawBuilder<unknown> {
+/** Returns a column of a past version as SQL: a column of the table `past`, or one of its JSON cells. The alias is `p`. */
+function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: string): RawBuilder<unknown> {
   if (column === nameOf(resource)) return sql.id('p', 'key');
   const kind = cellsOf(resource)[column]?.[0];
   return kind === undefined ? sql.id('p', column) : fn.typedPastCell('p', column, kind);
 }
 
-/** Selects past versions of a list by number. Its own index is not used: a list may have a million of them. */
+/**
+ * Selects the past versions of a resource. `|| ''` prevents the use of the index by resource, because a resource may have a
+ * million past versions, and callers select some by number.
+ */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
   const p = named('mirror.past', 'p');
-  const cells = columns.map(column => sql`${pastColumn(fn, resource, column)} AS ${sql.id(column)}`);
+  const cells = columns.map(column => sql`${selectPastColumn(fn, resource, column)} AS ${sql.id(column)}`);
   return sql`SELECT ${sql.join(cells)} FROM ${p()} WHERE ${p.resource} || '' = ${resource.resource}`;
 }
 
-/** Selects the versions of one resource by a condition on their numbers, without the simulated past of a demo. */
+/** Selects the versions of a resource that meet a condition on their numbers. Leaves out the simulated past of a demo. */
 function selectVersions(
   resource: MirroredResource,
   versions: RawBuilder<unknown>,
@@ -80,48 +83,52 @@ const isListed =
   number =>
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
-/** Creates the statements that read the versions of a resource that began with a change, and those that ended with it. */
+/** Creates the statements that read the versions of a resource that changes have created or closed. */
 function createStatements(resource: MirroredResource) {
-  const columns = listColumns(resource);
-  const selectBegun = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
+  const columns = listVersionColumns(resource);
+  const selectCreated = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const names = sql.join(columns.map(name => sql.id(name)));
     const versions = sql`SELECT ${names} FROM ${sql.table(`mirror.${resource.table}`)}
       UNION ALL ${selectPast(fn, resource, columns)}`;
     return selectVersions(resource, versions, columns, 'valid_from', isSelected(sql.id('h', 'version')));
   };
-  const selectEnded = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
+  const selectClosed = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const all = [...columns, ...END_COLUMNS];
     const versions = selectPast(fn, resource, all);
     return selectVersions(resource, versions, all, 'valid_to', isSelected(sql.id('h', 'closed_version')));
   };
   return {
-    begunInRange: prepared((builder, range: Params<NumberRange>) => selectBegun(builder, isInRange(range))),
-    endedInRange: prepared((builder, range: Params<NumberRange>) => selectEnded(builder, isInRange(range))),
-    begunWith: prepared((builder, list: Params<NumberList>) => selectBegun(builder, isListed(builder, list))),
-    endedWith: prepared((builder, list: Params<NumberList>) => selectEnded(builder, isListed(builder, list))),
+    createdInRange: prepared((builder, range: Params<NumberRange>) =>
+      selectCreated(builder, isInRange(range)),
+    ),
+    closedInRange: prepared((builder, range: Params<NumberRange>) => selectClosed(builder, isInRange(range))),
+    createdBy: prepared((builder, list: Params<NumberList>) =>
+      selectCreated(builder, isListed(builder, list)),
+    ),
+    closedBy: prepared((builder, list: Params<NumberList>) => selectClosed(builder, isListed(builder, list))),
   };
 }
 
 const STATEMENTS = RESOURCES.map(resource => ({ resource, ...createStatements(resource) }));
 
 /**
- * Describes a change. The record of a new version contains what is written once and stays, and that of a removal contains the key.
- * Both contain how the version before ended.
+ * Describes a change by the version that it created and the version that it closed. The record of a created version contains the
+ * columns that never change later. The record of a removal contains the key. Both say how the previous version ended.
  */
 function describeChange(
   resource: MirroredResource,
   number: number,
-  begun: Cells | undefined,
-  ended: Cells | undefined,
+  created: Cells | undefined,
+  closed: Cells | undefined,
 ): Observation {
-  const version = begun ?? ended;
+  const version = created ?? closed;
   const record: Record<string, Cells[string]> = { kind: 'change', resource: resource.resource };
-  for (const name of begun === undefined ? resource.key : listRecordColumns(resource))
-    if (name === 'document') record['document_sha256'] = hash('sha256', String(begun?.[name]), 'hex');
+  for (const name of created === undefined ? resource.key : listRecordColumns(resource))
+    if (name === 'document') record['document_sha256'] = hash('sha256', String(created?.[name]), 'hex');
     else record[name] = version?.[name] ?? null;
-  if (ended !== undefined) for (const [name, as] of ENDED_RECORD) record[as] = ended[name] ?? null;
+  if (closed !== undefined) for (const [name, as] of CLOSING_FIELDS) record[as] = closed[name] ?? null;
   const { ended_version: endedVersion, valid_from: from, created_at: dated, amount_micro: micro } = record;
-  const isCounted = hasCountedRows(resource) && begun !== undefined;
+  const isCounted = hasCountedRows(resource) && created !== undefined;
   return {
     kind: 'change',
     read_at: null,
@@ -134,21 +141,21 @@ function describeChange(
     observed: isCounted ? String(from).slice(0, 7) : null,
     dated: isCounted && dated != null ? String(dated).slice(0, 7) : null,
     micro: isCounted && micro != null ? String(micro) : null,
-    document: textOrNull(begun?.['document']),
-    file: textOrNull(begun?.['file']),
+    document: textOrNull(created?.['document']),
+    file: textOrNull(created?.['file']),
   };
 }
 
 function describeChanges(
   resource: MirroredResource,
-  begun: readonly Cells[],
-  ended: readonly Cells[],
+  created: readonly Cells[],
+  closed: readonly Cells[],
 ): Observation[] {
-  const begunByNumber = new Map(begun.map(row => [Number(row['version']), row]));
-  const endedByNumber = new Map(ended.map(row => [Number(row['closed_version']), row]));
-  const numbers = new Set([...begunByNumber.keys(), ...endedByNumber.keys()]);
+  const createdByNumber = new Map(created.map(row => [Number(row['version']), row]));
+  const closedByNumber = new Map(closed.map(row => [Number(row['closed_version']), row]));
+  const numbers = new Set([...createdByNumber.keys(), ...closedByNumber.keys()]);
   return Array.from(numbers, number =>
-    describeChange(resource, number, begunByNumber.get(number), endedByNumber.get(number)),
+    describeChange(resource, number, createdByNumber.get(number), closedByNumber.get(number)),
   );
 }
 
@@ -156,24 +163,24 @@ function textOrNull(cell: Cells[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }
 
-/** Creates the part of the port that reads what the mirror observed. */
+/** Creates the part of the port that reads changes from the mirror. */
 export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): MirrorChanges {
   return {
     listChanges: async range => {
       const changes: Observation[] = [];
-      for (const { resource, begunInRange, endedInRange } of STATEMENTS) {
-        const [begun, ended] = await readMirror(begunInRange(range), endedInRange(range));
-        changes.push(...describeChanges(resource, begun, ended));
+      for (const { resource, createdInRange, closedInRange } of STATEMENTS) {
+        const [created, closed] = await readMirror(createdInRange(range), closedInRange(range));
+        changes.push(...describeChanges(resource, created, closed));
       }
       return changes.toSorted((left, right) => Number(left.number) - Number(right.number));
     },
     listVersions: async (name, numbers) => {
       const statements = STATEMENTS.find(({ resource }) => resource.resource === name);
       if (statements === undefined) return [];
-      const { resource, begunWith, endedWith } = statements;
+      const { resource, createdBy, closedBy } = statements;
       const list = { numbers: numberList.toTable(numbers.map(number => ({ number }))) };
-      const [begun, ended] = await readMirror(begunWith(list), endedWith(list));
-      return describeChanges(resource, begun, ended);
+      const [created, closed] = await readMirror(createdBy(list), closedBy(list));
+      return describeChanges(resource, created, closed);
     },
   };
 }

@@ -5,7 +5,7 @@ import { named } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
-/** Numbers above `after`, up to `to` and including it. */
+/** The numbers above `after`, up to and including `to`. */
 export type NumberRange = { readonly after: number; readonly to: number };
 
 interface MirrorReads
@@ -21,7 +21,7 @@ const sync = named('mirror.syncs');
 const span = named('mirror.unchanged_spans');
 const read = named('mirror.unchanged_reads');
 
-/** Whether an instant is after the simulated past of a demo, which nobody observed. */
+/** Returns the condition that an instant is after the simulated past of a demo. The simulated past was never observed. */
 export function isAfterSimulation(instant: RawBuilder<string | null>): RawBuilder<boolean> {
   return sql`(${instant} > (SELECT ${origin.simulated_until} FROM ${origin()})) IS NOT FALSE`;
 }
@@ -92,7 +92,7 @@ const FIND_NEWEST_SYNC = prepared(({ db }, { after }: Params<{ readonly after: n
     .where('id', '>', after),
 );
 
-/** Returns the plain columns of an observation of a read. */
+/** Returns the plain columns for the observation of a read. */
 function describeRead(
   {
     organization_id: subject,
@@ -104,6 +104,7 @@ function describeRead(
   return { subject, resource, read_at: startedAt, is_complete: Number(isComplete) };
 }
 
+/** Creates the part of the port that reads syncs, spans of unchanged reads and the coverage from the mirror. */
 export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads {
   return {
     listSyncs: async range => {

@@ -9,13 +9,13 @@ import { VERSION_LAWS } from './version-laws.js';
 const balanceOfRetirements = named('mirror.balance_retirements');
 const balanceOfCredits = named('mirror.balance_credits');
 
-/** Two ways to calculate the same sum have the same result. */
+/** Laws about sums that can be calculated in two ways, with the same result. */
 const BALANCE_LAWS: readonly Law[] = [
   createLaw('retirements add up by month, by beneficiary and by state of certificate', ({ db }) => {
     const { organization_id: organizationId, reckoning, value } = balanceOfRetirements;
     return db
       .selectFrom('mirror.balance_retirements')
-      .select(sql<string>`${organizationId} || ', ' || ${reckoning} || ' ' || ${value}`.as('found'))
+      .select(sql<string>`${organizationId} || ', ' || ${reckoning} || ' ' || ${value}`.as('violation'))
       .where('balanced', '=', 0);
   }),
   createLaw(
@@ -24,7 +24,7 @@ const BALANCE_LAWS: readonly Law[] = [
       const { organization_id: organizationId, place, credit_id: creditId } = balanceOfCredits;
       return db
         .selectFrom('mirror.balance_credits')
-        .select(sql<string>`${organizationId} || ', ' || ${place} || ' ' || ${creditId}`.as('found'))
+        .select(sql<string>`${organizationId} || ', ' || ${place} || ' ' || ${creditId}`.as('violation'))
         .where('balanced', '=', 0);
     },
   ),
@@ -40,20 +40,20 @@ const nameOfDelivery = sql<string>`'delivery ' || ${delivery.id}`;
 const INBOX_LAWS: readonly Law[] = [
   createLaw(
     'no claim in the mirror is higher than the claim counter of the inbox',
-    () => sqlStatement`SELECT ${select({ found: sql<string>`${describeRow(fence.organization_id, fence.part)} || ': ' || ${fence.claim}` })}
+    () => sqlStatement`SELECT ${select({ violation: sql<string>`${describeRow(fence.organization_id, fence.part)} || ': ' || ${fence.claim}` })}
       FROM ${fence()} WHERE ${fence.claim} > (SELECT ${counter.last} FROM ${counter()})`,
   ),
   createLaw('each accepted delivery has a job', ({ db }) =>
     db
       .selectFrom('inbox.deliveries')
-      .select(nameOfDelivery.as('found'))
+      .select(nameOfDelivery.as('violation'))
       .where('verdict', '=', 'accepted')
       .where('job_id', 'is', null),
   ),
   createLaw('each part of an installation has at most one valid claim', ({ db }, { now }) =>
     db
       .selectFrom('inbox.jobs')
-      .select(describeRow(job.installation_id, job.part).as('found'))
+      .select(describeRow(job.installation_id, job.part).as('violation'))
       .where('state', '=', 'running')
       .where('claimed_until', '>', now)
       .where('installation_id', 'is not', null)
@@ -64,15 +64,15 @@ const INBOX_LAWS: readonly Law[] = [
     db
       .selectFrom('inbox.deliveries as d')
       .innerJoin('inbox.signed_texts as t', 't.id', 'd.stored_text_id')
-      .select(sql<string>`'delivery ' || ${named('inbox.deliveries', 'd').id}`.as('found'))
+      .select(sql<string>`'delivery ' || ${named('inbox.deliveries', 'd').id}`.as('violation'))
       .whereRef('t.sha256', '<>', 'd.signed_text_sha256'),
   ),
   createLaw('no delivery is dated in the future', ({ db }, { soon }) =>
-    db.selectFrom('inbox.deliveries').select(nameOfDelivery.as('found')).where('received_at', '>', soon),
+    db.selectFrom('inbox.deliveries').select(nameOfDelivery.as('violation')).where('received_at', '>', soon),
   ),
 ];
 
-/** The conditions that all data must meet at any moment, whatever the registry sent. */
+/** All data laws that hold on both engines. */
 export const LAWS: readonly Law[] = [
   ...VERSION_LAWS,
   ...SYNC_LAWS,

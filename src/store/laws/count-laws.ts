@@ -18,11 +18,11 @@ export const COUNT_LAWS: readonly Law[] = [
     const t = named(`mirror.${table}`, 't');
     const organizationId = sql.id('t', owner ?? 'organization_id');
     const rows = sql`count(${t.version})`;
-    const found = sql<string>`${s.organization_id} || ': counted ' || ${s.rows} || ', found ' || ${rows}`;
+    const violation = sql<string>`${s.organization_id} || ': counted ' || ${s.rows} || ', found ' || ${rows}`;
     return createLaw(
       `the row counter of ${resource} matches its rows`,
       () =>
-        sqlStatement`SELECT ${select({ found })} FROM ${s()} LEFT JOIN ${t()} ON ${organizationId} = ${s.organization_id}
+        sqlStatement`SELECT ${select({ violation })} FROM ${s()} LEFT JOIN ${t()} ON ${organizationId} = ${s.organization_id}
           WHERE ${s.resource} = ${resource} AND ${s.open_sync} IS NULL
           GROUP BY ${s.organization_id}, ${s.rows} HAVING ${s.rows} <> ${rows}`,
     );
@@ -30,16 +30,16 @@ export const COUNT_LAWS: readonly Law[] = [
   createLaw('no read of a resource is dated in the future', ({ db }, { soon }) =>
     db
       .selectFrom('mirror.resource_states')
-      .select(describeRow(state.organization_id, state.resource).as('found'))
+      .select(describeRow(state.organization_id, state.resource).as('violation'))
       .where(eb =>
         eb.or([eb('as_of', '>', soon), eb('first_complete_at', '>', soon), eb('attempted_at', '>', soon)]),
       ),
   ),
   createLaw('the latest sync and the last complete sync of each list exist', () => {
-    const found = describeRow(state.organization_id, state.resource);
+    const violation = describeRow(state.organization_id, state.resource);
     const list = sql`${state.organization_id}, ${state.resource}`;
     // One pass over the syncs: a search for each list would scan all syncs of that list.
-    return sqlStatement`SELECT ${select({ found })} FROM (
+    return sqlStatement`SELECT ${select({ violation })} FROM (
       SELECT ${list}, ${state.as_of} AS started_at, 'complete' AS state FROM ${state()}
       WHERE ${state.as_of} IS NOT NULL AND ${state.unchanged_reads} = 0
       UNION SELECT ${list}, ${state.attempted_at}, 'any' FROM ${state()}
@@ -51,7 +51,7 @@ export const COUNT_LAWS: readonly Law[] = [
   }),
   createLaw(
     'spans of unchanged reads of one list do not overlap, and each lies within one day',
-    ({ fn }) => sqlStatement`SELECT ${select({ found: sql<string>`'span ' || ${span.id}` })} FROM (
+    ({ fn }) => sqlStatement`SELECT ${select({ violation: sql<string>`'span ' || ${span.id}` })} FROM (
         SELECT s.*, lead(${span.first_started_at}) OVER (PARTITION BY ${span.organization_id}, ${span.resource} ORDER BY ${span.id}) AS next_started_at
         FROM ${named('mirror.unchanged_spans', 's')()}) AS s
       WHERE ${span.first_finished_at} < ${span.first_started_at} OR ${span.last_started_at} < ${span.first_started_at}
@@ -59,14 +59,14 @@ export const COUNT_LAWS: readonly Law[] = [
         OR next_started_at < ${dayBefore(fn, span.last_started_at)}`,
   ),
   createLaw('each project that a row names is in project_references', () => {
-    const found = sql.id('found');
+    const violation = sql.id('violation');
     const missing = RESOURCES.filter(hasProject).map(({ table }) => {
       const t = named(`mirror.${table}`, 't');
       const p = named('mirror.project_references', 'p');
-      return sql`SELECT ${describeRow(t.organization_id, t.project_id)} AS found FROM ${t()}
+      return sql`SELECT ${describeRow(t.organization_id, t.project_id)} AS violation FROM ${t()}
         WHERE ${t.project_id} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${p()}
           WHERE ${p.organization_id} = ${t.organization_id} AND ${p.project_id} = ${t.project_id})`;
     });
-    return sqlStatement`SELECT ${select({ found: sql<string>`${found}` })} FROM (${sql.join(missing, sql` UNION `)}) AS missing`;
+    return sqlStatement`SELECT ${select({ violation: sql<string>`${violation}` })} FROM (${sql.join(missing, sql` UNION `)}) AS missing`;
   }),
 ];

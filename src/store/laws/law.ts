@@ -12,74 +12,75 @@ export type VersionedResource = (typeof RESOURCES)[number];
 
 const DAY_MS = 86_400_000;
 
-/** A clock that is set back by up to a day leaves rows dated in the future, which is no fault. */
 type LawInstants = {
   readonly now: string;
-  /** A day after `now`. */
+  /** A day after `now`. Rows dated up to then are allowed, because a clock may have been set back by as much. */
   readonly soon: string;
 };
 export type LawParams = Params<LawInstants>;
 
-/** A row that breaks a law. */
-interface LawBreakRow {
-  readonly found: string;
-  /** The number of all rows that break the law. */
+/** A row that violates a law. */
+interface ViolationRow {
+  /** Describes the row. */
+  readonly violation: string;
+  /** The number of all rows that violate the law. */
   readonly total: number;
 }
 
-/** A condition that all data must meet at any moment, whatever the registry sent. */
+/** A data law: a rule that the rows of the database must fulfil at any moment, whatever the registry sent. */
 export interface Law {
+  /** The rule as a sentence. */
   readonly law: string;
-  /** Returns the first few rows that break the law. */
-  readonly findBreaks: PreparedStatement<LawInstants, LawBreakRow>;
+  /** Returns the first few violations. */
+  readonly findViolations: PreparedStatement<LawInstants, ViolationRow>;
 }
 
-/** Called before each law is checked, with the number of laws that were checked before. */
+/** Called before each law is checked, with the number of laws that are already checked. */
 export type LawListener = (checked: number, total: number) => void;
 
-/** Creates a law, which is a rule for rows. The query returns a description of each row that violates it. */
+/** Creates a data law from its sentence and a query that returns a description of each row that violates it. */
 export function createLaw(
   law: string,
-  selectViolations: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly found: string }>,
+  selectViolations: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly violation: string }>,
 ): Law {
-  const findBreaks = prepared((builder, params: LawParams) => {
-    const breaks = selectViolations(builder, params);
+  const findViolations = prepared((builder, params: LawParams) => {
+    const query = selectViolations(builder, params);
     // The builder puts parentheses around its own queries.
-    const source = SelectQueryNode.is(breaks.toOperationNode()) ? sql`${breaks}` : sql`(${breaks})`;
-    const found = sql.id('found');
-    const row = select({ found: sql<string>`${found}`, total: sql<number>`count(*) OVER ()` });
-    return sqlStatement`SELECT ${row} FROM ${source} AS breaks
-      ORDER BY ${builder.fn.bytewise(sql<string>`${found}`)} LIMIT ${MAX_SHOWN_FAULTS}`;
+    const source = SelectQueryNode.is(query.toOperationNode()) ? sql`${query}` : sql`(${query})`;
+    const violation = sql.id('violation');
+    const row = select({ violation: sql<string>`${violation}`, total: sql<number>`count(*) OVER ()` });
+    return sqlStatement`SELECT ${row} FROM ${source} AS violations
+      ORDER BY ${builder.fn.bytewise(sql<string>`${violation}`)} LIMIT ${MAX_SHOWN_FAULTS}`;
   });
-  return { law, findBreaks };
+  return { law, findViolations };
 }
 
-/** Checks laws one after the other at an instant, and returns the first few breaks of each. */
+/** Checks laws one after the other. Returns the first few violations of each. */
 export async function checkLaws(
   laws: readonly Law[],
   {
     now,
-    look,
+    read,
     onLaw,
-  }: { readonly now: number; readonly look: Batch; readonly onLaw?: LawListener | undefined },
+  }: { readonly now: number; readonly read: Batch; readonly onLaw?: LawListener | undefined },
 ): Promise<ConsistencyFault[]> {
   const instants = { now: new Date(now).toISOString(), soon: new Date(now + DAY_MS).toISOString() };
   const faults: ConsistencyFault[] = [];
-  for (const [checked, { law, findBreaks }] of laws.entries()) {
+  for (const [checked, { law, findViolations }] of laws.entries()) {
     onLaw?.(checked, laws.length);
-    const [rows] = await look(findBreaks(instants));
-    const descriptions = rows.map(({ found }) => found);
+    const [rows] = await read(findViolations(instants));
+    const descriptions = rows.map(({ violation }) => violation);
     faults.push(...summarizeFaults(law, descriptions, rows[0]?.total));
   }
   return faults;
 }
 
-/** Joins the columns that identify a row: `organization-1, retirement-7`. */
+/** Describes a row by the columns that identify it, such as `organization-1, retirement-7`. */
 export function describeRow(...columns: readonly RawBuilder<unknown>[]): RawBuilder<string> {
   return sql<string>`${sql.join(columns, sql` || ', ' || `)}`;
 }
 
-/** Returns the key columns of a resource, qualified by an alias if there is one. */
+/** Returns the key columns of a resource, qualified by the alias if one is given. */
 export function keyColumns({ key }: VersionedResource, ...alias: readonly string[]): RawBuilder<unknown>[] {
   return key.map(column => sql.id(...alias, column));
 }

@@ -5,9 +5,9 @@ import { isListResource } from '../../resources/lists.js';
 import { named, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, dayBefore, describeRow, keyColumns, type Law } from './law.js';
 
-/** Resources that syncs of an organization write. */
+/** Resources that the syncs of an organization write. */
 const WRITTEN = RESOURCES.filter(({ resource }) => isListResource(resource) || resource === 'certificates');
-/** When a person is forgotten, all versions of a member go, so a sync may have counted more than there are. */
+/** Resources whose versions can be compared with counters. Members are left out: `forget` removes versions that syncs counted. */
 const COUNTED = WRITTEN.filter(({ resource }) => resource !== 'members');
 
 const sync = named('mirror.syncs');
@@ -22,7 +22,7 @@ export const SYNC_LAWS: readonly Law[] = [
     return createLaw(`the syncs that wrote or closed versions of ${table} exist`, ({ fn }) => {
       // Projects have no owner: the syncs that wrote them are removed with the organization for which they were read.
       const mustExist = table === 'projects' ? sql`AND sync > ${fn.newestSync}` : sql``;
-      return sqlStatement`SELECT ${select({ found: describeRow(...key) })} FROM (
+      return sqlStatement`SELECT ${select({ violation: describeRow(...key) })} FROM (
           SELECT ${sql.join(key)}, ${history.sync_id} AS sync FROM ${history()}
           UNION ALL SELECT ${sql.join(key)}, ${history.closed_by} FROM ${history()}) AS v
         WHERE sync IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${r()} WHERE ${r.id} = sync) ${mustExist}`;
@@ -35,7 +35,7 @@ export const SYNC_LAWS: readonly Law[] = [
     const organizationId = sql.id('v', owner ?? 'organization_id');
     return createLaw(`each version of ${table} matches the list and time of its sync`, ({ fn }) => {
       const begins = dayBefore(fn, v.valid_from);
-      return sqlStatement`SELECT ${select({ found: describeRow(...keyColumns(each, 'v')) })}
+      return sqlStatement`SELECT ${select({ violation: describeRow(...keyColumns(each, 'v')) })}
         FROM ${v()} JOIN ${r()} ON ${r.id} = ${v.sync_id}
         WHERE ${r.resource} <> ${resource} OR ${r.organization_id} IS DISTINCT FROM ${organizationId}
           OR ${v.valid_from} < ${dayBefore(fn, r.started_at)}
@@ -63,7 +63,7 @@ export const SYNC_LAWS: readonly Law[] = [
   createLaw('no sync is dated in the future or ends before it began', ({ db, fn }, { soon }) =>
     db
       .selectFrom('mirror.syncs')
-      .select(sql<string>`'sync ' || ${sync.id}`.as('found'))
+      .select(sql<string>`'sync ' || ${sync.id}`.as('violation'))
       .where(eb =>
         eb.or([
           eb('started_at', '>', soon),
@@ -76,18 +76,21 @@ export const SYNC_LAWS: readonly Law[] = [
 
 interface SyncCount {
   readonly resource: string;
-  /** The number of versions by the counters of a sync `r`. */
+  /** The number of versions according to the counters of the sync `r`. */
   readonly counted: RawBuilder<unknown>;
-  /** Selects `sync` and its number of `versions` from the rows. */
+  /** Selects each `sync` and the number of its `versions`, counted from the rows. */
   readonly versions: RawBuilder<unknown>;
 }
 
-/** Compares the counters of each sync with the rows. Counts the rows once for all syncs, because no index finds those of one sync. */
+/**
+ * Creates a law that the counters of each sync match the number of its versions. The versions are counted once for all syncs,
+ * because no index finds the versions of one sync.
+ */
 function createCountLaw(law: string, { resource, counted, versions }: SyncCount): Law {
   return createLaw(law, () => {
     const count = sql`coalesce(v.versions, 0)`;
-    const found = sql<string>`'sync ' || ${r.id} || ': counted ' || (${counted}) || ', found ' || ${count}`;
-    return sqlStatement`SELECT ${select({ found })} FROM ${r()} LEFT JOIN (${versions}) AS v ON v.sync = ${r.id}
+    const violation = sql<string>`'sync ' || ${r.id} || ': counted ' || (${counted}) || ', found ' || ${count}`;
+    return sqlStatement`SELECT ${select({ violation })} FROM ${r()} LEFT JOIN (${versions}) AS v ON v.sync = ${r.id}
       WHERE ${r.resource} = ${resource} AND ${count} <> ${counted}`;
   });
 }

@@ -20,10 +20,10 @@ const EVERY_VERSION = sql`${sql.join(
 )}`;
 
 export const VERSION_LAWS: readonly Law[] = [
-  ...RESOURCES.flatMap(createLawsOf),
+  ...RESOURCES.flatMap(createVersionLaws),
   createLaw('no version number is used twice', () => {
-    const found = sql<string>`'version ' || ${past.version}`;
-    return sqlStatement`SELECT ${select({ found })} FROM (
+    const violation = sql<string>`'version ' || ${past.version}`;
+    return sqlStatement`SELECT ${select({ violation })} FROM (
         SELECT ${past.version} FROM (${EVERY_VERSION}) AS v
         UNION ALL SELECT ${past.closed_version} FROM ${past()} WHERE ${past.is_removed} = 1
       ) AS numbers GROUP BY ${past.version} HAVING count(*) > 1`;
@@ -31,18 +31,19 @@ export const VERSION_LAWS: readonly Law[] = [
   createLaw('a past version is marked as removed if and only if no other version replaced it', () => {
     const p = named('mirror.past', 'p');
     const next = named('mirror.past', 'n');
-    return sqlStatement`SELECT ${select({ found: describeRow(p.resource, p.key) })} FROM ${p()} LEFT JOIN (${EVERY_VERSION}) AS n
+    return sqlStatement`SELECT ${select({ violation: describeRow(p.resource, p.key) })} FROM ${p()} LEFT JOIN (${EVERY_VERSION}) AS n
         ON ${next.version} = ${p.closed_version} AND ${next.resource} = ${p.resource} AND ${next.key} = ${p.key}
       WHERE (${p.is_removed} = 1) = (${next.version} IS NOT NULL)`;
   }),
 ];
 
-function createLawsOf(resource: VersionedResource): Law[] {
+/** Creates the laws about the versions of one resource. */
+function createVersionLaws(resource: VersionedResource): Law[] {
   const { table } = resource;
   const history = named(`mirror.${table}_history`);
   const key = keyColumns(resource);
-  const found = select({ found: describeRow(...key) });
-  /** Rows that have past versions, and perhaps others with the same id. The index of past versions finds them without sorting. */
+  const violation = select({ violation: describeRow(...key) });
+  /** Selects rows with past versions, and perhaps others with the same id. The index of past versions finds them without a sort. */
   const hasPast = sql`${sql.id(nameOf(resource))} IN (SELECT ${past.key} FROM ${past()} WHERE ${past.resource} = ${resource.resource})`;
   const withNext = (order: RawBuilder<unknown>) => sql`(
     SELECT ${sql.join(key)}, ${history.version}, ${history.valid_from}, ${history.valid_to}, ${history.closed_by}, ${history.closed_version},
@@ -55,36 +56,36 @@ function createLawsOf(resource: VersionedResource): Law[] {
     createLaw(
       `each version of ${table} ends after it began`,
       () =>
-        sqlStatement`SELECT ${found} FROM ${history()} WHERE ${history.valid_to} <= ${history.valid_from}`,
+        sqlStatement`SELECT ${violation} FROM ${history()} WHERE ${history.valid_to} <= ${history.valid_from}`,
     ),
     createLaw(
       `no two versions of one row of ${table} overlap in time`,
       () =>
-        sqlStatement`SELECT ${found} FROM ${byDate}
+        sqlStatement`SELECT ${violation} FROM ${byDate}
           WHERE ${history.valid_to} > next_from OR (${history.valid_to} IS NULL AND next_from IS NOT NULL)`,
     ),
     createLaw(
       `each replaced version of ${table} ends when the next one begins`,
       () =>
-        sqlStatement`SELECT ${found} FROM ${byDate} WHERE ${history.closed_by} = next_sync AND ${history.valid_to} <> next_from`,
+        sqlStatement`SELECT ${violation} FROM ${byDate} WHERE ${history.closed_by} = next_sync AND ${history.valid_to} <> next_from`,
     ),
     createLaw(
       `closed_version of each version of ${table} is at most the number of the next version`,
       () =>
-        sqlStatement`SELECT ${found} FROM ${withNext(history.version)}
+        sqlStatement`SELECT ${violation} FROM ${withNext(history.version)}
           WHERE ${history.closed_version} <= ${history.version} OR ${history.closed_version} > next_version
             OR (${history.closed_by} = next_sync AND ${history.closed_version} <> next_version)`,
     ),
     createLaw(
       `no version number of ${table} is higher than version_counter`,
       () =>
-        sqlStatement`SELECT ${select({ found: sql<string>`'version ' || ${history.version}` })} FROM ${history()}
+        sqlStatement`SELECT ${select({ violation: sql<string>`'version ' || ${history.version}` })} FROM ${history()}
           WHERE ${history.version} > ${highest} OR ${history.closed_version} > ${highest}`,
     ),
     createLaw(
       `no version of ${table} is dated in the future`,
       (_, { soon }) =>
-        sqlStatement`SELECT ${found} FROM ${history()} WHERE ${history.valid_from} > ${soon} OR ${history.valid_to} > ${soon}`,
+        sqlStatement`SELECT ${violation} FROM ${history()} WHERE ${history.valid_from} > ${soon} OR ${history.valid_to} > ${soon}`,
     ),
   ];
 }

@@ -10,8 +10,8 @@ import type { Postgres } from './open-postgres.js';
 
 const OWN_LAWS: readonly Law[] = [
   createLaw('every index and every condition holds all rows', () => {
-    const found = sql<string>`indexrelid::regclass::text`;
-    return sqlStatement`SELECT ${select({ found })} FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid
+    const violation = sql<string>`indexrelid::regclass::text`;
+    return sqlStatement`SELECT ${select({ violation })} FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid
       WHERE c.relnamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND NOT (indisvalid AND indisready)
       UNION ALL SELECT conrelid::regclass || ', ' || conname FROM pg_constraint
       WHERE connamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND NOT convalidated`;
@@ -29,7 +29,7 @@ export async function findConsistencyFaults(
     await query('SET LOCAL search_path = mirror');
     // The server notices within a second when the program has been ended.
     await query("SET LOCAL client_connection_check_interval = '1s'");
-    return await checkLaws([...LAWS, ...OWN_LAWS], { now, look: createBatch(send), onLaw });
+    return await checkLaws([...LAWS, ...OWN_LAWS], { now, read: createBatch(send), onLaw });
   });
   return [...summarizeFaults(SCHEMA_LAW, await findSchemaChanges(postgres)), ...broken];
 }

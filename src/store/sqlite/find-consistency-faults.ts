@@ -16,10 +16,10 @@ const INSTANT =
 /** SQLite stores instants as text. On PostgreSQL their type ensures the same. */
 const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
   const history = named(`mirror.${resource.table}_history`);
-  const found = describeRow(...keyColumns(resource));
+  const violation = describeRow(...keyColumns(resource));
   return createLaw(
     `the dates of each version of ${resource.table} are valid instants`,
-    () => sqlStatement`SELECT ${select({ found })} FROM ${history()}
+    () => sqlStatement`SELECT ${select({ violation })} FROM ${history()}
       WHERE ${history.valid_from} NOT GLOB ${sql.lit(INSTANT)} OR ${history.valid_to} NOT GLOB ${sql.lit(INSTANT)}`,
   );
 });
@@ -33,11 +33,11 @@ export async function findConsistencyFaults(
 ): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
-    const look = createBatch(createStatementRunner(db).run);
+    const read = createBatch(createStatementRunner(db).run);
     return [
       ...checkIntegrity(db),
       ...summarizeFaults(SCHEMA_LAW, findSchemaChanges(db, optionalFiles)),
-      ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, look, onLaw })),
+      ...(await checkLaws([...LAWS, ...INSTANT_LAWS], { now, read, onLaw })),
     ];
   } finally {
     db.close();

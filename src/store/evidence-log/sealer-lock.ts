@@ -4,15 +4,15 @@ import type { EvidenceDatabase } from './evidence-database.js';
 
 const HOUR_MS = 3_600_000;
 
-type ClaimValues = {
+type LockValues = {
   readonly holder: string;
   readonly until: string;
   readonly now: string;
-  /** A claim that lasts longer is not valid. */
+  /** The latest valid end of a lock. */
   readonly latest: string;
 };
-/** Takes the lock, unless another holder has a valid claim. */
-const CLAIM = prepared(({ db }, { holder, until, now, latest }: Params<ClaimValues>) =>
+/** Takes or extends the lock, unless another holder has it. */
+const ACQUIRE_LOCK = prepared(({ db }, { holder, until, now, latest }: Params<LockValues>) =>
   db
     .insertInto('evidence.sealer')
     .values({ only_row: 1, holder, until_at: until })
@@ -34,15 +34,15 @@ const CLAIM = prepared(({ db }, { holder, until, now, latest }: Params<ClaimValu
     .returning('only_row'),
 );
 
-/** Creates the part of the port through which one process at a time claims the right to seal. */
-export function createSealClaim({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'claim'> {
+/** Creates the part of the port that lets only one process at a time write the evidence log. */
+export function createSealerLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
   return {
-    claim: async (holder, now, until) => {
+    acquireLock: async (holder, now, until) => {
       const toText = (ms: number) => new Date(ms).toISOString();
-      // No process claims the log for an hour: such a claim is forged, or was made before the clock was set back.
+      // No process locks the log for an hour. A lock that lasts longer is forged, or was made before the clock was set back.
       const values = { holder, until: toText(until), now: toText(now), latest: toText(now + HOUR_MS) };
-      const [claimed] = await runOnLog(CLAIM(values));
-      return claimed.length > 0;
+      const [acquired] = await runOnLog(ACQUIRE_LOCK(values));
+      return acquired.length > 0;
     },
   };
 }

@@ -10,7 +10,7 @@ const leaf = named('evidence.leaves');
 const RESOURCE_NAMES = RESOURCES.map(({ resource }) => resource);
 
 type ReadsBefore = { readonly organizationId: string; readonly before: number };
-/** For each resource: the newest complete read, and how many reads failed after it. */
+/** Returns the newest complete read of each resource, and how many reads failed after it. */
 const LIST_READS = prepared((_, { organizationId, before }: Params<ReadsBefore>) => {
   const read = named('evidence.leaves', 'l');
   const newest = named('evidence.leaves', 'c');
@@ -43,6 +43,7 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange
     .orderBy('subject'),
 );
 
+/** Creates the part of the port that finds out from leaves which reads of the registry are sealed. */
 export function createSealedReads({
   runOnLog,
 }: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listReadSubjects'> {
@@ -52,7 +53,7 @@ export function createSealedReads({
       // A join may return the resources in any order, and the hash of their lines depends on it.
       return reads
         .filter(({ place, failed }) => place !== null || failed > 0)
-        .toSorted((one, other) => (one.resource < other.resource ? -1 : 1));
+        .toSorted((left, right) => (left.resource < right.resource ? -1 : 1));
     },
     listReadSubjects: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
   };
