@@ -11,7 +11,7 @@ import type { Resource } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
 import { instant, type ListColumn } from './column.js';
 import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
-import type { List, Refine } from './list.js';
+import type { List, ListSort, Refine } from './list.js';
 
 type TableName = keyof Tables;
 /** A column of a table, or the name of the organization, which only its own table has. */
@@ -25,9 +25,17 @@ interface Definition<Table extends TableName, Computed extends string = never> e
   readonly order?: readonly (readonly [column: keyof Tables[Table] & string, direction: 'asc' | 'desc'])[];
   readonly filters?: Readonly<Record<string, Filter<ColumnOf<Table>>>>;
   readonly isIndexed?: boolean;
+  /** The words for the order and its reverse, and the column above which pages offer them. Needs an index. */
+  readonly sortWords?: SortWords<ColumnOf<Table> | NoInfer<Computed>>;
   readonly isOffer?: boolean;
   readonly isPersonal?: boolean;
   readonly detailList?: string;
+}
+
+interface SortWords<Name extends string> {
+  readonly column: Name;
+  readonly forward: string;
+  readonly backward: string;
 }
 
 /** Columns that are computed from the columns of a table. */
@@ -59,8 +67,10 @@ export function defineMirroredList<
     pastColumns = columns,
     filters,
     order = [],
+    sortWords = null,
     ...options
   } = definition;
+  const wholeOrder = addLastColumn(order, 'version');
   const resource =
     Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
@@ -84,7 +94,8 @@ export function defineMirroredList<
       ...(idColumn !== 'project_id' && hasColumn(from, 'project_id') && { project_id: BY_PROJECT_ID }),
       ...filters,
     },
-    order: addLastColumn(order, 'version'),
+    order: wholeOrder,
+    sorts: listSorts(wholeOrder, sortWords),
     idColumn,
     entry,
     resource,
@@ -112,7 +123,14 @@ const COUNTER = 'changes_up_to';
 export function defineOwnList<Table extends TableName, Computed extends string = never>(
   definition: OwnDefinition<Table, Computed>,
 ): List {
-  const { columns, computed = null, filters = {}, idColumn = 'id', ...options } = definition;
+  const {
+    columns,
+    computed = null,
+    filters = {},
+    idColumn = 'id',
+    sortWords = null,
+    ...options
+  } = definition;
   const { order = [[idColumn, 'desc']], isIndexed = true, resource = null } = definition;
   const stored = Object.keys(TABLES[options.from] ?? {}).filter(name => name !== COUNTER);
   const list = defineCommon(options, columns);
@@ -123,6 +141,7 @@ export function defineOwnList<Table extends TableName, Computed extends string =
     refine: computed?.compute ?? null,
     filters,
     order,
+    sorts: listSorts(order, sortWords),
     isIndexed,
     idColumn,
     entry: null,
@@ -155,6 +174,16 @@ function defineCommon(
 function findAmounts(table: string): List['amounts'] {
   if (!hasColumn(table, 'amount_micro')) return 'none';
   return hasColumn(table, 'type') ? 'by type' : 'of one type';
+}
+
+/** Returns an order and its reverse, which the same index has. Returns none without words for them. */
+function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[] {
+  if (words === null) return [];
+  const { column, forward, backward } = words;
+  return [
+    { name: forward, column, order },
+    { name: backward, column, order: order.map(([name, way]) => [name, way === 'asc' ? 'desc' : 'asc']) },
+  ];
 }
 
 /** Makes an order total: rows that are equal in its columns are ordered by a unique column. */

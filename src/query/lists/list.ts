@@ -31,6 +31,8 @@ export interface List {
   readonly order: SortOrder;
   /** Whether an index has the rows in this order, in one direction: all rows, or those of one organization. */
   readonly isIndexed: boolean;
+  /** The orders that people can choose: `order` and its reverse. Empty if no index has them. */
+  readonly sorts: readonly ListSort[];
   /** Whether the rows have amounts in tonnes, and whether these are added up by credit type. */
   readonly amounts: 'none' | 'of one type' | 'by type';
   /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
@@ -47,6 +49,15 @@ export interface List {
   readonly resource: Resource | null;
   /** How the list is read as of an instant. Null if it has no history. */
   readonly past: Pick<List, 'from' | 'columns' | 'reads'> | null;
+}
+
+/** An order of rows that an index has. */
+export interface ListSort {
+  /** The word that chooses it, such as `oldest`. */
+  readonly name: string;
+  /** The column whose heading offers it. */
+  readonly column: string;
+  readonly order: SortOrder;
 }
 
 /** A filter with the value that a person chose. */

@@ -72,6 +72,7 @@ export const WAREHOUSE = defineMirroredList({
   columns: CREDIT_COLUMNS,
   order: [['amount_micro', 'desc']],
   isIndexed: true,
+  sortWords: { column: 'amount_exact', forward: 'largest', backward: 'smallest' },
   isOffer: true,
   detailList: 'warehouse',
   filters: CREDIT_FILTERS,
@@ -88,6 +89,7 @@ const INVENTORY = defineMirroredList({
   columns: CREDIT_COLUMNS,
   order: [['amount_micro', 'desc']],
   isIndexed: true,
+  sortWords: { column: 'amount_exact', forward: 'largest', backward: 'smallest' },
   detailList: 'inventory',
   filters: CREDIT_FILTERS,
 });
@@ -111,6 +113,7 @@ export const RETIREMENTS = defineMirroredList({
   ],
   order: [['created_at', 'desc']],
   isIndexed: true,
+  sortWords: { column: 'created_at', forward: 'newest', backward: 'oldest' },
   detailList: 'retirements',
   filters: {
     year: byYear('created_at'),
@@ -303,10 +306,10 @@ const CERTIFICATES = defineMirroredList({
     state('state', { isImportant: true }),
     day('retired_at', { label: 'retired' }),
     tonnes('amount_exact'),
-    text('beneficiary', { placeholder: 'unclaimed' }),
+    text('beneficiary', { isName: true, placeholder: 'unclaimed' }),
     text('project_name'),
     ORGANIZATION_NAME,
-    { ...idOf('retirement_id', 'retirements'), isName: true, isImportant: true },
+    { ...idOf('retirement_id', 'retirements'), isImportant: true },
     count('size'),
     instant('fetched_at'),
     instant('due_at'),
@@ -366,6 +369,7 @@ export const DELIVERIES = defineOwnList({
   plural: 'deliveries',
   summary: 'List and show received and rejected webhooks',
   empty: 'No deliveries yet.',
+  sortWords: { column: 'received_at', forward: 'newest', backward: 'oldest' },
   columns: [
     id('id', { isImportant: true }),
     instant('received_at'),
@@ -406,6 +410,7 @@ export const JOBS = defineOwnList({
   plural: 'jobs',
   summary: 'List, show and retry jobs',
   empty: 'No jobs yet.',
+  sortWords: { column: 'id', forward: 'newest', backward: 'oldest' },
   columns: [
     id('id', { isImportant: true }),
     jobKind('kind'),
@@ -437,6 +442,7 @@ export const SYNCS = defineOwnList({
   plural: 'syncs',
   summary: 'List and show syncs; each sync reads one list',
   empty: 'No syncs yet.',
+  sortWords: { column: 'started_at', forward: 'newest', backward: 'oldest' },
   columns: [
     id('id', { isImportant: true }),
     instant('started_at'),
@@ -475,6 +481,7 @@ export const ORDERS = defineOwnList({
   plural: 'orders',
   summary: 'List and show orders that people gave in the console',
   empty: 'No orders yet. CONSOLE_ACTIONS=on allows them.',
+  sortWords: { column: 'created_at', forward: 'newest', backward: 'oldest' },
   columns: [
     id('id', { isImportant: true }),
     instant('created_at'),

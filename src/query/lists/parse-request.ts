@@ -5,6 +5,7 @@ import { select, sqlStatement } from '../../store/sql/columns.js';
 import { hasColumn } from '../../store/contract/tables.js';
 import { parsePastOrFutureRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling, foldSpelling } from '../../text/spelling.js';
+import type { SortOrder } from '../../resources/entry.js';
 import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
 import { startsWith, type Condition } from './condition.js';
 import type { Filter } from './filter.js';
@@ -42,7 +43,21 @@ export async function parseListRequest(
     if ('fault' in parsed) return parsed;
     filters.push({ name, filter, ...parsed });
   }
-  return { list, filters, where: filters.map(({ condition }) => condition), at: instant };
+  const order = parseSort(list, getText(SORT));
+  if ('fault' in order) return order;
+  const where = filters.map(({ condition }) => condition);
+  return { list: { ...list, order }, filters, where, at: instant };
+}
+
+/** The name of the parameter and option that chooses the order of the rows. */
+export const SORT = 'sort';
+
+/** Parses the word for an order, such as `oldest`. Without a word, returns the order of the list. */
+function parseSort({ sorts, order }: List, text: string | null): SortOrder | { readonly fault: string } {
+  if (text === null || text === '' || sorts.length === 0) return order;
+  const names = sorts.map(({ name }) => name);
+  const chosen = sorts.find(({ name }) => name === findSpelling(text, names));
+  return chosen?.order ?? { fault: describeWrongWord(text, names) };
 }
 
 /** Returns the value of a filter in its usual spelling. Null if the filter is not used. */
