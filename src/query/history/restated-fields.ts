@@ -2,7 +2,6 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ChangedColumn, listChangedColumns } from '../../text/describe-change.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { readFirst } from '../read.js';
 import { readNumberedChanges } from './changes.js';
 
 /** The columns that say what a restatement changed. */
@@ -40,22 +39,43 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** The key of a retirement. */
+interface RetirementKey {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** Returns when a retirement or its certificate was restated last. Null if it never was. */
+export type FindRestatement = (key: RetirementKey) => string | null;
+
 /** Reads when a retirement or its certificate was restated last, by the instant or until now. Null if it never was. */
 export async function readLastRestatement(
   reader: Reader,
   organizationId: string,
-  retirementId: string,
+  id: string,
   at: string | null,
 ): Promise<string | null> {
+  const findRestatement = await readLastRestatements(reader, [{ organizationId, id }], at);
+  return findRestatement({ organizationId, id });
+}
+
+/** Reads when retirements or their certificates were restated last, by the instant or until now. */
+export async function readLastRestatements(
+  reader: Reader,
+  keys: readonly RetirementKey[],
+  at: string | null,
+): Promise<FindRestatement> {
+  if (keys.length === 0) return () => null;
   const restatements = queryBuilder
     .selectFrom('mirror.restatements')
-    .select('observed_at')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', retirementId)
-    .orderBy('number', 'desc');
-  const last = await readFirst(
-    reader,
-    at === null ? restatements : restatements.where('observed_at', '<=', at),
+    .select(['organization_id', 'id', 'observed_at'])
+    .where('organization_id', 'in', [...new Set(keys.map(key => key.organizationId))])
+    .where('id', 'in', [...new Set(keys.map(key => key.id))])
+    .orderBy('number', 'asc');
+  const rows = await reader.all(at === null ? restatements : restatements.where('observed_at', '<=', at));
+  const toKey = ({ organizationId, id }: RetirementKey) => JSON.stringify([organizationId, id]);
+  const lastByKey = new Map(
+    rows.map(row => [toKey({ organizationId: row.organization_id, id: row.id }), row.observed_at]),
   );
-  return last?.observed_at ?? null;
+  return key => lastByKey.get(toKey(key)) ?? null;
 }
