@@ -1,4 +1,5 @@
 import { formatWithCommas } from '../../text/numbers.js';
+import { capitalize } from './column-labels.js';
 import { html, type Html } from './html.js';
 
 /** A value of a time series. */
@@ -10,13 +11,14 @@ interface ChartPoint {
 }
 
 interface ChartOptions {
-  /** Bars start at zero; the axis of a line starts near its lowest value. */
   readonly kind: 'bars' | 'line';
   /** States the finding in one sentence. */
   readonly title: string;
   readonly points: readonly ChartPoint[];
-  /** Column heading of the values in the table. */
+  /** What the values are, with their unit, such as `tonnes per month`. */
   readonly unit: string;
+  /** The first and the last period, such as `31 Oct to 29 Nov 2026`. */
+  readonly period: string;
 }
 
 const WIDTH = 400;
@@ -28,10 +30,11 @@ const MAX_NAMES = 4;
 const MAX_LARGE_DOTS = 12;
 
 /** Renders a time series as an SVG chart, with a table of the values below the chart. */
-export function renderChart({ kind, title, points, unit }: ChartOptions): Html {
+export function renderChart({ kind, title, points, unit, period }: ChartOptions): Html {
   const step = (WIDTH - LEFT) / Math.max(points.length, 1);
   const values = points.map(({ value }) => value);
-  const ticks = computeAxisTicks(kind === 'bars' ? [0, ...values] : values);
+  // An axis that starts above zero would exaggerate changes.
+  const ticks = computeAxisTicks([0, ...values]);
   const [lowest = 0, highest = 1] = [ticks[0], ticks.at(-1)];
   const toX = (index: number) => roundToTenth(LEFT + (index + 0.5) * step);
   const toY = (value: number) =>
@@ -50,9 +53,9 @@ export function renderChart({ kind, title, points, unit }: ChartOptions): Html {
   const line = points.map(({ value }, index) => `${toX(index)},${toY(value)}`).join(' ');
   const area = `${toX(0)},${BOTTOM} ${line} ${toX(points.length - 1)},${BOTTOM}`;
 
-  return html`<figure class="card"><figcaption><h2>${title}</h2></figcaption>
+  return html`<figure class="card"><figcaption><h2>${title}</h2><p class="quiet">${capitalize(unit)}, ${period}</p></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${ticks.map(renderTick)}${kind === 'line' && html`<polygon points="${area}"/><polyline points="${line}"/>`}${points.map(renderPoint)}${points.map(renderName)}</svg>
-<details><summary>Show as a table</summary><dl class="facts"><dt>Period</dt><dd>${unit}</dd>${points.map(point => html`<dt>${point.name}</dt><dd>${point.description}</dd>`)}</dl></details></figure>`;
+<details><summary>Show as a table</summary><dl class="facts"><dt>Period</dt><dd>${capitalize(unit)}</dd>${points.map(point => html`<dt>${point.name}</dt><dd>${point.description}</dd>`)}</dl></details></figure>`;
 }
 
 /** Returns a few round tick values, such as 0, 50 and 100, that span all `values`. */

@@ -20,9 +20,15 @@ export function renderStockChart({ stock, stockNotes }: Charts): Html {
   return renderChart({
     kind: 'line',
     title: `${formatTitle(describeStock(series, first, last), stockNotes)}${describeExcludedRows([last])}`,
-    unit: 'tonnes in the warehouses at the end of the day',
-    points: toChartPoints(series.points, day => formatDay(day).replace(/ \d{4}$/, '')),
+    unit: 'tonnes at the end of each day',
+    period: `${formatShortDay(first.name)} to ${formatDay(last.name)}`,
+    points: toChartPoints(series.points, formatShortDay),
   });
+}
+
+/** Formats a day without its year, such as `31 Oct`. */
+function formatShortDay(day: string): string {
+  return formatDay(day).replace(/ \d{4}$/, '');
 }
 
 /** Describes how a stock changed, such as `Stock of ex-post rose from 5 t to 8 t`. */
@@ -56,7 +62,9 @@ function getCurrentStock({ points }: StockSeries): number {
 /** Renders a bar chart of the tonnes retired per month. Returns empty HTML if no retirements were ever read. */
 export function renderRetirementChart({ retired, retiredNotes }: Charts): Html {
   const [largest] = retired.toSorted((one, other) => Number(other.micro - one.micro));
-  if (largest === undefined || retiredNotes.coverage?.counted === 0) return html``;
+  const [first, last] = [retired[0], retired.at(-1)];
+  if (largest === undefined || first === undefined || last === undefined) return html``;
+  if (retiredNotes.coverage?.counted === 0) return html``;
   const title =
     largest.micro === 0n
       ? '0 t retired in the last twelve months'
@@ -64,7 +72,8 @@ export function renderRetirementChart({ retired, retiredNotes }: Charts): Html {
   return renderChart({
     kind: 'bars',
     title: `${formatTitle(title, retiredNotes)}${describeExcludedRows(retired)}`,
-    unit: 'tonnes retired in the month (registry dates)',
+    unit: 'tonnes per month of the registry date',
+    period: `${formatMonth(first.name)} to ${formatMonth(last.name)}`,
     points: toChartPoints(retired, month => formatMonth(month).replace(/ 20/, ' ’')),
   });
 }
