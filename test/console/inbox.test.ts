@@ -106,6 +106,8 @@ test('every id on a page is a link, and Help links to every list', async () => {
 test('columns named drift, part, trigger, kind and verdict link to their explanations in help', async () => {
   const { scene, page, tables } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', [retirement('r-1')]);
+  await tables.change('UPDATE syncs SET drift = 1');
+  await tables.change('UPDATE resource_states SET drift_total = 1');
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
     VALUES (9, 'tick', 'data', 'k', 'schedule', '{}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
   const help = await page('/help');

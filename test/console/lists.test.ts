@@ -41,7 +41,7 @@ describe('a list', () => {
 
   test('a column that is empty in all rows is left out of the page and kept in the files', async () => {
     const { scene, page } = await openConsoleStage();
-    const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));
+    const isShown = async () => /<th[^>]*><a[^>]*>Retired/.test(await page('/retirements'));
     await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
     expect(await isShown()).toBe(false);
     expect(await page('/retirements.csv')).toMatch(/^[^\n]*created_at/);
@@ -85,6 +85,75 @@ describe('a list', () => {
       expect(new Set(seen).size).toBe(120);
     },
   );
+
+  test.each([
+    ['/retirements', 'oldest'],
+    ['/retirements?organization_id=organization-1', 'oldest'],
+    ['/retirements?vintage=2016', 'oldest'],
+    ['/retirements?as-of=now', 'newest'],
+  ])('shows each row once on its pages and in its files, in the chosen order: %s, %s', async (path, sort) => {
+    const { scene, page } = await openConsoleStage({ now: Date.now });
+    const toDay = (index: number) => `2026-03-${String((index % 28) + 1).padStart(2, '0')}T10:00:00.000Z`;
+    const some = retirements(120).map((each, index) => ({
+      ...each,
+      vintage: '2016',
+      createdAt: index % 5 === 0 ? null : toDay(index),
+    }));
+    await scene.read('retirements', some);
+    const chosen = new URL(path, 'http://console');
+    chosen.searchParams.set('sort', sort);
+    const seen: string[] = [];
+    for (let address: string | null = `${chosen.pathname}${chosen.search}`; address !== null; ) {
+      const shown: string = await page(address);
+      seen.push(...parseRetirementIds(shown).map(id => id.replace(/\?.*/, '')));
+      address = findNextPageHref(shown);
+    }
+    const dates = new Map(some.map(({ id, createdAt }) => [id, createdAt ?? '']));
+    const seenDates = seen.map(id => dates.get(id) ?? '');
+    const ascending = seenDates.toSorted((one, other) => one.localeCompare(other));
+    expect(new Set(seen).size).toBe(120);
+    expect(seenDates).toEqual(sort === 'oldest' ? ascending : ascending.toReversed());
+    const { rows } = JSON.parse(await page(`${chosen.pathname}.json${chosen.search}`));
+    expect(rows.map(({ id }: { id: string }) => id)).toEqual(seen);
+  });
+
+  test('sorts credits by their tonnes, and the heading links to the other order', async () => {
+    const { scene, page } = await openConsoleStage({ now: Date.now });
+    const amounts = ['5', '100', '20.5'];
+    await scene.read(
+      'warehouse',
+      amounts.map((tonnes, index) => credit(`c-${index}`, { amount: amount(tonnes) })),
+    );
+    const read = async (path: string): Promise<string[]> =>
+      JSON.parse(await page(path)).rows.map(({ amount_exact: exact }: { amount_exact: string }) => exact);
+    expect(await read('/warehouse.json')).toEqual(['100', '20.5', '5']);
+    expect(await read('/warehouse.json?sort=largest')).toEqual(['100', '20.5', '5']);
+    expect(await read('/warehouse.json?sort=smallest')).toEqual(['5', '20.5', '100']);
+    const heading = async (path: string) => /<th[^>]*><a class="sort"[^>]*>/.exec(await page(path))?.[0];
+    expect(await heading('/warehouse?type=exPost')).toBe(
+      '<th scope="col" class="number" aria-sort="descending"><a class="sort" href="/warehouse?type=exPost&amp;sort=smallest" title="Smallest first">',
+    );
+    expect(await heading('/warehouse?sort=smallest')).toContain('aria-sort="ascending"');
+  });
+
+  test('a retirement that the registry restated carries a badge in the rows of its lists', async () => {
+    const { scene, page } = await openConsoleStage({ now: Date.now });
+    const year = new Date(scene.clock.at).getUTCFullYear() - 1;
+    const createdAt = `${year}-12-30T10:00:00.000Z`;
+    const read = async (tonnes: string) =>
+      await scene.read(
+        'retirements',
+        [retirement('r-1', { createdAt, amount: amount(tonnes) }), retirement('r-2')],
+        { claim: Number(tonnes) },
+      );
+    await read('1');
+    const before = new Date(scene.clock.at).toISOString();
+    scene.clock.at += 1000;
+    await read('2');
+    const badge = /<a class="state doubt" href="\/restatements\?id=r-1">restated by the registry on /g;
+    expect((await page('/retirements')).match(badge)).toHaveLength(1);
+    expect(await page(`/retirements?as-of=${before}`)).not.toMatch(badge);
+  });
 
   test('shows the number of rows and the filters', async () => {
     const { scene, page } = await openConsoleStage();
@@ -251,6 +320,9 @@ test('a sync is found by its number', async () => {
 test.each([
   ['/syncs?id=x', 'Expected a number, got "x".'],
   ['/syncs.json?id=x', 'Expected a number, got "x".'],
+  ['/jobs?sort=new', 'Expected one of newest, oldest, got "new".'],
+  ['/warehouse.csv?sort=tonnes', 'Expected one of largest, smallest, got "tonnes".'],
+  ['/members?sort=newest', 'Unknown parameter “sort”.'],
   ['/jobs?state=dead', 'Expected one of waiting, running, paused, failed, done, got "dead".'],
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
   ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is only known for now.'],

@@ -58,7 +58,7 @@ test('T83 a search text is escaped and never a pattern', async () => {
   expect(await find('<img src=x>')).not.toContain('<img');
   for (const text of ['%%', '__', "' or 1=1", '\\\\'])
     expect(getPageText(await find(text)), text).toContain('0 results');
-  expect(getPageText(await find('x'))).toContain('Search · carbon-mirror');
+  expect(getPageText(await find('x'))).toContain('Search – carbon-mirror');
   expect(faults).toEqual([]);
   expect(await page('/help')).toContain('<kbd>/</kbd>');
 });

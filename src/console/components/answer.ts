@@ -7,12 +7,31 @@ import { html, type Html } from './html.js';
 import { renderInstantsIn } from './instants.js';
 
 /** Renders how fresh the rows of an answer are, which organizations are missing, and what else a reader must know. */
-export function renderAnswerNotes({ at, coverage, freshness, caveats }: AnswerNotes, now: number): Html {
+export function renderAnswerNotes(notes: AnswerNotes, now: number): Html {
+  const freshness = renderFreshnessOf(notes, now);
+  return html`${freshness !== false && html`<p>${freshness}</p>`}${renderCaveats(notes)}`;
+}
+
+/** Renders which organizations are missing from an answer, and what else a reader must know. */
+export function renderCaveats({
+  coverage,
+  caveats,
+}: Pick<AnswerNotes, 'coverage' | 'caveats'>): Html | false {
   const sentences = describeNotes({ coverage, caveats });
+  return (
+    sentences.length > 0 &&
+    html`<p id="caveats" class="lead" data-live>${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p>`
+  );
+}
+
+/** Renders how fresh the rows of an answer are now. Returns false for a past instant. */
+export function renderFreshnessOf(
+  { at, coverage, freshness }: Pick<AnswerNotes, 'at' | 'coverage' | 'freshness'>,
+  now: number,
+): Html | false {
   // An answer about several lists has no freshness, but coverage.
   const hasFreshness = freshness.length > 0 || coverage?.counted === 0;
-  return html`${at === null && hasFreshness && renderFreshness(freshness, now)}
-${sentences.length > 0 && html`<p id="caveats" class="lead" data-live>${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p>`}`;
+  return at === null && hasFreshness && renderFreshness(freshness, now);
 }
 
 /** Renders what was not known at the instant of an answer, as a card. */

@@ -18,18 +18,35 @@ export function renderChoice(
   )}</select>`;
 }
 
-interface FilterField {
+export interface FilterField {
   readonly label: string;
   readonly input: Html;
+  /** Whether `input` is several inputs that have labels of their own. */
+  readonly isGroup?: boolean;
 }
 
-/** Renders the filters of a page as a form. `extra` comes after the Show button. */
+interface FilterBarOptions {
+  /** How many filters the visitor has chosen. */
+  readonly chosenCount?: number;
+  /** Comes after the Show button. */
+  readonly extra?: HtmlContent;
+}
+
+/** Renders the filters of a page as a form. A narrow screen shows a button that opens the form. */
 export function renderFilterBar(
   path: string,
   fields: readonly FilterField[],
-  extra: HtmlContent = null,
+  { chosenCount = 0, extra = null }: FilterBarOptions = {},
 ): Html {
-  return html`<form class="filters" method="get" action="${path}" role="search" aria-label="Filters">
-${fields.map(({ label, input }) => html`<label${TERMS[label] !== undefined && html` title="${TERMS[label]}"`}>${capitalize(label)}${input}</label>`)}
+  return html`<button type="button" class="opens-filters" popovertarget="filters">Filters${chosenCount > 0 && ` (${chosenCount})`}</button>
+<form id="filters" popover class="filters" method="get" action="${path}" role="search" aria-label="Filters">
+${fields.map(renderField)}
 <button>Show</button> ${extra}</form>`;
+}
+
+function renderField({ label, input, isGroup = false }: FilterField): Html {
+  const title = TERMS[label] !== undefined && html` title="${TERMS[label]}"`;
+  if (isGroup)
+    return html`<span class="field" role="group" aria-label="${capitalize(label)}"${title}>${capitalize(label)}${input}</span>`;
+  return html`<label class="field"${title}>${capitalize(label)}${input}</label>`;
 }

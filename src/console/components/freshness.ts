@@ -2,17 +2,17 @@ import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness
 import type { FreshnessSum } from '../../query/freshness/read.js';
 import { formatCount } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
-import { renderBadge } from './state-badge.js';
+import { renderState } from './state-badge.js';
 import { renderAge, formatRelativeTime } from './instants.js';
 
 /** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSentence(sum, now))}</p>`;
+  return html`<span id="freshness" class="lead">${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSentence(sum, now))}</span>`;
 }
 
-/** Renders a freshness state as a coloured badge, such as "fresh" in green. */
+/** Renders a freshness state: a coloured badge, but plain text for "fresh". */
 export function renderFreshnessState(standing: FreshnessStanding): Html {
-  return renderBadge(wordsOf(standing), colourOf(standing));
+  return renderState(wordsOf(standing), colourOf(standing));
 }
 
 /** Renders a sentence such as "fresh in 3 organizations, last complete read 5 min ago". */

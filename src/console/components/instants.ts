@@ -1,17 +1,26 @@
 import { formatDuration } from '../../text/duration.js';
 import { html, type Html, type HtmlContent } from './html.js';
 
-/** Renders how long ago an instant was, such as "5 min ago". The tooltip shows the instant in UTC. */
+/** Renders how long ago an instant was, such as "5 min ago", or its day if that is more than a day. The tooltip has the rest. */
 export function renderAge(instant: string | null, now: number): Html {
   if (instant === null) return html`<span class="none">never</span>`;
+  if (isFarFrom(instant, now)) return renderDay(instant, now);
   return html`<time datetime="${instant}" title="${instant}">${formatRelativeTime(instant, now)}</time>`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns whether an instant is more than a day before or after `now`. */
+function isFarFrom(instant: string, now: number): boolean {
+  return Math.abs(now - Date.parse(instant)) > DAY_MS;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Renders the day of an instant in UTC, such as `29 May 2025`. The tooltip shows the full instant. */
-export function renderDay(instant: string): Html {
-  return html`<time datetime="${instant}" title="${instant}">${formatDay(instant)}</time>`;
+/** Renders the day of an instant in UTC, such as `29 May 2025`. The tooltip shows the full instant and how long ago it was. */
+export function renderDay(instant: string, now: number): Html {
+  const age = !Number.isNaN(Date.parse(instant)) && `, ${formatRelativeTime(instant, now)}`;
+  return html`<time datetime="${instant}" title="${instant}${age}">${formatDay(instant)}</time>`;
 }
 
 /** Formats the day of an instant in UTC, such as `29 May 2025`. Returns any other text unchanged. */
@@ -36,9 +45,9 @@ export function renderInstantsIn(sentence: string): HtmlContent {
   return parts.map((part, index) => (index % 2 === 1 ? renderInstant(part) : part));
 }
 
-/** Renders the date and time of an instant, then how long ago the instant was. */
+/** Renders the date and time of an instant, then how long ago the instant was if that is less than a day. */
 export function renderInstantWithAge(instant: string, now: number): Html {
-  return html`${renderInstant(instant)} <span class="ago">${formatRelativeTime(instant, now)}</span>`;
+  return html`${renderInstant(instant)}${!isFarFrom(instant, now) && html` <span class="ago">${formatRelativeTime(instant, now)}</span>`}`;
 }
 
 /** Formats an instant relative to `now`, such as "5 min ago" or "in 20 s". */

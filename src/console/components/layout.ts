@@ -1,4 +1,5 @@
 import { renderAsOfBar, type AsOfState, withAsOf, withQuery } from './as-of.js';
+import { formatDay } from './instants.js';
 import { Html, html, type HtmlContent } from './html.js';
 import { renderPageToken } from './page-token.js';
 
@@ -74,7 +75,7 @@ export function renderLayout(options: LayoutOptions): {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · carbon-mirror</title>
+<title>${title}${history !== null && history.at !== null && ` as of ${formatDay(history.at)}`} – carbon-mirror</title>
 <link rel="stylesheet" href="/console.css">
 ${SCRIPT}${reloadsWithoutScript && RELOAD}
 </head>

@@ -1,5 +1,12 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { renderCell, isEmptyCell, isLongId, isInstantColumn, renderDetailLink } from './table-cell.js';
+import {
+  renderCell,
+  isEmptyCell,
+  isLongId,
+  isInstantColumn,
+  renderCopyableId,
+  renderDetailLink,
+} from './table-cell.js';
 import { type LabelledValue, renderFacts } from './detail-page.js';
 import { html, type Html } from './html.js';
 import { renderTermLabel } from './glossary.js';
@@ -16,6 +23,17 @@ interface FactsOptions {
 export const BOOKKEEPING =
   'version document sync_id amount amount_micro valid_to closed_version closed_by'.split(' ');
 
+/** Splits a row into its ids and hashes, which people copy, and its other columns, which they read. */
+export function splitIds(row: Row): { readonly ids: Row; readonly others: Row } {
+  const isId = ([column, value]: [string, Value]) =>
+    ID_COLUMN.test(column) || (typeof value === 'string' && isLongId(column, value));
+  const columns = Object.entries(row);
+  return {
+    ids: Object.fromEntries(columns.filter(isId)),
+    others: Object.fromEntries(columns.filter(column => !isId(column))),
+  };
+}
+
 /** Renders the non-empty columns of a row as labelled values. Id columns come last. */
 export function renderRowFacts(
   row: Row,
@@ -26,14 +44,28 @@ export function renderRowFacts(
     .filter(column => !hiddenColumns.includes(column))
     .toSorted((one, other) => Number(ID_COLUMN.test(one)) - Number(ID_COLUMN.test(other)))
     .map((column): LabelledValue => {
-      const value = renderFullValue(column, row[column], now);
       const label = column.endsWith('_id') ? `${toHeading(column)} id` : toHeading(column);
+      const value = renderFact(column, row[column], { now, at });
+      const linkColumn = column.replace(/_name$/, '_id');
+      const isName = value !== false && linkColumn !== column;
       return [
         renderTermLabel(column, label),
-        !isEmptyCell(value.text) && renderDetailLink(column, row[column], value, at),
+        isName ? renderDetailLink(linkColumn, row[linkColumn], value, at) : value,
       ];
     });
   return renderFacts(facts);
+}
+
+/** Renders a value in full, as a link if it has a page, with a button to copy a long id. Returns false for an empty value. */
+function renderFact(
+  column: string,
+  value: Value | undefined,
+  { now, at = null }: FactsOptions,
+): Html | false {
+  const content = renderFullValue(column, value, now);
+  if (isEmptyCell(content.text)) return false;
+  const link = renderDetailLink(column, value, content, at);
+  return typeof value === 'string' && isLongId(column, value) ? renderCopyableId(value, link) : link;
 }
 
 const ID_COLUMN = /(^|_)id$/;

@@ -12,6 +12,12 @@ export function findStateColour(state: string): Colour {
   return DOUBTFUL_STATES.includes(state) ? 'doubt' : BAD_STATES.includes(state) ? 'bad' : 'none';
 }
 
+/** Renders a state for a table or a sentence: plain text, or a coloured badge if the state needs attention. */
+export function renderState(state: string, colour = findStateColour(state)): Html {
+  const needsAttention = colour === 'bad' || colour === 'doubt';
+  return needsAttention ? renderBadge(state, colour) : html`${state.replaceAll('_', ' ')}`;
+}
+
 /** Renders a state as a coloured badge, such as "failed" in red. */
 export function renderBadge(state: string, colour = findStateColour(state)): Html {
   return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;

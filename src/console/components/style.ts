@@ -2,10 +2,11 @@
 const layOutAsBlocks = (matrix: string): string => `
   ${matrix} thead, ${matrix} td:empty { display: none; }
   ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
-  ${matrix} tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); gap: var(--s1) var(--s3); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
-  ${matrix} tbody th { grid-column: 1 / -1; max-width: none; padding: 0; border: 0; white-space: normal; }
-  ${matrix} td.number { padding: .1rem .3rem; border: 0; text-align: left; }
-  ${matrix} td::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
+  ${matrix} tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(3.9rem, 1fr)); gap: .1rem .15rem; padding: var(--s1) var(--s4) var(--s2); border-top: 1px solid var(--line); }
+  ${matrix} tbody th:first-child { grid-column: 1 / -3; max-width: none; padding: 0; border: 0; white-space: normal; }
+  ${matrix} td.number { padding: .05rem .25rem; border: 0; text-align: left; }
+  ${matrix} td.number:last-child { grid-row: 1; grid-column: -3 / -1; text-align: right; font-weight: 600; }
+  ${matrix} td:not(:last-child)::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
   ${matrix} .sum { background: var(--sunk); }
   ${matrix} tbody + tbody .sum > * { border-top: 0; }
 `;
@@ -55,7 +56,11 @@ small, .quiet, .none, .ago { color: var(--quiet); font-weight: 400; font-size: v
 .unseen { position: absolute; left: -99rem; }
 .id, code, pre, kbd, textarea { font-family: var(--mono); font-size: var(--fine); }
 kbd { padding: 0 .35rem; border: 1px solid var(--strong); border-bottom-width: 2px; border-radius: .3rem; background: var(--sunk); }
-.copied::after { content: " ✓ copied"; color: var(--good); }
+.copy, .ids { padding: 0 .4rem; color: var(--quiet); background: none; border-color: var(--line); font-size: var(--small); font-weight: 400; line-height: 1.3; }
+.copy::before { content: "Copy"; }
+.copy.copied::before { content: "✓ Copied"; color: var(--good); }
+@media (scripting: none) { .copy { display: none; } }
+[popover].card { width: min(40rem, 94vw); color: inherit; box-shadow: 0 .5rem 2rem rgb(0 0 0 / 25%); white-space: normal; text-align: left; }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
 .term { color: inherit; text-decoration: underline dotted; text-underline-offset: .2em; }
@@ -84,7 +89,9 @@ form.asof { display: flex; align-items: center; gap: var(--s2); margin-left: aut
 form.asof label { display: flex; align-items: center; gap: var(--s2); color: var(--quiet); font-size: var(--fine); }
 form.asof input { width: 10rem; }
 form.asof p { padding: .1rem .6rem; color: var(--doubt); background: var(--doubt-soft); border-radius: var(--radius); }
-main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s3) var(--s5) var(--s5); overflow-wrap: anywhere; }
+main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s3) var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s3) var(--s5) var(--s5); overflow-wrap: anywhere; }
+.head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s2); }
+.head h1 { margin-right: var(--s2); }
 section:empty, main > div:empty { display: none; }
 footer { display: flex; gap: var(--s3); justify-content: flex-end; padding: 0 var(--s5) var(--s4); color: var(--quiet); font-size: var(--small); }
 footer form, .choices { display: flex; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; width: fit-content; background: var(--card); }
@@ -104,11 +111,20 @@ button { cursor: pointer; font-weight: 550; }
 button:hover { background: var(--none-soft); }
 button.first { color: var(--card); background: var(--accent); border-color: var(--accent); }
 form.act { display: inline-block; }
-.filters { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
-.filters label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 8.75rem; }
-.filters label > * { width: 100%; height: 1.9rem; font-size: var(--fine); color: var(--ink); }
-.filters [type=checkbox] { width: 1.1rem; height: 1.75rem; }
-.filters > a { padding: .3rem 0; }
+.filters { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); align-items: center; }
+.filters[popover] { display: contents; color: inherit; }
+.field { display: flex; align-items: center; gap: var(--s1); padding-left: .5rem; color: var(--quiet); font-size: var(--small); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); white-space: nowrap; }
+.field input, .field select { height: 1.75rem; padding: 0 .3rem; font-size: var(--fine); color: var(--ink); border: 0; background: none; }
+.field select { field-sizing: content; max-width: 8rem; }
+.field input { width: 5rem; }
+.field [type=date] { width: 7.4rem; }
+.field [type=checkbox] { width: 1rem; margin-right: .4rem; }
+.field > label { display: flex; align-items: center; gap: .2rem; color: var(--ink); }
+.field :focus-visible { outline-offset: -2px; }
+.opens-filters { display: none; }
+.order { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
+.order label { display: grid; gap: .1rem; color: var(--quiet); font-size: var(--small); flex: 0 1 12rem; }
+.order input { font-size: var(--fine); color: var(--ink); }
 .links { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s4); }
 .links:empty { display: none; }
 .wide + .links, .stack + .links { margin-top: var(--s2); }
@@ -134,7 +150,7 @@ dt + dd > a:only-child { text-decoration: none; }
 .hero { font-size: var(--fine); font-weight: 400; color: var(--quiet); letter-spacing: 0; line-height: 1.25; text-wrap: wrap; }
 .hero b { font-size: var(--figure); font-weight: 650; color: var(--ink); letter-spacing: -.02em; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .hero span + .unseen + span b { font-size: var(--large); }
-.hero b i { font-size: .6em; font-style: normal; font-weight: 500; color: var(--quiet); }
+.hero b i { font-style: normal; font-weight: 500; color: var(--quiet); }
 .hero > span:not(.unseen) { display: block; }
 .hero > .of { padding-top: var(--s1); }
 
@@ -153,6 +169,8 @@ dt + dd > a:only-child { text-decoration: none; }
 table { border-collapse: collapse; width: 100%; }
 caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var(--s4); }
 .files { float: right; display: flex; gap: var(--s3); font-weight: 400; font-size: var(--fine); }
+caption .lead { margin-left: var(--s2); font-weight: 400; font-size: var(--fine); }
+caption .state { line-height: 1.2rem; }
 th, td { text-align: left; vertical-align: baseline; padding: .32rem var(--s3); border-top: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: var(--s4); }
 th { font-weight: 500; font-size: var(--small); color: var(--quiet); white-space: nowrap; background: var(--sunk); }
@@ -160,9 +178,16 @@ td { max-width: 26rem; overflow-wrap: break-word; vertical-align: top; }
 td .state { border-radius: .65rem; overflow-wrap: normal; }
 td > a { display: inline-block; max-width: 20rem; vertical-align: top; }
 tbody tr:hover { background: var(--sunk); }
+tr.link:has(a, button) { cursor: pointer; }
+.values time { white-space: normal; }
+th .sort { color: inherit; }
+th .sort::after { content: " ↕"; color: var(--strong); }
+[aria-sort] .sort { color: var(--ink); font-weight: 650; }
+[aria-sort=ascending] .sort::after { content: " ▲"; }
+[aria-sort=descending] .sort::after { content: " ▼"; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
-.cards:has(td i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; }
+@media (min-width: 40.01rem) { .cards:has(td i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; } }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
 .matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }
@@ -246,8 +271,7 @@ svg rect, svg circle { fill: var(--tint); }
 svg polyline { fill: none; stroke: var(--tint); stroke-width: 2; }
 svg polygon { fill: color-mix(in srgb, var(--tint) 10%, transparent); }
 svg line { stroke: var(--line); }
-object > * { display: block; padding: var(--s2) var(--s5); text-align: center; color: var(--quiet); }
-object > :first-child { padding-top: 12rem; }
+#preview:empty { display: none; }
 object { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); border-radius: var(--radius); }
 .only-paper { display: none; }
 
@@ -268,21 +292,25 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards thead { display: none; }
   .cards caption { display: flow-root; }
   .cards, .cards tbody, .cards tr, .cards td { display: block; }
-  .cards tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s1) var(--s4); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
-  .cards tr:has(> td:nth-child(4):last-child) { grid-template-columns: repeat(3, minmax(0, 1fr)); }
-  .filters { flex-wrap: nowrap; overflow-x: auto; }
-  .filters label { flex: 0 0 8.75rem; }
-  .filters button { position: sticky; right: 0; flex: none; }
-  .filters a { flex: none; }
-  .cards time, .facts time { white-space: normal; }
-  .cards td { padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; }
+  .cards tr { display: flex; flex-wrap: wrap; align-items: baseline; column-gap: .7rem; padding: .4rem var(--s4); border-top: 1px solid var(--line); }
+  .cards tr::before { content: ""; flex: 0 0 100%; order: 1; }
+  .cards td { order: 2; padding: 0; border: 0; text-align: left; white-space: normal; max-width: none; overflow-wrap: anywhere; color: var(--quiet); font-size: var(--small); }
+  .cards td:first-child { order: 0; flex: 1 1 0; min-width: 50%; color: var(--ink); font-size: var(--text); font-weight: 600; }
+  .cards td.amount { order: 0; flex: none; margin-left: auto; color: var(--ink); font-size: var(--text); font-weight: 600; }
+  .cards td.amount::after { content: " t"; }
   .cards td > a { max-width: 100%; }
-  #glance td:has(.state) { grid-column: 1 / -1; }
-  #glance .cards tr { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .cards td:first-child { grid-column: 1 / -1; font-weight: 600; }
-  .actions > li { grid-template-columns: minmax(0, 1fr); }
+  .cards td:first-child > a { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .cards td.number:not(:first-child, .amount)::before { content: attr(data-label) " "; }
+  caption .lead { display: block; margin: 0; }
+  .cards .link td:nth-child(n+6):not(.amount, :has(.state, button)) { display: none; }
   .cards td:has(> .none:not(.state):only-child), .cards td:empty { display: none; }
-  .cards td:not(:first-child)::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); }
+  .cards time, .facts time { white-space: normal; }
+  .actions > li { grid-template-columns: minmax(0, 1fr); }
+  .opens-filters { display: block; margin-left: auto; }
+  .filters[popover] { position: fixed; inset: auto 0 0; width: auto; max-height: 90vh; padding: var(--s4); flex-direction: column; align-items: stretch; background: var(--card); border: 1px solid var(--strong); border-radius: var(--radius) var(--radius) 0 0; overflow: auto; }
+  .filters[popover]:not(:popover-open) { display: none; }
+  .field { justify-content: space-between; }
+  .field input, .field select { height: 2.2rem; width: 60%; max-width: none; }
   .brand { font-size: 0; }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }

@@ -8,8 +8,8 @@ import { formatDuration } from '../../text/duration.js';
 import { formatPlainTonnes, formatCreditType } from '../../text/tonnes.js';
 import { renderTonnes } from './amounts.js';
 import { toDisplayValue } from './display-value.js';
-import { renderBadge } from './state-badge.js';
-import { renderAge, renderDay } from './instants.js';
+import { renderState } from './state-badge.js';
+import { renderAge, renderDay, renderInstantsIn } from './instants.js';
 
 /** The kinds of columns by their names, for rows that are from no list. */
 const KINDS: Readonly<Record<string, ColumnKind>> = {
@@ -73,11 +73,12 @@ export function isNumericKind(kind: ColumnKind): boolean {
   return kind === 'count' || kind === 'tonnes';
 }
 
-const NO_VALUE = html`<span class="none">–</span>`;
+export const NO_VALUE = html`<span class="none">–</span>`;
+export const ZERO = html`<span class="none">0</span>`;
 
-/** Returns whether a rendered cell is empty or contains only the dash for a missing value. */
+/** Returns whether a rendered cell is empty, or contains only the dash for a missing value or a count of zero. */
 export function isEmptyCell(markup: string): boolean {
-  return markup === '' || markup === NO_VALUE.text;
+  return markup === '' || markup === NO_VALUE.text || markup === ZERO.text;
 }
 
 /** Renders a database value for a table cell, in a format chosen by the column name. */
@@ -90,7 +91,7 @@ export function renderValue(kind: ColumnKind, value: Value | undefined, now: num
   if (value === null || value === undefined || value === '') return NO_VALUE;
   if (typeof value === 'string') return renderText(kind, value, now);
   if (kind === 'seconds') return html`${formatDuration(Number(value))}`;
-  if (kind === 'count' && typeof value === 'number') return html`${formatWithCommas(value)}`;
+  if (kind === 'count' && typeof value === 'number') return renderCount(value);
   if (kind === 'tonnes') return renderAmount(String(value));
   return html`${toDisplayValue(value)}`;
 }
@@ -98,11 +99,11 @@ export function renderValue(kind: ColumnKind, value: Value | undefined, now: num
 function renderText(kind: ColumnKind, value: string, now: number): Html {
   switch (kind) {
     case 'day':
-      return renderDay(value);
+      return renderDay(value, now);
     case 'instant':
       return renderAge(value, now);
     case 'state':
-      return renderBadge(value);
+      return renderState(value);
     case 'id':
       return value.length > MAX_ID_LENGTH ? renderShortId(value) : html`${value}`;
     case 'certificate file':
@@ -119,9 +120,39 @@ function renderText(kind: ColumnKind, value: string, now: number): Html {
       return html`${formatDuration(Number(value))}`;
     case 'count':
     case 'text':
-      return html`${value}`;
+      return renderPlainText(value);
     default:
       return kind satisfies never;
+  }
+}
+
+/** Renders a count, or a number of seconds with milliseconds. A zero is quiet, and a column of zeros is left out of tables. */
+export function renderCount(count: number): Html {
+  if (count === 0) return ZERO;
+  return html`${formatWithCommas(Number.isInteger(count) ? count : count.toFixed(3))}`;
+}
+
+/** Matches SHA-256 hashes, which lists shorten. */
+const HASH = /\b([0-9a-f]{64})\b/;
+
+/** Renders a text. Shortens hashes, and formats instants and the values of a flat JSON object. */
+function renderPlainText(text: string): Html {
+  const parts = (formatJsonObject(text) ?? text).split(HASH);
+  const content = parts.map((part, index) =>
+    index % 2 === 1 ? renderShortId(part) : renderInstantsIn(part),
+  );
+  return parts.length === 1 ? html`${content}` : html`<span class="values">${content}</span>`;
+}
+
+/** Formats a JSON object of texts as `name: value, …`. Returns null for any other text. */
+function formatJsonObject(text: string): string | null {
+  if (!text.startsWith('{"')) return null;
+  try {
+    const entries = Object.entries(JSON.parse(text));
+    if (!entries.every(([, value]) => typeof value === 'string')) return null;
+    return entries.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`).join(', ');
+  } catch {
+    return null;
   }
 }
 
@@ -135,9 +166,14 @@ export function isInstantColumn(column: string): boolean {
   return /_at$|^valid_(from|to)$|^failing_since$/.test(column);
 }
 
-/** Returns whether a value is an id of more than 20 characters, which lists shorten. */
+/** Returns whether a value is an id of more than 20 characters or a hash, which lists shorten and detail pages offer to copy. */
 export function isLongId(column: string, value: string): boolean {
-  return ID_COLUMN.test(column) && value.length > MAX_ID_LENGTH;
+  return (ID_COLUMN.test(column) && value.length > MAX_ID_LENGTH) || /^(0x)?[0-9a-f]{32,}$/.test(value);
+}
+
+/** Renders an id or a hash in full with a button that copies it. */
+export function renderCopyableId(value: string, content = html`<span class="id">${value}</span>`): Html {
+  return html`${content} <button type="button" class="copy" value="${value}" aria-label="Copy ${value}"></button>`;
 }
 
 /** Renders the first characters of an id. The tooltip shows the whole id. */

@@ -10,6 +10,19 @@ export interface TableColumn<Row> {
   readonly cell: (row: Row) => HtmlContent;
   /** Aligns the values by their decimal point. */
   readonly numeric?: boolean;
+  /** Makes the heading a link that sorts the rows. */
+  readonly sort?: ColumnSort;
+  /** Marks the column of the sum, which a narrow screen shows beside the name. */
+  readonly isSum?: boolean;
+}
+
+/** How a column heading sorts the rows. */
+export interface ColumnSort {
+  /** The order of the rows, if they are sorted by this column. */
+  readonly direction: 'ascending' | 'descending' | null;
+  /** The page with the rows in the next order, and its name for the tooltip. */
+  readonly href: string;
+  readonly title: string;
 }
 
 interface TableExtras {
@@ -18,23 +31,26 @@ interface TableExtras {
   readonly footer?: HtmlContent;
   /** Shown next to the caption. */
   readonly captionExtra?: HtmlContent;
+  /** Whether a click on a row follows its first link or presses its button. */
+  readonly hasRowLinks?: boolean;
 }
 
-/** Renders an HTML table. Leaves out columns that are empty in every row. */
+/** Renders an HTML table. Leaves out columns that are empty or zero in every row. */
 export function renderTable<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { empty = 'No rows.', footer = null, captionExtra = null }: TableExtras = {},
+  { empty = 'No rows.', footer = null, captionExtra = null, hasRowLinks = false }: TableExtras = {},
 ): Html {
   const filledColumns = columns
     .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
     .filter(({ cells }) => cells.some(({ text }) => !isEmptyCell(text)));
-  const renderHeading = ({ name, heading = name, numeric, cells }: (typeof filledColumns)[number]) =>
-    html`<th scope="col"${numeric && NUMERIC}>${heading}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`;
+  const renderHeading = ({ name, heading = name, numeric, sort, cells }: (typeof filledColumns)[number]) =>
+    html`<th scope="col"${numeric && NUMERIC}${sort?.direction && html` aria-sort="${sort.direction}"`}>${sort === undefined ? heading : html`<a class="sort" href="${sort.href}" title="${sort.title}">${heading}</a>`}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`;
   const renderRowAt = (index: number) =>
-    html`<tr>${filledColumns.map(
-      ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[index]}</td>`,
+    html`<tr${hasRowLinks && html` class="link"`}>${filledColumns.map(
+      ({ name, cells, numeric, isSum }) =>
+        html`<td data-label="${name}"${isSum ? SUM : numeric && NUMERIC}>${cells[index]}</td>`,
     )}</tr>\n`;
   // On a narrow screen, the class `cards` shows each row as a card.
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
@@ -84,3 +100,4 @@ export function renderTopRows<Row>(
 }
 
 const NUMERIC = html` class="number"`;
+const SUM = html` class="number amount"`;

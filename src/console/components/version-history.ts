@@ -1,5 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { renderCell } from './table-cell.js';
+import { type TimelineEntry, renderTimeline } from './detail-page.js';
 import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
 import { toDisplayValue } from './display-value.js';
@@ -14,17 +15,33 @@ export function selectVersionsKnownAt(at: string | null, versions: readonly Row[
     .map(version => (String(version['valid_to'] ?? '') > at ? { ...version, valid_to: null } : version));
 }
 
-/** Renders the version history of a row, newest version first. */
+/** Renders the version history of a row as a timeline, newest version first. */
 export function renderVersions(versions: readonly Row[], now: number): Html {
-  const items = versions.map((version, index) => renderVersion(version, versions[index - 1], now));
-  return html`<ol class="versions" reversed>${items.toReversed()}</ol>`;
+  const entries = versions.map((version, index) => describeVersion(version, versions[index - 1], now));
+  const end = versions.at(-1)?.['valid_to'] ?? null;
+  const lastEntry: TimelineEntry[] =
+    end === null
+      ? []
+      : [
+          {
+            colour: 'bad',
+            title: html`<strong>Not listed since</strong> ${renderCell('valid_to', end, now)}`,
+          },
+        ];
+  return renderTimeline([...lastEntry, ...entries.toReversed()]);
 }
 
-/** Renders when a version of a row was observed and which columns changed from the previous version. */
-function renderVersion(version: Row, previous: Row | undefined, now: number): Html {
+/** Returns the timeline entry of a version: when it was observed, and which columns changed from the previous version. */
+function describeVersion(version: Row, previous: Row | undefined, now: number): TimelineEntry {
   const syncId = toDisplayValue(version['sync_id']);
-  return html`<li>Observed ${renderCell('valid_from', version['valid_from'], now)}${version['valid_to'] !== null && html`, valid until ${renderCell('valid_to', version['valid_to'], now)}`}:
-${previous === undefined ? 'first observed' : renderDifferences(previous, version, now)} (${version['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>`})</li>`;
+  const sync =
+    version['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>`;
+  const difference = previous === undefined ? 'first observed' : renderDifferences(previous, version, now);
+  return {
+    colour: previous === undefined ? 'good' : 'none',
+    title: html`<strong>Observed</strong> ${renderCell('valid_from', version['valid_from'], now)}`,
+    details: html`${difference} (${sync})`,
+  };
 }
 
 /** Renders each changed column, such as "vintage: 2020 → 2021". */

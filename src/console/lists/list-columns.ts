@@ -1,43 +1,95 @@
 import type { Row } from '../../store/contract/tables.js';
 import { WAITING } from '../../query/freshness/words.js';
 import type { ListFreshness } from '../../query/freshness/read.js';
+import type { FindRestatement } from '../../query/history/restated-fields.js';
 import type { ListColumn } from '../../query/lists/column.js';
-import type { List } from '../../query/lists/list.js';
+import type { List, ListSort } from '../../query/lists/list.js';
+import { SORT } from '../../query/lists/parse-request.js';
 import { findList } from '../../query/lists/lists.js';
-import { withAsOf } from '../components/as-of.js';
-import { isNumericKind, renderValue } from '../components/table-cell.js';
+import { withAsOf, withQuery } from '../components/as-of.js';
+import { isNumericKind, renderCopyableId, renderValue } from '../components/table-cell.js';
+import { renderFacts } from '../components/detail-page.js';
 import { capitalize } from '../components/column-labels.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
-import type { TableColumn } from '../components/table.js';
+import { renderRestatedBadge } from '../components/restated-badge.js';
+import type { ColumnSort, TableColumn } from '../components/table.js';
 import { renderTermLabel } from '../components/glossary.js';
 import type { ConsoleRequest } from '../page.js';
+
+/** What is known about the rows of a page beyond their columns. */
+export interface RowNotes {
+  readonly freshness: ListFreshness | null;
+  /** Null if the rows are neither retirements nor their certificates. */
+  readonly findRestatement: FindRestatement | null;
+}
+
+type ColumnRequest = Pick<ConsoleRequest, 'now' | 'at' | 'query'>;
 
 /** Creates the table columns of a list. Adds the column "Freshness" if the data of any organization is not fresh. */
 export function createListColumns(
   list: List,
-  request: Pick<ConsoleRequest, 'now' | 'at'>,
-  freshness: ListFreshness | null,
+  request: ColumnRequest,
+  { freshness, findRestatement }: RowNotes,
 ): readonly TableColumn<Row>[] {
-  const columns = orderColumns(list).map(column => ({
-    ...labelColumn(column),
-    cell: (row: Row) => renderListCell(list, row, column, request),
-    numeric: isNumericKind(column.kind),
-  }));
-  if (freshness === null || freshness.areAllFresh) return columns;
+  const columns = selectShownColumns(list).map(column => {
+    const sort = createColumnSort(list, column, request);
+    return {
+      ...labelColumn(column),
+      cell: (row: Row) => renderListCell(list, row, column, request, findRestatement),
+      numeric: isNumericKind(column.kind),
+      isSum: column.kind === 'tonnes',
+      ...(sort !== null && { sort }),
+    };
+  });
+  const hasIdsBehindRows = list.detailList === null && list.columns.some(column => isBehindRow(list, column));
+  const ids = hasIdsBehindRows ? [createIdsColumn(list, request)] : [];
+  if (freshness === null || freshness.areAllFresh) return [...columns, ...ids];
   const renderState = (row: Row) => renderFreshnessState(freshness.standingOf(row) ?? WAITING);
-  return [...columns, { name: 'Freshness', cell: renderState }];
+  return [...columns, { name: 'Freshness', cell: renderState }, ...ids];
 }
 
-/** Returns the columns in display order. The name comes first, and ids come last. */
-function orderColumns({ columns }: List): ListColumn[] {
+/** Returns the columns of a list that its page shows: the name first, and no ids that a name or the page of the row replaces. */
+function selectShownColumns(list: List): ListColumn[] {
+  const { columns } = list;
   const replacedIds = columns.flatMap(({ name, link }) =>
     link === null || link.idColumn === name ? [] : link.idColumn,
   );
-  const rank = (column: ListColumn) => (isNameColumn(columns, column) ? 0 : column.kind === 'id' ? 2 : 1);
-  return columns
-    .filter(({ name }) => !replacedIds.includes(name))
-    .toSorted((one, other) => rank(one) - rank(other));
+  const isName = (column: ListColumn) => isNameColumn(columns, column);
+  const isShown = (column: ListColumn) =>
+    isName(column) || !(replacedIds.includes(column.name) || isBehindRow(list, column));
+  return columns.filter(isShown).toSorted((one, other) => Number(isName(other)) - Number(isName(one)));
+}
+
+/** Returns whether people find an id on the page of its row, or behind a button of the row. Numbers of jobs and syncs are short. */
+function isBehindRow({ detailList }: List, { kind, link }: ListColumn): boolean {
+  if (kind !== 'id') return false;
+  return link === null || (detailList !== null && findList(link.list).entry !== null);
+}
+
+/** Creates the column with a button that shows the ids of a row, for lists whose rows have no page. */
+function createIdsColumn({ columns, idColumn, singular }: List, { at }: ColumnRequest): TableColumn<Row> {
+  const idColumns = columns.filter(({ kind }) => kind === 'id');
+  const renderId = (row: Row, { name, link }: ListColumn) => {
+    const id = row[name];
+    if (typeof id !== 'string') return false;
+    const content = html`<span class="id">${id}</span>`;
+    const href = link === null ? null : toDetailHref(findList(link.list), id, at);
+    return renderCopyableId(id, href === null ? content : html`<a href="${href}">${content}</a>`);
+  };
+  return {
+    name: 'Ids',
+    heading: html`<span class="unseen">Ids</span>`,
+    cell: row => {
+      const ids = idColumns.flatMap(column => {
+        const content = renderId(row, column);
+        return content === false ? [] : [[labelColumn(column).name, content] as const];
+      });
+      if (ids.length === 0) return false;
+      const elementId = `ids-${String(row[idColumn])}`;
+      return html`<button type="button" class="ids" popovertarget="${elementId}">Ids</button><div id="${elementId}" popover class="card"><h2>Ids of this ${singular}</h2>${renderFacts(ids)}</div>`;
+    },
+  };
 }
 
 /** Whether a column identifies a row to people, such as `beneficiary` for retirements. */
@@ -51,12 +103,32 @@ function labelColumn({ name: column, label }: ListColumn) {
   return { name, heading: renderTermLabel(column, name) };
 }
 
+/** Returns how the heading of a column sorts the list. Null if no index has the rows in the order of the column. */
+function createColumnSort(
+  { name: listName, sorts, order }: List,
+  { name }: ListColumn,
+  { query }: ColumnRequest,
+): ColumnSort | null {
+  const ofColumn = sorts.filter(({ column }) => column === name);
+  const isCurrent = (sort: ListSort) => JSON.stringify(sort.order) === JSON.stringify(order);
+  const current = ofColumn.find(isCurrent);
+  const next = ofColumn.find(sort => !isCurrent(sort));
+  if (next === undefined) return null;
+  const direction = current?.order[0]?.[1] === 'asc' ? 'ascending' : 'descending';
+  return {
+    direction: current === undefined ? null : direction,
+    href: withQuery(`/${listName}`, query, { [SORT]: next.name, after: null }),
+    title: `${capitalize(next.name)} first`,
+  };
+}
+
 /** Renders a cell of a list. Names and ids link to their detail page. */
 function renderListCell(
   list: List,
   row: Row,
   column: ListColumn,
-  { now, at }: Pick<ConsoleRequest, 'now' | 'at'>,
+  { now, at }: ColumnRequest,
+  findRestatement: FindRestatement | null,
 ): Html {
   const { name, kind, link, placeholder } = column;
   const value = row[name];
@@ -64,13 +136,27 @@ function renderListCell(
     placeholder !== null && !value
       ? html`<span class="quiet">${placeholder}</span>`
       : renderValue(kind, value, now);
-  if (list.detailList !== null && isNameColumn(list.columns, column))
-    return html`<a href="${toDetailHref(list, String(row[list.idColumn]), at)}">${content}</a>`;
+  if (list.detailList !== null && isNameColumn(list.columns, column)) {
+    const href = toDetailHref(list, String(row[list.idColumn]), at);
+    return html`<a href="${href}">${content}</a>${renderRestatement(list, row, findRestatement)}`;
+  }
   if (link === null) return content;
   const linkedId = row[link.idColumn];
   if (linkedId === '' || (typeof linkedId !== 'string' && typeof linkedId !== 'number')) return content;
   const label = value === null ? renderValue('id', linkedId, now) : content;
   return html`<a href="${toDetailHref(findList(link.list), String(linkedId), at)}">${label}</a>`;
+}
+
+/** Renders a badge if the registry restated the retirement of a row. */
+function renderRestatement(
+  { idColumn }: List,
+  row: Row,
+  findRestatement: FindRestatement | null,
+): Html | false {
+  if (findRestatement === null) return false;
+  const id = String(row[idColumn]);
+  const restatedAt = findRestatement({ organizationId: String(row['organization_id']), id });
+  return restatedAt !== null && html` ${renderRestatedBadge(id, restatedAt)}`;
 }
 
 /** Returns the URL of the page of a row, or of the list filtered by its id if rows have no pages. */

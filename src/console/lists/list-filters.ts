@@ -1,10 +1,10 @@
-import { getFilterText } from '../../query/lists/parse-request.js';
+import { getFilterText, SORT } from '../../query/lists/parse-request.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import { readColumnValues } from '../../query/lists/column-values.js';
 import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';
-import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
+import { type FilterField, renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { html, type Html } from '../components/html.js';
 import type { ConsoleRequest } from '../page.js';
 
@@ -39,25 +39,27 @@ export async function readFilterChoices(
 /** The page to which a filter form leads, and fields that only this page has. */
 interface FilterForm {
   readonly path: string;
-  readonly fields: Parameters<typeof renderFilterBar>[1];
+  readonly fields: readonly FilterField[];
 }
 
 /** Renders the filter form of a list. Returns false if the list has no filters. */
 export function renderFilters(
   list: List,
   listRequest: ListRequest,
-  { at }: ConsoleRequest,
+  { at, query }: ConsoleRequest,
   choices: FilterChoices,
   { path, fields }: FilterForm = { path: `/${list.name}`, fields: [] },
 ): Html | false {
-  // A replaced filter is shown only if the URL uses it.
-  const isReplaced = (name: string, { replacedBy }: Filter) =>
-    replacedBy !== null &&
-    getFilterText(listRequest, name) === null &&
-    replacedBy in list.filters &&
-    choices.get(replacedBy) !== null;
-  const filters = Object.entries(list.filters).filter(([name, filter]) => !isReplaced(name, filter));
-  if (filters.length === 0) return false;
+  // Filters by an id, which the search field finds, and replaced filters are shown only if the URL uses them.
+  const isReplaced = ({ replacedBy }: Filter) =>
+    replacedBy !== null && replacedBy in list.filters && choices.get(replacedBy) !== null;
+  const isOfId = ({ kind, choicesFrom }: Filter) =>
+    kind === 'number' || (kind === 'id' && choicesFrom === null);
+  const filters = Object.entries(list.filters).filter(
+    ([name, filter]) => getFilterText(listRequest, name) !== null || !(isReplaced(filter) || isOfId(filter)),
+  );
+  if (filters.length === 0 && fields.length === 0) return false;
+  const sort = query.get(SORT);
   return renderFilterBar(
     path,
     [
@@ -67,7 +69,10 @@ export function renderFilters(
         input: renderFilterInput(name, filter, choices, getFilterText(listRequest, name)),
       })),
     ],
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(path, at)}">Clear filters</a>`}`,
+    {
+      chosenCount: listRequest.filters.length,
+      extra: html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${sort !== null && html`<input type="hidden" name="${SORT}" value="${sort}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(path, at)}">Clear filters</a>`}`,
+    },
   );
 }
 

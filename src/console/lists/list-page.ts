@@ -1,13 +1,14 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
 import { collectRows } from '../../query/answer/rows.js';
-import { parseListRequest as parseFilters, getFilterText } from '../../query/lists/parse-request.js';
+import { type FindRestatement, readLastRestatements } from '../../query/history/restated-fields.js';
+import { parseListRequest as parseFilters, getFilterText, SORT } from '../../query/lists/parse-request.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import { type ListAnswer, readList } from '../../query/lists/read-list.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../filter-fault.js';
-import { renderAnswerNotes, renderGaps } from '../components/answer.js';
+import { renderCaveats, renderFreshnessOf, renderGaps } from '../components/answer.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
@@ -20,7 +21,11 @@ const PAGE_SIZE = 50;
 /** Creates the page of a list and the routes that download the list's rows. */
 export function createListPages(list: List): readonly ConsolePage[] {
   const { name, title, past } = list;
-  const urlOptions = { hasHistory: past !== null, parameters: Object.keys(list.filters) };
+  const sortParameter = list.sorts.length > 0 ? [SORT] : [];
+  const urlOptions = {
+    hasHistory: past !== null,
+    parameters: [...Object.keys(list.filters), ...sortParameter],
+  };
   const page: ConsolePage = {
     path: `/${name}`,
     ...urlOptions,
@@ -31,8 +36,7 @@ export function createListPages(list: List): readonly ConsolePage[] {
       const choices = await readFilterChoices(listRequest, request);
       return {
         title,
-        body: html`<h1>${title}</h1>
-${renderFilters(list, listRequest, request, choices)}`,
+        body: html`<div class="head"><h1>${title}</h1>${renderFilters(list, listRequest, request, choices)}</div>`,
         // Rows may take long to read, so they are sent after the filters.
         renderRest: () => renderRows(listRequest, request, choices),
       };
@@ -76,19 +80,37 @@ async function renderRows(
     subject: await describeSubject(listRequest, request, rows, choices),
     available: answer.available,
   });
-  const columns = createListColumns(answer.list, request, answer.rowFreshness);
-  return html`${renderAnswerNotes(answer, now)}
-<section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra: html`${renderFileLinks(`/${name}`, query, { after: null })}${renderTotalsLink(listRequest.list, query)}` })}
+  const columns = createListColumns(answer.list, request, {
+    freshness: answer.rowFreshness,
+    findRestatement: await readRestatementsOf(listRequest, rows, reader),
+  });
+  const captionExtra = html`${renderFileLinks(`/${name}`, query, { after: null })}${renderTotalsLink(listRequest.list, query)} ${renderFreshnessOf(answer, now)}`;
+  return html`${renderCaveats(answer)}
+<section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra, hasRowLinks: true })}
 ${renderPageLinks(`/${name}`, query, answer)}
 </section>
 ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
 }
 
+/** Reads which retirements on a page were restated. Returns null if the rows are neither retirements nor their certificates. */
+async function readRestatementsOf(
+  { list: { name, idColumn }, at }: ListRequest,
+  rows: readonly Row[],
+  reader: ConsoleRequest['reader'],
+): Promise<FindRestatement | null> {
+  if (name !== 'retirements' && name !== 'certificates') return null;
+  const keys = rows.map(row => ({
+    organizationId: String(row['organization_id']),
+    id: String(row[idColumn]),
+  }));
+  return await readLastRestatements(reader, keys, at);
+}
+
 /** Renders the link to the totals of retirements with the same filters. */
 function renderTotalsLink({ name }: List, query: URLSearchParams): Html | false {
   if (name !== 'retirements') return false;
-  return html` <a href="${withQuery('/retirement-totals', query, { after: null })}">Totals</a>`;
+  return html` <a href="${withQuery('/retirement-totals', query, { after: null, [SORT]: null })}">Totals</a>`;
 }
 
 /** Renders the pagination links "First page" and "Next page". */

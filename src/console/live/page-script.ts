@@ -11,9 +11,10 @@ export const SCRIPT = `'use strict';
   let isTooEarly = false;
   let fetchedPage = null;
 
+  const OPEN = 'popover' in HTMLElement.prototype ? 'details[open], :popover-open' : 'details[open]';
   const isInUse = part =>
     part.contains(document.activeElement) ||
-    part.querySelector('details[open]') !== null ||
+    part.querySelector(OPEN) !== null ||
     (!getSelection().isCollapsed && getSelection().containsNode(part, true));
 
   const replaceChangedParts = () => {
@@ -22,7 +23,23 @@ export const SCRIPT = `'use strict';
       if (!next || next.outerHTML === part.outerHTML || isInUse(part)) continue;
       part.replaceWith(document.adoptNode(next));
     }
+    showCertificate();
   };
+
+  // Shows the certificate of the page below its link, if the browser has a viewer for PDF files.
+  const showCertificate = () => {
+    const preview = document.getElementById('preview');
+    const link = document.getElementById('pdf');
+    if (!preview || !navigator.pdfViewerEnabled || preview.firstChild?.data === link?.href) return;
+    preview.replaceChildren();
+    if (!link) return;
+    const frame = document.createElement('object');
+    frame.type = 'application/pdf';
+    frame.data = link.href;
+    frame.ariaLabel = 'The certificate';
+    preview.append(frame);
+  };
+  showCertificate();
 
   // A page as of an instant does not change.
   const isAsOfPage = new URLSearchParams(location.search).has('as-of');
@@ -54,11 +71,24 @@ export const SCRIPT = `'use strict';
   setInterval(() => { isUpdateDue = true; }, 20000);
 
   document.addEventListener('click', event => {
-    const id = event.target instanceof Element && event.target.closest('.id');
-    if (!id || id.closest('a') || !navigator.clipboard || !getSelection().isCollapsed) return;
-    navigator.clipboard.writeText(id.title || id.textContent).then(() => id.classList.add('copied'), () => {});
-    setTimeout(() => id.classList.remove('copied'), 1500);
+    const button = event.target instanceof Element && event.target.closest('.copy');
+    if (!button || !navigator.clipboard) return;
+    navigator.clipboard.writeText(button.value).then(() => button.classList.add('copied'), () => {});
+    setTimeout(() => button.classList.remove('copied'), 1500);
   });
+
+  // A click on a row follows its first link or presses its button: in a new tab if the link itself would open one.
+  const clickRow = event => {
+    const row = event.target instanceof Element && event.target.closest('tr.link');
+    if (!row || !getSelection().isCollapsed || event.target.closest('a, button, [popover]')) return;
+    const target = row.querySelector('td:first-child > a, .ids');
+    if (target === null) return;
+    const { shiftKey, metaKey } = event;
+    const ctrlKey = event.ctrlKey || event.button === 1;
+    target.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, view: window, ctrlKey, shiftKey, metaKey }));
+  };
+  document.addEventListener('click', clickRow);
+  document.addEventListener('auxclick', event => { if (event.button === 1) clickRow(event); });
 
   document.addEventListener('keydown', event => {
     if (event.key === 'Enter' && event.ctrlKey && event.target.matches('.ask textarea')) { event.target.form.requestSubmit(); return; }

@@ -56,5 +56,5 @@ function renderForm(
     ({ name, label, isRequired }) =>
       html`<label>${label}<input name="${name}" autocomplete="off" maxlength="256"${isRequired && html` required`}></label>`,
   );
-  return html`<form class="filters order" method="get" action="${CONFIRMATION_PATH}">${hidden}${labels}<button>${ACTION_LABELS[action]} …</button></form>`;
+  return html`<form class="order" method="get" action="${CONFIRMATION_PATH}">${hidden}${labels}<button>${ACTION_LABELS[action]} …</button></form>`;
 }

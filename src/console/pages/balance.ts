@@ -30,7 +30,8 @@ import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
 import { renderTonnes } from '../components/amounts.js';
-import { renderBadge } from '../components/state-badge.js';
+import { renderBadge, renderState } from '../components/state-badge.js';
+import { NO_VALUE, ZERO } from '../components/table-cell.js';
 import { renderAge } from '../components/instants.js';
 
 /** A check that took longer than this is shown again for a while, with its age. */
@@ -55,8 +56,7 @@ export function createBalancePage(): ConsolePage {
       return {
         title: 'Reconciliation',
         reloadsWithoutScript: request.comparison?.getStatus().running != null,
-        body: html`<h1>Reconciliation</h1>
-${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}
+        body: html`<div class="head"><h1>Reconciliation</h1>${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}</div>
 ${renderComparison(request)}`,
         renderRest: async () => {
           const read = () => reconcile(reader, organizationId, now);
@@ -194,14 +194,15 @@ const ORGANIZATION_COLUMN = {
 function createAmountColumn(name: string, getAmount: (line: BalanceLine) => BalanceLine['found_micro']) {
   const cell = (line: BalanceLine): HtmlContent => {
     const micro = getAmount(line);
-    return micro === null ? '–' : renderTonnes(formatTonnes(BigInt(micro)));
+    if (micro === null) return NO_VALUE;
+    return micro === 0n || micro === 0 ? ZERO : renderTonnes(formatTonnes(BigInt(micro)));
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-/** Renders the badge "yes" or "no". */
+/** Renders "yes", or the badge "no". */
 function renderBalanced(balanced: boolean): Html {
-  return balanced ? renderBadge('yes', 'good') : renderBadge('no', 'bad');
+  return renderState(balanced ? 'yes' : 'no', balanced ? 'good' : 'bad');
 }
 
 const BALANCE_COLUMNS = [

@@ -91,8 +91,8 @@ async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPag
   const { totals, next } = answer;
   const changes = await collectRows(answer.rows);
   const days = new Set([changesRequest.since, changesRequest.until].map(formatDay));
-  return html`<h1 id="sentence" data-live>${describeTotals(totals, before === null ? 'change' : 'older change')}, ${[...days].join(' to ')}</h1>
-${await renderChangeFilters(request)}
+  return html`<div class="head"><h1 id="sentence" data-live>${describeTotals(totals, before === null ? 'change' : 'older change')}, ${[...days].join(' to ')}</h1>
+${await renderChangeFilters(request)}</div>
 ${renderAnswerNotes(answer, now)}
 <section id="rows" data-live>${renderChangeFeed('Changes, newest first', groupChanges(changes), { now, captionExtra: renderFileLinks(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
@@ -129,10 +129,10 @@ function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
 async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const resources = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
-  return html`<p id="choices" class="choices" data-live>${listTimeRangePresets(now).map(
+  return html`<span id="choices" class="choices" data-live>${listTimeRangePresets(now).map(
     ({ label, since, until }) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${label}</a>`,
-  )}</p>
+  )}</span>
 ${renderFilterBar(PATH, [
   {
     label: 'since',

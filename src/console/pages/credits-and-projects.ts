@@ -8,7 +8,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { formatCreditType } from '../../text/tonnes.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { renderDetailLink, getText } from '../components/table-cell.js';
-import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-facts.js';
+import { renderRawText, BOOKKEEPING, renderRowFacts, splitIds } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { withAsOf } from '../components/as-of.js';
@@ -44,11 +44,16 @@ function createDetailPage(list: List): ConsolePage {
       const [first] = rows;
       if (first === undefined) return await respondToMissingRow(list, id, versions, request);
       const lead = rows.every(isClosed) && renderBadge('No longer listed by the registry', 'bad');
-      const body = html`${renderPageHead(getListLink(list, at), describeRow(list, first), lead)}
-${isOfProjects && (await renderProjectCredits(id, request))}
-${await Promise.all(rows.map((row, index) => renderRow(list, row, `known-${index}`, history, request)))}
+      const title = describeRow(list, first);
+      const credits = isOfProjects && (await renderProjectCredits(id, request));
+      const sections = rows.map(
+        async (row, index) =>
+          await renderRow(list, row, { elementId: `known-${index}`, credits, history }, request),
+      );
+      const body = html`${renderPageHead(getListLink(list, at), title, lead)}
+${await Promise.all(sections)}
 ${at !== null && list.resource !== null && !isOfProjects && (await renderNotesOfRows(list.resource, rows, at, request))}`;
-      return { title: `${list.singular} ${id}`, body };
+      return { title: isOfProjects ? title : `${capitalize(list.singular)}: ${title}`, body };
     },
   };
 }
@@ -68,12 +73,12 @@ async function respondToMissingRow(
   const { reader, at } = request;
   const isProject = list.name === 'projects';
   const projectName = isProject ? await readProjectNamedBy(reader, id, at) : null;
-  const title = `${list.singular} ${id}`;
+  const title = `${capitalize(list.singular)} ${id}`;
   // Other rows name the project, although it has no row.
   if (projectName !== null) {
     const lead = at === null && renderBadge('The registry does not show this project to the app');
     const head = renderPageHead(getListLink(list, at), projectName, lead);
-    return { title, body: html`${head}${await renderProjectCredits(id, request)}` };
+    return { title: projectName, body: html`${head}${await renderProjectCredits(id, request)}` };
   }
   const isKnown = versions.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
   // The id may be shortened.
@@ -147,12 +152,18 @@ async function renderForms(row: Row, request: ConsoleRequest): Promise<Html | fa
   return reservation !== null && (await renderReservationActions(reservation, request));
 }
 
-/** Renders a section for one row: the name of the organization, the values and the version history. */
+interface RowSection {
+  readonly elementId: string;
+  /** The credits of a project. False for the other lists. */
+  readonly credits: Html | false;
+  readonly history: readonly Row[];
+}
+
+/** Renders a section for one row: the name of the organization, the values, the version history and the ids. */
 async function renderRow(
   list: List,
   row: Row,
-  elementId: string,
-  history: readonly Row[],
+  { elementId, credits, history }: RowSection,
   request: ConsoleRequest,
 ): Promise<Html> {
   const { reader, now, at } = request;
@@ -167,8 +178,12 @@ async function renderRow(
           at,
         );
   const versions = history.filter(version => toRowKey(version) === toRowKey(row));
-  return html`<div id="${elementId}" class="columns" data-live><section class="card"><h2>${heading}</h2>${renderRowFacts(row, { now, at }, HIDDEN_COLUMNS)}
-${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section>
-<section class="card"><h2>Version history, newest first</h2>${renderVersions(versions, now)}</section></div>
-${at === null && !isClosed(row) && (await renderActions(list, row, request))}`;
+  const { ids, others } = splitIds(row);
+  const hiddenColumns = [...HIDDEN_COLUMNS, 'organization_name'];
+  const facts = html`<section class="card"><h2>${heading}</h2>${renderRowFacts({ ...others, project_id: row['project_id'] ?? null }, { now, at }, [...hiddenColumns, 'project_id'])}</section>`;
+  const timeline = html`<section class="card"><h2>Timeline, newest first</h2>${renderVersions(versions, now)}</section>`;
+  const actions = at === null && !isClosed(row) && (await renderActions(list, row, request));
+  return html`<div class="columns"><div class="stack"><div id="${elementId}" class="stack" data-live>${credits || facts}${timeline}</div>${actions}</div>
+<div id="${elementId}-ids" class="stack" data-live>${credits && facts}<section class="card"><h2>Ids</h2>${renderRowFacts(ids, { now, at }, HIDDEN_COLUMNS)}
+${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section></div></div>`;
 }

@@ -3,7 +3,7 @@ import { formatCount } from '../../text/numbers.js';
 import { describeChangeCount } from '../components/change-feed.js';
 import { type TimelineEntry, renderTimeline } from '../components/detail-page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
-import { renderBadge, findStateColour } from '../components/state-badge.js';
+import { renderBadge, renderState, findStateColour } from '../components/state-badge.js';
 import { renderAge, renderInstant } from '../components/instants.js';
 
 type SyncRow = Tables['syncs'];
@@ -11,10 +11,12 @@ type SyncRow = Tables['syncs'];
 /** Renders the timeline of a webhook delivery, from the arrival to the changes in the mirror. */
 export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[], now: number): Html {
   const entries = [describeArrival(delivery, now), describeVerdict(delivery), ...describeJob(delivery)];
-  const jobState = String(delivery['job_state']);
-  return renderTimeline(
-    syncs.length === 0 ? entries : [...entries, describeSyncs(syncs), describeChanges(syncs, jobState)],
-  );
+  return renderTimeline([...entries, ...describeReads(syncs, String(delivery['job_state']))]);
+}
+
+/** Returns the timeline entries for the lists that a job has read and for the rows that changed. */
+export function describeReads(syncs: readonly SyncRow[], jobState: string): TimelineEntry[] {
+  return syncs.length === 0 ? [] : [describeSyncs(syncs), describeChanges(syncs, jobState)];
 }
 
 /** Returns the timeline entry that says when a delivery arrived and how often the same delivery arrived again. */
@@ -49,7 +51,7 @@ function describeJob(delivery: Row): TimelineEntry[] {
   if (jobId === null || jobId === undefined) return [];
   const wait = formatElapsed(String(receivedAt ?? ''), String(delivery['started_at'] ?? ''));
   const state = String(jobState ?? 'unknown');
-  const title = html`<strong>Processed</strong> by <a href="/jobs/${String(jobId)}">job ${String(jobId)}</a> ${wait !== null && `after ${wait} `}${renderBadge(state)}`;
+  const title = html`<strong>Processed</strong> by <a href="/jobs/${String(jobId)}">job ${String(jobId)}</a> ${wait !== null && `after ${wait} `}${renderState(state)}`;
   return [
     { colour: findStateColour(state), title, details: state === 'done' ? null : String(outcome ?? '') },
   ];
@@ -131,7 +133,7 @@ function describeError(error: string | null): string {
 }
 
 /** Formats the time between two instants, such as "250 ms" or "12 s". Returns null if an instant is missing. */
-function formatElapsed(from: string, to: string): string | null {
+export function formatElapsed(from: string, to: string): string | null {
   const ms = Date.parse(to) - Date.parse(from);
   if (Number.isNaN(ms) || ms < 0) return null;
   return ms < 10_000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`;

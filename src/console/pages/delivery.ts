@@ -44,14 +44,14 @@ async function renderDelivery(delivery: Row, request: ConsoleRequest): Promise<P
   const title = `${String(event ?? 'Delivery')}${organizationName === null ? '' : ` of ${String(organizationName)}`}`;
   const changes = syncs.every(isCompleteOrRunning) ? describeChangesOfSyncs(syncs) : [];
   const summary = changes.length > 0 ? changes.join(', ') : result;
-  const lead = html`${renderBadge(String(verdict))}${typeof jobState === 'string' && jobState !== 'done' && renderBadge(jobState)} Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
+  const lead = html`${verdict !== 'accepted' && html`${renderBadge(String(verdict))} `}${typeof jobState === 'string' && jobState !== 'done' && html`${renderBadge(jobState)} `}Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
   const body = html`${renderPageHead({ href: '/deliveries', title: 'Deliveries' }, title, lead)}
 <div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${renderDeliveryTimeline(delivery, syncs, now)}
 ${typeof organizationId === 'string' && renderButton(request, '/read-now', 'Read now', { organization_id: organizationId })}</section>
 <div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, TECHNICAL_COLUMNS)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(delivery, { now })}</details>
 ${signedData === null ? html`<p>${SIGNED_TEXT_REMOVED}</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;
-  return { title: `Delivery ${String(id)}`, body };
+  return { title: `Delivery ${String(id)}: ${title}`, body };
 }
 
 /** Columns shown elsewhere on the page, or under the technical details only. */

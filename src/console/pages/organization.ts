@@ -5,7 +5,6 @@ import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import { formatWithCommas } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { renderButton } from '../actions/button.js';
@@ -16,6 +15,7 @@ import { renderPageHead } from '../components/detail-page.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
+import { renderCount } from '../components/table-cell.js';
 import { renderTermLabel } from '../components/glossary.js';
 import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { renderBadge } from '../components/state-badge.js';
@@ -78,7 +78,7 @@ async function renderRecentChanges({ reader, now }: ConsoleRequest, organization
 
 const ROW_COUNT_COLUMN = {
   name: 'Rows',
-  cell: ({ rows }: { readonly rows: number }) => formatWithCommas(rows),
+  cell: ({ rows }: { readonly rows: number }) => renderCount(rows),
   numeric: true,
 };
 
@@ -103,7 +103,7 @@ function renderResources(
       {
         name: 'Drift',
         heading: renderTermLabel('drift', 'Drift'),
-        cell: ({ drift_total: drift }) => formatWithCommas(drift),
+        cell: ({ drift_total: drift }) => renderCount(drift),
         numeric: true,
       },
       { name: 'Reason', cell: sentenceOf },

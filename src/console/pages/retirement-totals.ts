@@ -10,11 +10,9 @@ import {
 import type { ListRequest } from '../../query/lists/list.js';
 import { RETIREMENTS } from '../../query/lists/lists.js';
 import type { Row } from '../../store/contract/tables.js';
-import { renderAnswerNotes, renderGaps } from '../components/answer.js';
-import { withAsOf } from '../components/as-of.js';
+import { renderCaveats, renderFreshnessOf, renderGaps } from '../components/answer.js';
 import { capitalize } from '../components/column-labels.js';
 import { html, type Html } from '../components/html.js';
-import { renderPageHead } from '../components/detail-page.js';
 import { renderTable, type TableColumn } from '../components/table.js';
 import { isNumericKind, renderValue } from '../components/table-cell.js';
 import { createFilePages, renderFileLinks } from '../downloads.js';
@@ -40,13 +38,11 @@ export const RETIREMENT_TOTALS: readonly ConsolePage[] = [
       const choices = await readFilterChoices(listRequest, request);
       const filters = renderFilters(RETIREMENTS, listRequest, request, choices, {
         path: PATH,
-        fields: [{ label: 'group by', input: renderGroupings(groupings) }],
+        fields: [{ label: 'group by', input: renderGroupings(groupings), isGroup: true }],
       });
-      const parent = { href: withAsOf('/retirements', request.at), title: 'Retirements' };
       return {
         title: TITLE,
-        body: html`${renderPageHead(parent, TITLE, false)}
-${filters}`,
+        body: html`<div class="head"><h1>${TITLE}</h1>${filters}</div>`,
         renderRest: () => renderTotals(request, totalsRequest),
       };
     },
@@ -84,10 +80,10 @@ async function readAnswer(
 
 /** Renders a checkbox for each grouping. */
 function renderGroupings(chosen: readonly Grouping[]): Html {
-  return html`<span class="choices">${GROUPINGS.map(
+  return html`${GROUPINGS.map(
     grouping =>
-      html`<label><input type="checkbox" name="by" value="${grouping}"${chosen.includes(grouping) && html` checked`}> ${grouping}</label> `,
-  )}</span>`;
+      html`<label><input type="checkbox" name="by" value="${grouping}"${chosen.includes(grouping) && html` checked`}> ${grouping}</label>`,
+  )}`;
 }
 
 /** Renders the table of groups with its total and what a reader must know. */
@@ -111,7 +107,7 @@ async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsReques
       }),
     );
   const caption = describeTotals(answer.totals, RETIREMENTS.singular);
-  return html`${renderAnswerNotes(answer, now)}
-<section id="rows">${renderTable(caption, columns, await collectRows(answer.rows), { empty: html`${answer.empty}`, captionExtra: renderFileLinks(PATH, query, {}) })}</section>
+  return html`${renderCaveats(answer)}
+<section id="rows">${renderTable(caption, columns, await collectRows(answer.rows), { empty: html`${answer.empty}`, captionExtra: html`${renderFileLinks(PATH, query, {})} ${renderFreshnessOf(answer, now)}` })}</section>
 ${renderGaps(answer)}`;
 }

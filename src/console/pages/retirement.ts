@@ -3,7 +3,7 @@ import { type Explanation, explainRow } from '../../query/history/explanation.js
 import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
 import { describeGapOfList } from '../../query/answer/gap.js';
 import { readVersionsById } from '../../query/lists/find.js';
-import { colourOf, wordsOf } from '../../query/freshness/words.js';
+import { wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
 import { readStates } from '../../query/freshness/read.js';
 import { RETIREMENTS } from '../../query/lists/lists.js';
@@ -13,7 +13,7 @@ import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
-import { renderDetailLink } from '../components/table-cell.js';
+import { getText, renderCopyableId, renderDetailLink } from '../components/table-cell.js';
 import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-facts.js';
 import {
   renderCard,
@@ -23,11 +23,13 @@ import {
   type TimelineEntry,
   renderTimeline,
 } from '../components/detail-page.js';
+import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import { toDisplayValue } from '../components/display-value.js';
 import { renderBadge } from '../components/state-badge.js';
-import { formatDay, renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
+import { renderRestatedBadge } from '../components/restated-badge.js';
+import { renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 
 /** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */
@@ -55,7 +57,11 @@ export const RETIREMENT: ConsolePage = {
       return { title, body: html`${heading}${renderProvenance(explanation)}` };
     }
     const history = knownVersions.filter(hasSameOwner);
-    return { title, body: await renderRetirement(version, history, explanation, request) };
+    const beneficiary = getText(version, 'beneficiary');
+    return {
+      title: `Retirement ${formatAmount(version)} t${beneficiary === null ? ', unclaimed' : ` for ${beneficiary}`}`,
+      body: await renderRetirement(version, history, explanation, request),
+    };
   },
 };
 
@@ -82,7 +88,7 @@ async function renderRetirement(
   const registry = (await readOrigin(reader))?.base_url ?? null;
   const listLink = { href: withAsOf('/retirements', at), title: 'Retirements' };
   const restatedAt = await readLastRestatement(reader, organizationId, explanation.id, at);
-  const lead = html`${restatedAt !== null && renderRestatedBadge(explanation.id, restatedAt)} ${standing !== null && renderBadge(wordsOf(standing), colourOf(standing))} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explanation)}`;
+  const lead = html`${restatedAt !== null && renderRestatedBadge(explanation.id, restatedAt)} ${standing !== null && renderFreshnessState(standing)} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && `changed ${formatCount(history.length - 1, 'time')} since first observed`} ${explanation.certificate?.state !== 'as it was stored' && renderCertificateVerdict(explanation)}`;
   const timeline = renderTimeline(listTimelineEntries(version, history, explanation, now));
   return html`${renderPageHead(listLink, describeRetirement(version), lead)}
 ${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
@@ -92,13 +98,7 @@ ${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
 <section id="versions" class="card" data-live><h2>Version history, newest first</h2>${renderVersions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...version, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof version['document'] === 'string' && renderRawText('Original JSON from the registry', version['document'])}</section></div>
-<section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explanation)}${await renderCertificateHistory(request, organizationId, explanation.id)}</section></div>`;
-}
-
-/** Renders an amber badge that leads to the restatements of a retirement. */
-function renderRestatedBadge(id: string, restatedAt: string): Html {
-  const text = html`restated by the registry on ${formatDay(restatedAt)}`;
-  return html`<a class="state doubt" href="/restatements?id=${encodeURIComponent(id)}">${text}</a>`;
+<div class="stack"><section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explanation)}${await renderCertificateHistory(request, organizationId, explanation.id)}</section><div id="preview"></div></div></div>`;
 }
 
 interface PrintedValues {
@@ -128,8 +128,10 @@ function renderPrintedFacts(
 
 /** Renders a card with the amount, project, vintage and ids of a retirement. */
 function renderCredits(retirement: Row, at: string | null): Html {
-  const renderId = (column: string) =>
-    retirement[column] !== null && html`<span class="id">${toDisplayValue(retirement[column])}</span>`;
+  const renderId = (column: string) => {
+    const id = getText(retirement, column);
+    return id !== null && renderCopyableId(id);
+  };
   const project = html`${toDisplayValue(retirement['project_name'] ?? retirement['project_id'])}`;
   return renderCard('Credits', [
     ['Amount', html`${formatAmount(retirement)} t`],
@@ -164,7 +166,7 @@ function listTimelineEntries(
     title = renderAge(at, now),
   ): TimelineEntry[] => (at === null ? [] : [{ colour, title: html`<strong>${title}</strong>`, details }]);
   return [
-    ...createEntry(retiredAt, 'Retired (registry date)', 'good', renderDay(retiredAt ?? '')),
+    ...createEntry(retiredAt, 'Retired (registry date)', 'good', renderDay(retiredAt ?? '', now)),
     ...createEntry(firstSeenAt, 'First observed by the mirror; earlier history is unknown'),
     ...history
       .slice(1)
@@ -199,16 +201,16 @@ function renderCertificateVerdict({ certificate }: Explanation): Html {
     : renderBadge(`certificate does not match its hash: the file is ${certificate.state}`, 'bad');
 }
 
-/** Renders the certificate PDF inside the page, with the SHA-256 hash and a link to the file. */
+/** Renders a link to the certificate PDF, with its SHA-256 hash. The script shows the PDF if the browser can. */
 function renderCertificate(explanation: Explanation): Html {
   const { certificate } = explanation;
   const verdict = renderCertificateVerdict(explanation);
   if (certificate === null || certificate.file === null) return html`<p>${verdict}</p>`;
   const href = `/certificates/${encodeURIComponent(certificate.file)}`;
-  const link = html`<a href="${href}">Open the certificate</a>`;
+  const isStored = certificate.state !== 'missing';
+  const link = html`<a href="${href}"${isStored && html` id="pdf"`}>Open the certificate</a>`;
   return html`<p>${verdict} ${link}</p>
-${renderFacts([['SHA-256', html`<span class="id">${certificate.sha256}</span>`]])}
-${certificate.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser cannot show a PDF inside a page.</p>${link}</object>`}`;
+${renderFacts([['SHA-256', certificate.sha256 !== null && renderCopyableId(certificate.sha256)]])}`;
 }
 
 /** Renders the version history of a certificate. Returns false if the certificate never changed. */

@@ -1,0 +1,8 @@
+import { html, type Html } from './html.js';
+import { formatDay } from './instants.js';
+
+/** Renders an amber badge that leads to the restatements of a retirement. */
+export function renderRestatedBadge(id: string, restatedAt: string): Html {
+  const text = html`restated by the registry on ${formatDay(restatedAt)}`;
+  return html`<a class="state doubt" href="/restatements?id=${encodeURIComponent(id)}">${text}</a>`;
+}
