@@ -57,7 +57,7 @@ export function createNowPage(): ConsolePage {
       return {
         intro:
           origin !== null &&
-          html`<p class="lead">Mirror of ${origin.base_url}${origin.simulated_until !== null && html`. Its history until ${renderDay(origin.simulated_until)} is simulated.`}</p>`,
+          html`<p class="lead">Mirror of ${origin.base_url}${origin.simulated_until !== null && html`. Its history until ${renderDay(origin.simulated_until, now)} is simulated.`}</p>`,
         ...renderOverview(overview, request),
         ...(countOrganizations(overview.warehouseCounts) > 0 && { renderRest }),
       };
