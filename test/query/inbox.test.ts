@@ -232,6 +232,34 @@ test.each([
   expect(decodeSignedText(signedData)).toBe(text);
 });
 
+test('the syncs of a job are added up by list, and are followed by the next sync of certificates', async () => {
+  const { reader, tables } = await openFilledMirror({ organizations: 1 });
+  await tables.change('DELETE FROM syncs');
+  const columns =
+    'organization_id, resource, trigger, claim, started_at, state, job_id, rows_added, rows_changed, rows_removed';
+  const add = async (resource: string, jobId: number | null, ...rows: readonly number[]) =>
+    await tables.change(
+      `INSERT INTO syncs (${columns}) VALUES ('organization-1', ?, 'delivery', 1, '2026-05-04T12:00:00.000Z', 'complete', ?, ?, ?, ?)`,
+      resource,
+      jobId,
+      ...rows,
+    );
+  await add('certificates', 7, 9, 9, 9);
+  await add('warehouse', 8, 1, 2, 3);
+  await add('retirements', 8, 0, 0, 1);
+  await add('warehouse', 8, 10, 20, 30);
+  await add('warehouse', 9, 5, 5, 5);
+  await add('certificates', null, 1, 0, 0);
+  await add('certificates', null, 2, 0, 0);
+  const syncs = await readSyncsOfJob(reader, 'organization-1', 8);
+  expect(syncs.map(each => [each.resource, each.rows_added, each.rows_changed, each.rows_removed])).toEqual([
+    ['warehouse', 11, 22, 33],
+    ['retirements', 0, 0, 1],
+    ['certificates', 1, 0, 0],
+  ]);
+  expect(await readSyncsOfJob(reader, 'organization-2', 8)).toEqual([]);
+});
+
 test('a signed text is returned as it was sent, with a count of its duplicates', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, clock, tables } = filled;

@@ -89,6 +89,7 @@ test('a list of warehouses that are not all fresh states how much of it is avail
   expect(await readAvailable({ organization_id: 'organization-2' })).toEqual([]);
   expect(await readAvailable({ organization_id: 'organization-1' })).toBeNull();
   expect(await readAvailable({ vintage: '1066' })).toBeNull();
+  expect(await readAvailable({ credit_id: 'c-2-0' })).toEqual([]);
   expect(await readAvailable({}, new Date(filled.clock.at).toISOString())).toBeNull();
   expect((await askList(filled, RETIREMENTS)).available).toBeNull();
 });

@@ -102,10 +102,12 @@ test('certificates are counted by state, and those of retirements without a bene
 });
 
 test('the status names the registry, all organizations and the findings', async () => {
-  const { reader, clock } = await openFilledMirror({ organizations: 2 });
+  const { reader, clock, db } = await openFilledMirror({ organizations: 2 });
   const status = await readStatus(reader, clock.at);
   expect(status.registry).toMatch(/^http:\/\/registry\/?$/);
   expect(status.organizations).toHaveLength(2);
   expect(status.findings).toEqual({ countedAt: null, counts: [] });
   expect(status.worker).toEqual({ state: 'never_seen', seenAt: null });
+  await db.change('DELETE FROM origin');
+  expect((await readStatus(reader, clock.at)).registry).toBeNull();
 });
