@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findInstallation, findOrganization } from '../../src/query/find-named.js';
+import { findByName, findInstallation, findOrganization } from '../../src/query/find-named.js';
 import {
   MOST_CHOICES,
   readChoices,
@@ -88,6 +88,49 @@ test('a row is found by its id, its name or the beginning of either, unless two 
     isMissing: true,
   });
   expect(await findOrganization(reader, ' ')).toMatchObject({ isMissing: false, candidates: [] });
+});
+
+test.each([
+  ['a1', 'a1'],
+  ['harbour ferries', 'a1'],
+  ['harbour f', 'a1'],
+  ['b', null],
+  ['b1', 'b1'],
+  ['LIGHTS', 'a2'],
+  ['north', 'north'],
+  ['r', null],
+  ['Harbour', null],
+  ['Twin', null],
+])('the text "%s" means the row %s, or several', (text, id) => {
+  const known = [
+    { id: 'a1', name: 'Harbour Ferries' },
+    { id: 'a2', name: 'Harbour Lights' },
+    { id: 'b1', name: 'North Wind' },
+    { id: 'b11', name: null },
+    { id: 'north', name: null },
+    { id: 't1', name: 'Twin' },
+    { id: 't2', name: 'Twin' },
+  ];
+  const found = findByName(text, known, { what: 'organization', where: 'in the mirror' });
+  if (id !== null) expect(found).toEqual({ id });
+  else expect(found).toMatchObject({ what: 'organization', isMissing: false, candidates: expect.any(Array) });
+});
+
+test('at most ten of the rows that a name may mean are listed', () => {
+  const known = Array.from({ length: 12 }, (_, n) => ({ id: `o-${n}`, name: n === 0 ? null : 'Twin' }));
+  const sought = { what: 'organization', where: 'in the mirror' };
+  expect(findByName('twin', known, sought)).toMatchObject({
+    candidates: [...Array.from({ length: 10 }, (_, n) => `"Twin", o-${n + 1}`), 'and 1 more'],
+  });
+  expect(findByName('twin', known.slice(0, 11), sought)).not.toMatchObject({
+    candidates: expect.arrayContaining([expect.stringContaining('more')]),
+  });
+  expect(findByName('Harbor-0', [{ id: 'harbour-0', name: null }], sought)).toEqual({
+    what: 'organization',
+    fault: 'There is no organization "Harbor-0" in the mirror.',
+    isMissing: true,
+    candidates: ['harbour-0'],
+  });
 });
 
 test('an ellipsis is only left out at the end of a text, and an organization without a name is called by its id', async () => {

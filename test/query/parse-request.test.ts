@@ -3,6 +3,8 @@ import type { Condition } from '../../src/query/lists/condition.js';
 import { ALL_LISTS, findList } from '../../src/query/lists/lists.js';
 import { getFilterText, parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readAll } from '../../src/query/lists/rows.js';
+import { askList } from '../support/ask-list.js';
+import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit, organization } from '../support/mirror/rows.js';
 
@@ -46,6 +48,7 @@ const MEANINGS: readonly (readonly [string, string, string, string, Condition])[
   ],
   ['syncs', 'trigger', 'PERSON', 'person', { column: 'trigger', is: 'person' }],
   ['jobs', 'state', 'Done', 'done', { column: 'state', is: 'done' }],
+  ['deliveries', 'installation_id', 'i-9', 'i-9', { column: 'installation_id', is: 'i-9' }],
   ['jobs', 'organization_id', 'gone-9', 'gone-9', { column: 'organization_id', is: 'gone-9' }],
   [
     'jobs',
@@ -88,6 +91,13 @@ const MEANINGS: readonly (readonly [string, string, string, string, Condition])[
   [
     'retirements',
     'until',
+    '2025-Q1',
+    '2025-Q1',
+    { column: 'created_at', from: FIRST, to: '2025-03-31T23:59:59.999Z' },
+  ],
+  [
+    'retirements',
+    'until',
     '2025-02',
     '2025-02',
     { column: 'created_at', from: FIRST, to: '2025-02-28T23:59:59.999Z' },
@@ -99,6 +109,8 @@ async function openMirrorOfWords() {
   const filled = await openFilledMirror({ organizations: 2 });
   const odd = credit('c-odd', { type: 'exOther', vintage: '2016-17' });
   await filled.read('warehouse', [credit('c-1-0'), odd]);
+  const { receivedAt: _, ...delivery } = acceptedDelivery({ installationId: 'i-9' });
+  await filled.inbox.store([{ ...delivery, receivedMsAgo: 0 }]);
   await filled.inbox.enqueue([
     {
       kind: 'installation',
@@ -245,6 +257,22 @@ test('a project is found by its id, the start of its id from eight characters on
     await Promise.all(Object.keys(table).map(async text => [text, await find(text)] as const)),
   );
   expect(found).toEqual(table);
+});
+
+test('a project as of an instant has the name that it had then', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const before = new Date(filled.clock.at).toISOString();
+  const later = new Date(filled.clock.at + 1_000).toISOString();
+  await filled.tables.change(
+    `INSERT INTO projects (version, id, full_name, valid_from, sync_id, document)
+     VALUES (900, 'project-1', 'Cedar grove', '${later}', 1, '{}')`,
+  );
+  const count = async (project: string, at: string | null) =>
+    (await askList(filled, findList('retirements'), { filters: { project }, at })).rows.length;
+  expect(await count('cedar', null)).toBe(1);
+  expect(await count('cedar', later)).toBe(1);
+  expect(await count('cedar', before)).toBe(0);
+  expect(await count('project-1', before)).toBe(1);
 });
 
 test('an organization is found as tables print it, shortened and with an ellipsis', async () => {
