@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runCommand } from '../support/command.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
 import { breakReads, fillOrganizations, type SqliteMirror } from '../support/mirror/open.js';
@@ -44,6 +45,27 @@ test('Now shows the oldest read and how many last reads failed', async () => {
     'Fresh1 of 1known organizations, oldest read 4 min ago; last read failed in 1',
   );
   expect(getPageText(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
+});
+
+test('Now and the command status name a suspended organization, its tonnes and who can act', async () => {
+  const { scene, page } = await openConsoleStage({ now: Date.now });
+  await scene.read('warehouse', [credit('c-1', { amount: amount('14337') })]);
+  await scene.mirror.writeInstallation({
+    installation: installation('installation-1'),
+    state: 'suspended',
+    claim: 2,
+    startedAt: scene.clock.at,
+    arrivedAt: scene.clock.at,
+    trigger: 'delivery',
+  });
+  const issue = /The app is suspended by organization-1: 14,337 t ex-post off sale for \d+ m?s\./;
+  const who = 'Who can act: an administrator of the organization.';
+  const words = getPageText(await page('/'));
+  expect(words).toMatch(issue);
+  expect(words).toContain(who);
+  const { stdout } = await runCommand(['status'], { env: { DATA_DIR: scene.folder } });
+  expect(stdout).toMatch(issue);
+  expect(stdout).toContain(who);
 });
 
 test('Now reports rows without an amount', async () => {

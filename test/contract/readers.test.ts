@@ -7,14 +7,14 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 const PARTS = `
   addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
-  describeBalanceReason describeCaveat describeExplanationReason describeFirstReads
+  describeActor describeBalanceReason describeCaveat describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeRejection describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf ownerOf parseGroupings parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readKnownRows readOne
-  readRetirementGroups readTexts relation
+  readRetirementGroups readSuspensions readTexts readUnknownOrders relation
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text
   toExactSum toGapData toJson toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf

@@ -51,7 +51,8 @@ test('jobs that failed more than once are reported with the newest error', async
   await addJob(filled, 1, { attempts: 1, last_error: 'first failure' });
   expect(await readJobs(filled)).toMatchObject({ retrying: 0, retrying_error: null, retrying_job: null });
   await addJob(filled, 2, { attempts: 2, last_error: 'timed out' });
-  await addJob(filled, 3, { attempts: 5, last_error: 'answered 503' });
+  const outage = { last_error: 'answered 503', error_or_pause_code: 'unavailable' };
+  await addJob(filled, 3, { attempts: 5, ...outage });
   await addJob(filled, 4, { attempts: 5 });
   const activity = await readActivity(filled.reader, NOON);
   expect(activity.jobs).toMatchObject({ retrying: 2, retrying_error: 'answered 503', retrying_job: 3 });
@@ -60,6 +61,7 @@ test('jobs that failed more than once are reported with the newest error', async
       check: 'jobs',
       isFault: false,
       isSevere: false,
+      actor: 'registry',
       action: null,
       found: '2 jobs failed more than once: answered 503',
       todo: 'It is retried automatically, at growing intervals.',
@@ -147,6 +149,7 @@ test('a refusal of the app is reported once, with its error, and not again as pa
     check: 'jobs',
     isFault: false,
     isSevere: false,
+    actor: null,
     action: 'read_now',
     found: '1 job is paused',
     todo: 'Each waits for the cause named in its error, and is retried automatically.',

@@ -4,7 +4,7 @@ import { describeFirstReads, estimateFirstReads, type FirstReadEstimate } from '
 import { getOrganizationName } from '../../query/coverage.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { findTroubles } from '../../query/inbox/troubles.js';
+import { describeActor, findTroubles } from '../../query/inbox/troubles.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
@@ -112,7 +112,9 @@ function describeActivity(status: ShownStatus, now: number): string[] {
     `Newest delivery: ${newestDeliveryAt === null ? 'never' : `${formatAge(newestDeliveryAt, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
-    ...findTroubles(status, now).map(trouble => `${trouble.found}. ${describeRemedy(trouble)}`),
+    ...findTroubles(status, now).map(trouble =>
+      [`${trouble.found}.`, describeActor(trouble) ?? [], describeRemedy(trouble)].flat().join(' '),
+    ),
   ];
 }
 

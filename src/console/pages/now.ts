@@ -1,7 +1,7 @@
 import type { WarehouseCounts, Warehouse } from '../../query/available.js';
 import { getOrganizationName } from '../../query/coverage.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
+import { describeActor, reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readStateFingerprint } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
@@ -198,7 +198,7 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
 function renderNotices(issues: readonly Trouble[], visitor: ButtonVisitor): Html {
   return html`${issues.map(
     issue =>
-      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${issue.action !== null && NOTICE_ACTIONS[issue.action](visitor)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
+      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> ${issue.actor !== null && html`<span class="light">${describeActor(issue)}</span>`} <a href="${issue.href}">Details</a> ${issue.action !== null && NOTICE_ACTIONS[issue.action](visitor)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
   )}`;
 }
 

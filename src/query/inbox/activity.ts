@@ -6,6 +6,8 @@ import { queryBuilder } from '../../store/sql/builder.js';
 import { countRows, readFirst, readOne } from '../read.js';
 import { readBacklog } from './backlog.js';
 import { instantBefore, MINUTE_MS } from './instant-before.js';
+import { readSuspensions } from './suspensions.js';
+import { readUnknownOrders } from './unknown-orders.js';
 import { type RejectedSum, readRejections, sumRejected } from './rejected-webhooks.js';
 
 const DAY_MS = 86_400_000;
@@ -37,6 +39,8 @@ export async function readActivity(reader: Reader, now: number) {
       ignored: await countRows(snapshot, ignored),
       /** Why the registry cannot be read, or its webhooks do not arrive. */
       causes: await readCauses(snapshot, now),
+      suspensions: await readSuspensions(snapshot),
+      unknownOrders: await readUnknownOrders(snapshot, now),
     };
   });
 }
@@ -171,8 +175,9 @@ async function readJobCounts(reader: Reader, now: string) {
         'tried_first',
       ),
       countJobs(RETRYING).as('retrying'),
-      /** The error and the id of the newest of them. */
+      /** The error, its code and the id of the newest of them. */
       RETRYING.select('job.last_error').orderBy('job.id', 'desc').limit(1).as('retrying_error'),
+      RETRYING.select('job.error_or_pause_code').orderBy('job.id', 'desc').limit(1).as('retrying_code'),
       RETRYING.select(eb => eb.fn.max<number | null>('job.id').as('id')).as('retrying_job'),
     ]),
   );

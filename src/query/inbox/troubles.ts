@@ -1,17 +1,32 @@
 import { formatAge } from '../../text/duration.js';
 import { formatCount } from '../../text/numbers.js';
 import { getRegistryAccessAdvice } from '../../registry/errors.js';
+import { truncateName } from '../../text/clean-text.js';
+import { formatAmounts } from '../answer/describe.js';
 import type { Activity, Cause } from './activity.js';
+import type { Suspensions } from './suspensions.js';
+import { UNKNOWN_ORDER_REPORTED_DAYS, type UnknownOrders } from './unknown-orders.js';
 import { getRejectionAdvice, type RejectedSum } from './rejected-webhooks.js';
 
 /** A problem that somebody has to look at. The commands doctor and status and the page Now show the same text. */
 export interface Trouble {
-  readonly check: 'registry' | 'rejected_webhooks' | 'worker' | 'receiver' | 'backlog' | 'jobs' | 'lists';
+  readonly check:
+    | 'registry'
+    | 'rejected_webhooks'
+    | 'worker'
+    | 'receiver'
+    | 'backlog'
+    | 'jobs'
+    | 'lists'
+    | 'orders'
+    | 'suspensions';
   readonly isFault: boolean;
   /** Whether nothing more is read, or a person has to act. */
   readonly isSevere: boolean;
   readonly found: string;
   readonly todo: string;
+  /** Who can remedy it: the operator of the mirror, an administrator of the organization, or the registry. Null if it needs nobody. */
+  readonly actor: 'operator' | 'administrator' | 'registry' | null;
   /** The page with the details. */
   readonly href: string;
   /** The command with the details. Null if `todo` names it. */
@@ -20,15 +35,20 @@ export interface Trouble {
   readonly action: 'retry' | 'read_now' | null;
 }
 
-const MINOR = { isSevere: false, action: null } as const;
+const MINOR = { isSevere: false, action: null, actor: null } as const;
+
+/** Error codes of calls that a registry out of order leads to. */
+const OUTAGE_CODES: readonly string[] = ['unavailable', 'timeout', 'rate_limited', 'bad_answer'];
 
 export function findTroubles(activity: Activity, now: number): Trouble[] {
-  const { jobs, delayed, causes } = activity;
+  const { jobs, delayed, causes, unknownOrders, suspensions } = activity;
   const isRefused = causes.some(({ code }) => code === 'registry_refuses');
   return [
     ...causes.map(cause => reportCause(cause, now)),
     ...reportMissingProcess(activity, 'worker', now),
     ...reportMissingProcess(activity, 'receiver', now),
+    ...(unknownOrders === null ? [] : [reportUnknownOrders(unknownOrders, now)]),
+    ...(suspensions === null ? [] : [reportSuspensions(suspensions, now)]),
     ...delayed.map(({ code, since, deliveryId, jobId, error }) => ({
       ...MINOR,
       check: 'backlog' as const,
@@ -44,12 +64,14 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
     }),
     ...reportJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
       error: jobs.retrying_error,
+      actor: OUTAGE_CODES.includes(jobs.retrying_code ?? '') ? 'registry' : null,
       todo: 'It is retried automatically, at growing intervals.',
       ...linkToItem('jobs', jobs.retrying_job),
     }),
     ...reportJobs(jobs.failed, ['has failed', 'have failed'], {
       isFault: true,
       isSevere: true,
+      actor: 'operator',
       action: 'retry',
       todo: 'The next scheduled read retries it. To retry now, run "carbon-mirror jobs retry --all".',
       ...linkToJobs('failed'),
@@ -80,7 +102,7 @@ const DELAYS = {
 } as const;
 
 function reportCause(cause: Cause, now: number): Trouble {
-  const common = { ...MINOR, isFault: true, command: null };
+  const common = { ...MINOR, isFault: true, actor: 'operator', command: null } as const;
   switch (cause.code) {
     case 'registry_refuses':
       return {
@@ -138,12 +160,74 @@ function reportMissingProcess(activity: Activity, check: keyof typeof PROCESSES,
   const { command, href } = PROCESSES[check];
   const todo = `Start "carbon-mirror ${command}" (or "up").`;
   return [
-    { check, isFault: true, isSevere: check === 'worker', found, todo, href, command: null, action: null },
+    {
+      ...MINOR,
+      check,
+      isFault: true,
+      isSevere: check === 'worker',
+      actor: 'operator',
+      found,
+      todo,
+      href,
+      command: null,
+    },
   ];
 }
 
+function reportUnknownOrders({ orders, firstId, since }: UnknownOrders, now: number): Trouble {
+  const subject =
+    orders === 1 ? `The result of order ${firstId} is` : `The results of ${formatCount(orders, 'order')} are`;
+  return {
+    ...MINOR,
+    check: 'orders',
+    isFault: false,
+    isSevere: true,
+    actor: 'operator',
+    found: `${subject} unknown${orders === 1 ? '' : ', the first'} for ${formatAge(since, now)}: the registry's answer was lost`,
+    todo: `Look at the organization's reservations and retirements at the registry, then order again what was not done. No order is repeated by itself. This notice ends ${UNKNOWN_ORDER_REPORTED_DAYS} days after the order.`,
+    ...(orders === 1
+      ? { href: `/orders/${firstId}`, command: `carbon-mirror orders show ${firstId}` }
+      : { href: '/orders?state=unknown', command: 'carbon-mirror orders list --state unknown' }),
+  };
+}
+
+function reportSuspensions(suspensions: Suspensions, now: number): Trouble {
+  const { organizations, firstId, firstName, since, amounts, rowsWithoutAmount } = suspensions;
+  const isOne = organizations === 1;
+  // The sentence begins with a fixed word, because pages capitalize its first letter.
+  const owners = isOne ? truncateName(firstName ?? firstId) : formatCount(organizations, 'organization');
+  const offSale = `${formatAmounts(amounts)} off sale${isOne ? '' : ', the first'} for ${formatAge(since, now)}`;
+  const missing =
+    rowsWithoutAmount === 0 ? '' : ` (without ${formatCount(rowsWithoutAmount, 'credit')} of unknown amount)`;
+  return {
+    ...MINOR,
+    check: 'suspensions',
+    isFault: false,
+    actor: 'administrator',
+    found: `The app is suspended by ${owners}: ${offSale}${missing}`,
+    todo: `Nothing of ${isOne ? 'it' : 'them'} is read or for sale until the suspension ends at the registry.`,
+    ...(isOne
+      ? { href: `/organizations/${firstId}`, command: `carbon-mirror organizations show ${firstId}` }
+      : {
+          href: '/installations?state=suspended',
+          command: 'carbon-mirror installations list --state suspended',
+        }),
+  };
+}
+
+const ACTORS = {
+  operator: 'you',
+  administrator: 'an administrator of the organization',
+  registry: 'the registry',
+} as const;
+
+/** Describes who can remedy a problem, such as `Who can act: the registry.` Returns null if it needs nobody. */
+export function describeActor({ actor }: Pick<Trouble, 'actor'>): string | null {
+  return actor === null ? null : `Who can act: ${ACTORS[actor]}.`;
+}
+
 type JobAdvice = Pick<Trouble, 'todo' | 'href' | 'command'> &
-  Partial<Pick<Trouble, 'isFault' | 'isSevere' | 'action'>> & { readonly error?: string | null };
+  Partial<Pick<Trouble, 'isFault' | 'isSevere' | 'actor' | 'action'>> & { readonly error?: string | null };
 
 /** Reports jobs in a state, such as "2 jobs have failed". */
 function reportJobs(
