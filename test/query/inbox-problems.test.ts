@@ -44,6 +44,24 @@ test('waiting jobs are due from their run time on, and those that failed in an o
   await addJob(filled, 4, { state: 'paused' });
   await addJob(filled, 5, { state: 'running', claimed_until: instant(NOON) });
   expect(await readJobs(filled)).toMatchObject({ due: 2, planned: 1, tried_first: 1, paused: 1, running: 1 });
+  const troubles = async () =>
+    findTroubles(await readActivity(filled.reader, NOON), NOON)
+      .filter(({ check }) => check === 'jobs')
+      .map(({ found, href, command, isFault }) => [found, href, command, isFault]);
+  const list = 'carbon-mirror jobs list --state';
+  expect(await troubles()).toEqual([
+    ['1 job that failed is waiting', '/jobs?state=waiting', `${list} waiting`, false],
+    ['1 job is paused', '/jobs?state=paused', `${list} paused`, false],
+  ]);
+  await addJob(filled, 6, { run_at: minutesAgo(2), attempts: 1 });
+  await addJob(filled, 7, { state: 'paused' });
+  await addJob(filled, 8, { state: 'failed', finished_at: minutesAgo(1) });
+  await addJob(filled, 9, { state: 'failed', finished_at: minutesAgo(1) });
+  expect(await troubles()).toEqual([
+    ['2 jobs that failed are waiting', '/jobs?state=waiting', `${list} waiting`, false],
+    ['2 jobs have failed', '/jobs?state=failed', `${list} failed`, true],
+    ['2 jobs are paused', '/jobs?state=paused', `${list} paused`, false],
+  ]);
 });
 
 test('jobs that failed more than once are reported with the newest error', async () => {

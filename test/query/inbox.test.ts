@@ -105,6 +105,11 @@ test('an unread delivery that is only recorded in the mirror waits since its rec
   expect(delayed).toEqual([
     { code: 'delivery_unread', since: came, deliveryId: null, jobId: null, error: null },
   ]);
+  const now = Date.parse(came) + 2 * MINUTE;
+  const [trouble] = findTroubles(await readActivity(reader, now), now).filter(
+    ({ check }) => check === 'backlog',
+  );
+  expect(trouble).toMatchObject({ href: '/jobs', command: 'carbon-mirror jobs list' });
 });
 
 test('the fingerprint changes with a delivery but not with a heartbeat', async () => {
@@ -191,7 +196,11 @@ test('failed jobs are a fault, and failed lists link to their organizations', as
   });
   expect(reportFailingLists(0)).toEqual([]);
   expect(reportFailingLists(2)).toMatchObject([
-    { found: 'The last read of 2 lists failed or looked implausible' },
+    {
+      found: 'The last read of 2 lists failed or looked implausible',
+      href: '/organizations',
+      command: 'carbon-mirror status',
+    },
   ]);
 });
 
