@@ -176,6 +176,7 @@ test('JSON of an answer without rows has an empty list', async () => {
   const filled = await openFilledMirror({ organizations: 0 });
   const { rows: _, ...notes } = await askList(filled, RETIREMENTS);
   const texts = await collectRows(serializeAnswer(streamOf([]), notes, JSON.stringify, { balanced: null }));
+  expect(texts.join('')).toMatch(/^\{"rows": \[\],\n"as_of": null,\n/);
   expect(JSON.parse(texts.join(''))).toMatchObject({ rows: [], totals: { rows: 0 }, balanced: null });
 });
 
@@ -190,6 +191,7 @@ test('JSON has the rows first and then totals, coverage, freshness, gaps and cav
   const { rows, ...notes } = await readList(filled.reader, request, { kind: 'all' });
   const texts: string[] = [];
   for await (const text of serializeAnswer(rows, notes, JSON.stringify)) texts.push(text);
+  expect(texts.join('')).toContain('\n],\n"as_of": null,\n');
   const parsed: unknown = JSON.parse(texts.join(''));
   expect(Object.keys(Object(parsed))).toEqual([
     'rows',
