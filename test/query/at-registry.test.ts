@@ -92,6 +92,15 @@ test('a list can be compared only if it was read completely and may be read agai
   ).not.toContain('warehouse');
 });
 
+test('lists and projects are read through the newest active installation of an organization', async () => {
+  const { reader, mirror, clock } = await openFilledMirror({ organizations: 1 });
+  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
+  await mirror.writeInstallation({ ...by, installation: installation('installation-2'), state: 'active' });
+  await mirror.writeInstallation({ ...by, installation: installation('installation-3'), state: 'suspended' });
+  const readable = await readReadable(reader);
+  expect(new Set(readable.map(each => each.installation_id))).toEqual(new Set(['installation-2']));
+});
+
 test('everything of an organization that only a webhook has named is not compared', async () => {
   const { reader, mirror, clock } = await openFilledMirror({ organizations: 1 });
   await mirror.report({

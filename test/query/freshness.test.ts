@@ -147,6 +147,11 @@ test('every state has its colour and its words, from best to worst', () => {
   ]);
 });
 
+test('a state that this version does not know has no colour, and is described by its own words', () => {
+  const unknown = { state: 'brand_new', reason: 'some_reason', failing_since: null };
+  expect([colourOf(unknown), wordsOf(unknown)]).toEqual(['none', 'brand new (some reason)']);
+});
+
 test('a sum of lists that are not fresh is a sentence, and others need none', () => {
   const sum = { ...FRESH, state: 'stale', reason: 'overdue', resources: 2, as_of: 'T1' };
   expect(describeFreshnessSum(sum)).toBe('stale (overdue) in 2 organizations, last complete read T1.');

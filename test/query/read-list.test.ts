@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RETIREMENTS, WAREHOUSE } from '../../src/query/lists/lists.js';
+import { RETIREMENTS, SYNCS, WAREHOUSE } from '../../src/query/lists/lists.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
@@ -170,6 +170,26 @@ test('a list as of an instant has its gaps, and a caveat says until when it had 
   ]);
   expect(before.caveats).toMatchObject([{ code: 'nothing_known_then', organizations: 2 }]);
   expect(formatNotesCell(before)).toMatch(/^nothing_known_then .*; gap_before_first_read lists=2$/);
+});
+
+test('a sync has its duration in seconds, and none while it runs', async () => {
+  const filled = await openFilledMirror({ organizations: 0 });
+  await filled.tables.change('DELETE FROM syncs');
+  const add = async (state: string, finishedAt: string | null) =>
+    await filled.tables.change(
+      `INSERT INTO syncs (organization_id, resource, trigger, claim, started_at, finished_at, state)
+       VALUES ('organization-1', 'warehouse', 'schedule', 1, '2026-05-04T12:00:00.000Z', ?, ?)`,
+      finishedAt,
+      state,
+    );
+  await add('complete', '2026-05-04T12:00:01.250Z');
+  await add('running', null);
+  const { rows, coverage, freshness, columns } = await askList(filled, SYNCS);
+  expect(rows.map(({ state, seconds }) => [state, seconds])).toEqual([
+    ['running', null],
+    ['complete', 1.25],
+  ]);
+  expect([coverage, freshness, columns.includes('freshness')]).toEqual([null, [], false]);
 });
 
 test('JSON of an answer without rows has an empty list', async () => {
