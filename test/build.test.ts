@@ -28,7 +28,7 @@ const OTHERS = [
   'app/events/event-thread',
   'store/sqlite/mirror/mirror-thread',
   'store/sqlite/sql-query/query-process',
-  'store/sqlite/sql-query/query-watch',
+  'store/sqlite/sql-query/query-watchdog',
 ];
 const DRIVER = 'store/sqlite/driver';
 

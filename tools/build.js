@@ -35,7 +35,7 @@ const PROGRAMS = [
   'src/app/events/event-thread',
   'src/store/sqlite/mirror/mirror-thread',
   'src/store/sqlite/sql-query/query-process',
-  'src/store/sqlite/sql-query/query-watch',
+  'src/store/sqlite/sql-query/query-watchdog',
 ];
 /** What people start stands at the top. */
 const STARTED = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));

@@ -77,7 +77,7 @@ export function startApi(
       port: options.operationsPort,
       log,
       engine,
-      logFamilies: [],
+      walDatabases: [],
       metrics,
       findWriteObstacle: () =>
         readNewest().then(

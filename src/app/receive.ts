@@ -147,7 +147,7 @@ function serveReceiverOperations(
     port: operationsPort,
     log,
     engine,
-    logFamilies: ['inbox'],
+    walDatabases: ['inbox'],
     metrics,
     findWriteObstacle: () => thread.findWriteObstacle(),
     findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),

@@ -1,7 +1,7 @@
 import type { StoreFailure } from '../inbox/delivery.js';
 import { describeDisk } from '../store/contract/disk-space.js';
 import type { Engine } from '../store/engine.js';
-import type { Family } from '../store/migrations.js';
+import type { DatabaseName } from '../store/migrations.js';
 import type { Log } from './log.js';
 import type { HealthCheck } from './operations/health-checks.js';
 import type { Metrics } from './operations/metrics.js';
@@ -15,9 +15,9 @@ export interface ServeOperationsOptions {
   /** 0 turns the operations listener off. If the port is in use, as by another worker, the next free one is used. */
   readonly port: number;
   readonly log: Log;
-  readonly engine: Pick<Engine, 'measureDisk' | 'logBytes'>;
+  readonly engine: Pick<Engine, 'measureDisk' | 'walBytes'>;
   /** The databases whose write-ahead logs are measured. */
-  readonly logFamilies: readonly Family[];
+  readonly walDatabases: readonly DatabaseName[];
   readonly metrics: Metrics;
   /** Returns why the inbox cannot be written at present, or null if it can. */
   readonly findWriteObstacle: () => Promise<StoreFailure | null>;
@@ -63,10 +63,10 @@ export async function serveOperations(options: ServeOperationsOptions): Promise<
 }
 
 /** Sets the metrics of disk space and write-ahead log size. */
-function updateStorageGauges({ engine, metrics, logFamilies }: ServeOperationsOptions): void {
-  for (const family of logFamilies) {
-    const bytes = engine.logBytes(family);
-    if (bytes !== null) metrics.setWalBytes(family, bytes);
+function updateStorageGauges({ engine, metrics, walDatabases }: ServeOperationsOptions): void {
+  for (const database of walDatabases) {
+    const bytes = engine.walBytes(database);
+    if (bytes !== null) metrics.setWalBytes(database, bytes);
   }
   const disk = engine.measureDisk();
   if (disk !== null) metrics.setDisk(disk);

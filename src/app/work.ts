@@ -6,7 +6,7 @@
 import { type Client, createClient } from '../client.js';
 import type { WorkSettings } from './config/settings-table.js';
 import { describeDisk } from '../store/contract/disk-space.js';
-import type { Engine, WorkStore } from '../store/engine.js';
+import type { Engine, WorkerStores } from '../store/engine.js';
 import { openEngine } from '../store/open-engine.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
@@ -64,10 +64,10 @@ export function startWorker(
     await prepareDatabases(engine, settings, dependencies);
     const metrics = createMetrics(WEBHOOK_EVENTS);
     const client = createWorkerClient(settings, { ...dependencies, random }, metrics);
-    const store = await engine.openWork({
+    const store = await engine.openWorkerStores({
       now,
-      failed: health.markBroken,
-      lost: error => log.warn({ error: describeFailure(error) }, CONNECTION_LOST),
+      onWriterFailed: health.markBroken,
+      onConnectionLost: error => log.warn({ error: describeFailure(error) }, CONNECTION_LOST),
     });
     shutdown.add(() => store.close());
     const syncContext = await createSyncContext(settings, { ...store, client, now, random });
@@ -87,7 +87,7 @@ export function startWorker(
       port: settings.operationsPort,
       log,
       engine,
-      logFamilies: ['inbox', 'mirror'],
+      walDatabases: ['inbox', 'mirror'],
       metrics,
       findWriteObstacle: () => store.inbox.findWriteObstacle(),
       findBrokenReason: () => (health.isBroken() ? 'the mirror cannot be written' : null),
@@ -206,12 +206,12 @@ function createWorkerClient(
 }
 
 /** Sets the metrics whose values are read from the databases. */
-async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: number): Promise<void> {
+async function updateWorkerGauges(metrics: Metrics, store: WorkerStores, now: number): Promise<void> {
   const { inbox, reader } = store;
   const { oldestRunAt, ...jobCounts } = await inbox.countJobs();
   metrics.setJobCounts(jobCounts);
   metrics.setInboxStatus(await inbox.readStatus());
-  for (const { name, ...heldWal } of store.logs(now)) metrics.setHeldWal(name, heldWal);
+  for (const { name, ...heldWal } of store.readWalStatus(now)) metrics.setHeldWal(name, heldWal);
   metrics.setFreshness(await readAges(reader));
   metrics.setCertificateCounts(await readCertificateCounts(reader));
   metrics.setFindingCounts((await readFindings(reader)).counts);

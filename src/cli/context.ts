@@ -1,4 +1,4 @@
-import type { Engine, WriteStore } from '../store/engine.js';
+import type { Engine, WriterStores } from '../store/engine.js';
 import type { Reader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
@@ -38,7 +38,7 @@ export interface CommandContext {
 }
 
 /** The writers of the engine, with a mirror that checks claims. */
-type CommandWriters = Omit<WriteStore, 'mirror' | 'close'> & { readonly mirror: Mirror };
+type CommandWriters = Omit<WriterStores, 'mirror' | 'close'> & { readonly mirror: Mirror };
 
 /** The folder and database of a mirror, with the settings that belong to it. */
 export interface MirrorLocation {

@@ -36,7 +36,7 @@ function createContext(
       onOpened(() => resource.close());
       return resource;
     });
-  const openWriters = openOnce(() => getEngine().openWriters(io.now));
+  const openWriters = openOnce(() => getEngine().openWriterStores(io.now));
   const openPdfs = openOnce(() => getEngine().openPdfs(io.now));
   return {
     ...environment,

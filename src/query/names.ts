@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { named, select, sqlStatement } from '../store/sql/columns.js';
+import { tableRef, select, sqlStatement } from '../store/sql/columns.js';
 import { relation } from './lists/relation.js';
 import { limitRows, readFirst, readOne, wasValidAt } from './read.js';
 
@@ -17,8 +17,8 @@ type Kind = 'organizations' | 'projects' | 'installations';
 function selectNames(kind: Kind, at: string | null): RawBuilder<NamedObject> {
   const id = sql.ref<string>('id');
   if (kind === 'installations') {
-    const installation = named('mirror.installations', 'installation');
-    const owner = named('mirror.organizations', 'owner');
+    const installation = tableRef('mirror.installations', 'installation');
+    const owner = tableRef('mirror.organizations', 'owner');
     return sqlStatement`SELECT ${select({
       id: installation.id,
       name: sql<string | null>`coalesce(${owner.full_name}, ${installation.organization_id})`,

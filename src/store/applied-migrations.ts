@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Family } from './migrations.js';
-import { insertFrom, named, select, sqlStatement } from './sql/columns.js';
+import type { DatabaseName } from './migrations.js';
+import { insertFrom, tableRef, select, sqlStatement } from './sql/columns.js';
 import { type Params, prepared } from './sql/prepared.js';
 
 /** The version of a record that exists only while files are being moved into the database. */
@@ -21,11 +21,11 @@ type NewMigrationRecord = {
   readonly digest: string;
 };
 
-const prepareInsert = (family: Family, source: RawBuilder<unknown>) =>
+const prepareInsert = (database: DatabaseName, source: RawBuilder<unknown>) =>
   prepared(({ fn }, { version, name, appliedAt, digest }: Params<NewMigrationRecord>) => {
-    const own = named(`${family}.schema_migrations`);
+    const own = tableRef(`${database}.schema_migrations`);
     const insert = insertFrom(
-      `${family}.schema_migrations`,
+      `${database}.schema_migrations`,
       {
         version: fn.cast('int', version),
         name: fn.cast('text', name),
@@ -37,18 +37,18 @@ const prepareInsert = (family: Family, source: RawBuilder<unknown>) =>
     return sqlStatement`${insert} RETURNING ${select({ version: own.version })}`;
   });
 
-export const INSERT_APPLIED = createForEach(family => prepareInsert(family, sql``));
+export const INSERT_APPLIED = createForEach(database => prepareInsert(database, sql``));
 /** Returns no row if the record exists. */
-export const INSERT_MOVING = createForEach(family => prepareInsert(family, sql`ON CONFLICT DO NOTHING`));
-export const DELETE_MOVING = createForEach(family =>
+export const INSERT_MOVING = createForEach(database => prepareInsert(database, sql`ON CONFLICT DO NOTHING`));
+export const DELETE_MOVING = createForEach(database =>
   prepared(() => {
-    const own = named(`${family}.schema_migrations`);
+    const own = tableRef(`${database}.schema_migrations`);
     return sqlStatement`DELETE FROM ${own()} WHERE ${own.version} = ${sql.lit(MOVE_IN_PROGRESS)}`;
   }),
 );
 
 /** Creates one value for each database. */
-function createForEach<T>(create: (family: Family) => T): Readonly<Record<Family, T>> {
+function createForEach<T>(create: (database: DatabaseName) => T): Readonly<Record<DatabaseName, T>> {
   return {
     inbox: create('inbox'),
     mirror: create('mirror'),

@@ -3,7 +3,7 @@ import { cellsOf } from '../../migrations/schema.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../resources/entry.js';
 import { findResourceOfTable } from '../resources/resources.js';
 import { TABLES, versionedTable } from './contract/tables.js';
-import { insertFrom, named } from './sql/columns.js';
+import { insertFrom, tableRef } from './sql/columns.js';
 import type { SqlFunctions } from './sql/functions.js';
 
 /** The columns that say how a version ended, as SQL expressions. */
@@ -25,7 +25,7 @@ export function insertIntoPast(
   { validTo, closedBy, closedVersion, isRemoved }: VersionEndColumns,
   source: RawBuilder<unknown>,
 ): RawBuilder<never> {
-  const { version, valid_from, sync_id } = named(versionedTable(entry), 'v');
+  const { version, valid_from, sync_id } = tableRef(versionedTable(entry), 'v');
   const cells = cellsOf({ columns: selectColumns(entry), key: listKeyColumns(entry) });
   const owner = findOwnerColumn(entry);
   const columnOrNull = (name: string | null) =>

@@ -10,7 +10,7 @@ import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/describe-schema.js';
 import type { LawListener } from './laws/law.js';
-import type { Family } from './migrations.js';
+import type { DatabaseName } from './migrations.js';
 import type { DatabaseSettings } from './settings.js';
 
 /** A migration that this run applied. */
@@ -20,8 +20,8 @@ export interface NewMigration {
 }
 
 /** A write-ahead log that readers keep from shrinking. */
-interface HeldLog {
-  readonly name: Family;
+interface WalStatus {
+  readonly name: DatabaseName;
   readonly unmovedBytes: number;
   readonly heldMs: number;
 }
@@ -36,9 +36,9 @@ interface Stores {
 }
 
 /** The worker's own connections. */
-export interface WorkStore extends Stores {
+export interface WorkerStores extends Stores {
   /** Returns the write-ahead logs and how long readers have held each back. Empty on PostgreSQL. */
-  readonly logs: (now: number) => readonly HeldLog[];
+  readonly readWalStatus: (now: number) => readonly WalStatus[];
 }
 
 export interface ErasureReport {
@@ -53,7 +53,7 @@ export interface ErasureReport {
 export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 
 /** The stores of a command that writes while a receiver and a worker run. */
-export interface WriteStore extends Stores {
+export interface WriterStores extends Stores {
   /** Removes older copies of deleted rows as far as the engine can. */
   readonly erase: (vacuum: boolean) => Promise<ErasureReport>;
 }
@@ -61,11 +61,11 @@ export interface WriteStore extends Stores {
 /** Called when an idle connection is lost. The next request opens a new one. */
 export type OnConnectionLost = (error: Error) => void;
 
-export interface WorkOptions {
+export interface WorkerStoreOptions {
   readonly now: () => number;
   /** Called when the writing thread has died, after which nothing can be written. */
-  readonly failed: (error: Error) => void;
-  readonly lost: OnConnectionLost;
+  readonly onWriterFailed: (error: Error) => void;
+  readonly onConnectionLost: OnConnectionLost;
 }
 
 /** Copies database files and restores them. Processes may write during a copy, but not during a restore. */
@@ -74,15 +74,15 @@ export interface BackupStore {
   /** Throws if a process has one of the files open. */
   readonly assertNotOpen: () => Promise<void>;
   /** Opens the folder in which a restore prepares its files. Throws if another restore runs. */
-  readonly openStage: () => Promise<Stage>;
+  readonly openStagingFolder: () => Promise<StagingFolder>;
   /** Moves the present files to the folder `aside`, and the files of `folder` into their place. */
-  readonly replaceBy: (folder: string, aside: string) => Promise<void>;
+  readonly replaceWith: (folder: string, aside: string) => Promise<void>;
   /** Copies all files into an unused PostgreSQL database. */
   readonly moveTo: (database: DatabaseSettings, now: number) => Promise<MoveResult>;
 }
 
 /** The folder in which a restore prepares its files. It is removed when it is closed. */
-export interface Stage {
+export interface StagingFolder {
   readonly folder: string;
   readonly close: () => void;
 }
@@ -109,7 +109,7 @@ export interface Engine {
   readonly migrate: (now: number) => Promise<readonly NewMigration[]>;
   /** Migrates files, or waits until somebody has migrated PostgreSQL and calls `waits` once with the reason. */
   readonly prepare: (
-    families: readonly Family[],
+    databases: readonly DatabaseName[],
     now: number,
     waits: (what: string) => void,
   ) => Promise<readonly NewMigration[]>;
@@ -117,12 +117,12 @@ export interface Engine {
   readonly openReader: () => Promise<OpenReader>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
-  readonly openWriters: (now: () => number) => Promise<WriteStore>;
+  readonly openWriterStores: (now: () => number) => Promise<WriterStores>;
   /** Opens the evidence log; null if nothing was ever sealed. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
   /** Opens the subscriptions; null if there were never any. */
   readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
-  readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
+  readonly openWorkerStores: (options: WorkerStoreOptions) => Promise<WorkerStores>;
   /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
   readonly runSqlQuery: (question: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
@@ -139,5 +139,5 @@ export interface Engine {
   /** Measures the disk with the database files; null for PostgreSQL. */
   readonly measureDisk: () => Disk | null;
   /** Returns the bytes of a write-ahead log file; null for PostgreSQL. */
-  readonly logBytes: (family: Family) => number | null;
+  readonly walBytes: (database: DatabaseName) => number | null;
 }

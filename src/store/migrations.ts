@@ -13,8 +13,8 @@ import {
 } from '../../migrations/schema.js';
 import { StoreError } from './store-error.js';
 
-export const FAMILIES = ['inbox', 'mirror', 'evidence', 'events'] as const;
-export type Family = (typeof FAMILIES)[number];
+export const DATABASE_NAMES = ['inbox', 'mirror', 'evidence', 'events'] as const;
+export type DatabaseName = (typeof DATABASE_NAMES)[number];
 
 /** A change of the schema of one database. */
 export interface Migration {
@@ -30,15 +30,15 @@ type MigrationSource = readonly [name: string, build: (engine: EngineName) => Pa
 const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
 /** The migrations of each database in order. The version is the position, counted from 1. */
-const WRITTEN: Readonly<Record<Family, readonly MigrationSource[]>> = {
+const WRITTEN: Readonly<Record<DatabaseName, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
   evidence: [['0001-evidence', evidence0001]],
   events: [['0001-events', events0001]],
 };
 
-export function migrationsOf(engine: EngineName, family: Family): Migration[] {
-  return WRITTEN[family].map(([name, build], index) => ({
+export function migrationsOf(engine: EngineName, database: DatabaseName): Migration[] {
+  return WRITTEN[database].map(([name, build], index) => ({
     version: index + 1,
     name,
     get sql() {
@@ -48,8 +48,8 @@ export function migrationsOf(engine: EngineName, family: Family): Migration[] {
 }
 
 /** Returns the tables and views that the migrations of a database create, with their column types. */
-export function relationsOf(engine: EngineName, family: Family): readonly Relation[] {
-  return WRITTEN[family].flatMap(([, build]) => build(engine).relations);
+export function relationsOf(engine: EngineName, database: DatabaseName): readonly Relation[] {
+  return WRITTEN[database].flatMap(([, build]) => build(engine).relations);
 }
 
 export function typeOf(engine: EngineName, kind: Kind): string {

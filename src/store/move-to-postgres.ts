@@ -9,7 +9,7 @@ import { beginEpoch } from './events/epochs.js';
 import { DELETE_MOVING, INSERT_MOVING, MOVE_IN_PROGRESS } from './applied-migrations.js';
 import { POSTGRES, SQLITE } from './dialect.js';
 import type { MoveResult } from './engine.js';
-import { FAMILIES, type Family } from './migrations.js';
+import { DATABASE_NAMES, type DatabaseName } from './migrations.js';
 import type { PoolOptions } from './postgres/driver.js';
 import { StoreError } from './store-error.js';
 import { createBatch, createAutocommitBatch } from './postgres/database.js';
@@ -25,7 +25,7 @@ import { openDatabase, type Sqlite } from './sqlite/open-database.js';
 
 /** The SQLite files and the certificates to move. */
 export interface MoveSource {
-  readonly files: readonly (readonly [Family, file: string])[];
+  readonly files: readonly (readonly [DatabaseName, file: string])[];
   readonly pdfs: PdfStore;
 }
 
@@ -45,13 +45,13 @@ export function moveToPostgres(
     await migrate(postgres, now);
     await postgres.transact(query => markIncomplete(query, now));
     let rows = 0;
-    for (const [family, file] of files) rows += await moveFile(postgres, family, file);
+    for (const [database, file] of files) rows += await moveFile(postgres, database, file);
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copyAndCompare(postgres, table, () => readPdfs(pdfs, now));
     await beginMovedEpoch(postgres, now);
     const send = createAutocommitBatch(postgres.query);
-    for (const family of FAMILIES) await send(DELETE_MOVING[family]());
+    for (const database of DATABASE_NAMES) await send(DELETE_MOVING[database]());
     return { rows, certificates };
   });
 }
@@ -69,7 +69,7 @@ async function beginMovedEpoch({ query, transact }: Postgres, now: string): Prom
 }
 
 const COUNT_ROWS = prepared(() => {
-  const counts = FAMILIES.flatMap(listTables).map(
+  const counts = DATABASE_NAMES.flatMap(listTables).map(
     ({ name }) => sql`(SELECT count(*) FROM ${sql.table(name)})`,
   );
   return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
@@ -79,9 +79,9 @@ const COUNT_ROWS = prepared(() => {
 async function markIncomplete(query: RunQuery, now: string): Promise<void> {
   const send = createAutocommitBatch(query);
   const marked = [];
-  for (const family of FAMILIES) {
+  for (const database of DATABASE_NAMES) {
     const [rows] = await send(
-      INSERT_MOVING[family]({ version: MOVE_IN_PROGRESS, name: 'move', appliedAt: now, digest: '' }),
+      INSERT_MOVING[database]({ version: MOVE_IN_PROGRESS, name: 'move', appliedAt: now, digest: '' }),
     );
     marked.push(...rows);
   }
@@ -95,17 +95,17 @@ async function markIncomplete(query: RunQuery, now: string): Promise<void> {
  * Copies one SQLite file into PostgreSQL, compares the rows and returns their number. Past versions are compared through the
  * history views, because each engine stores their cells as JSON in its own way.
  */
-async function moveFile(postgres: Postgres, family: Family, file: string): Promise<number> {
+async function moveFile(postgres: Postgres, database: DatabaseName, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   try {
-    assertMigrated(db, family);
+    assertMigrated(db, database);
     const read = createRowReader(db);
     let rows = 0;
-    for (const table of listTables(family)) {
+    for (const table of listTables(database)) {
       rows += await copyAndCompare(postgres, table, read);
       await setSequence(db, postgres, table);
     }
-    for (const history of listHistoryViews(family))
+    for (const history of listHistoryViews(database))
       await postgres.transact(query => assertEqualRows(history, read, createPostgresRowReader(query)));
     return rows;
   } finally {

@@ -7,7 +7,7 @@ import { runCommand } from '../support/command.js';
 import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
 import { createSqliteEngine } from '../../src/store/sqlite/engine.js';
-import type { WorkStore } from '../../src/store/engine.js';
+import type { WorkerStores } from '../../src/store/engine.js';
 import { createMask } from '../../src/text/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
@@ -29,7 +29,7 @@ async function startWorkerHere(
   sandbox: Sandbox,
   app: TestApp,
   options: Partial<WorkerStartOptions> = {},
-  watched: (inbox: WorkStore['inbox']) => WorkStore['inbox'] = inbox => inbox,
+  watched: (inbox: WorkerStores['inbox']) => WorkerStores['inbox'] = inbox => inbox,
 ) {
   const { dataDir: folder = temporaryFolder() } = options;
   const env = {
@@ -43,11 +43,11 @@ async function startWorkerHere(
   const sink = { write: (line: string) => lines.push(line) };
   const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
   const files = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const openWork: typeof files.openWork = async storeOptions => {
-    const store = await files.openWork(storeOptions);
+  const openWorkerStores: typeof files.openWorkerStores = async storeOptions => {
+    const store = await files.openWorkerStores(storeOptions);
     return { ...store, inbox: watched(store.inbox) };
   };
-  const tools = { log, now: Date.now, engine: { ...files, openWork } };
+  const tools = { log, now: Date.now, engine: { ...files, openWorkerStores } };
   const work = await startWorker({ ...(await readSettings(env, 'work')), ...options }, tools);
   onTestFinished(() => work.stop());
   return {
@@ -171,7 +171,7 @@ test('the metrics of the worker show the last count of each finding', async () =
     [];
   expect(await ask()).toEqual([]);
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const { mirror, close } = await engine.openWriters(Date.now);
+  const { mirror, close } = await engine.openWriterStores(Date.now);
   onTestFinished(close);
   const counts = (rows: number) => [
     { finding: 'balance_credits', rows: 0 },

@@ -214,7 +214,7 @@ function commandEnvironment({ dataDir, database }) {
  */
 async function measureTick(engine) {
   if (!'tick'.includes(ONLY)) return;
-  const writers = await engine.openWriters(Date.now);
+  const writers = await engine.openWriterStores(Date.now);
   const { inbox } = writers;
   const mirror = createMirror(writers.mirror, Date.now);
   const refuse = () => {

@@ -106,7 +106,7 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
   const reports = new Set([Math.round(DAYS / 3), Math.round((2 * DAYS) / 3), DAYS]);
   for (let day = 0; day <= DAYS; day++) {
     // Opened for each day, because SQLite empties its logs of writes when everything is closed.
-    const { inbox, mirror: port, close } = await engine.openWriters(now);
+    const { inbox, mirror: port, close } = await engine.openWriterStores(now);
     const stage = { clock, mirror: createMirror(port, now) };
     if (day === 0) for (const id of organizations) await install(stage, id);
     const isRead = day <= READ_DAYS || day === DAYS;

@@ -149,7 +149,7 @@ async function measurePeople(settings, organizations) {
  */
 async function measureQueue(engine, organizations, tables) {
   process.stdout.write('\nqueue of a round, without reads\n');
-  const writers = await engine.openWriters(Date.now);
+  const writers = await engine.openWriterStores(Date.now);
   const { inbox } = writers;
   const mirror = createMirror(writers.mirror, Date.now);
   const jobs = (await mirror.listInstallations()).map(({ id, organizationId }) =>

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openEngine } from '../../dist/src/store/open-engine.js';
-import { openBoth } from '../../dist/src/store/sqlite/open-read-only.js';
+import { openReadOnly } from '../../dist/src/store/sqlite/open-read-only.js';
 import { openReader } from '../../dist/src/store/sqlite/reader.js';
 import { readStatus } from '../../dist/src/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
@@ -61,7 +61,7 @@ async function measureQueries(folder) {
   const queries = [...DOCUMENT.matchAll(/^```sql\n([\s\S]*?)^```$/gm)];
   if (queries.length === 0) throw new Error('expected queries in docs/sql.md, found none');
   for (const [, sql = ''] of queries) {
-    const db = openBoth(files);
+    const db = openReadOnly(files);
     const statement = db.prepare(sql);
     const name = sql.replace(/\s+/g, ' ').slice(0, 70);
     const addsUp = /from retirements_by_/.test(sql);

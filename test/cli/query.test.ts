@@ -21,8 +21,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
 function emptyMirror(): string {
   const folder = temporaryFolder();
-  for (const family of ['mirror', 'inbox'] as const) {
-    migrateFile(join(folder, `${family}.db`), family, '2026-05-04T12:00:00.000Z');
+  for (const database of ['mirror', 'inbox'] as const) {
+    migrateFile(join(folder, `${database}.db`), database, '2026-05-04T12:00:00.000Z');
   }
   return folder;
 }

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openStage } from '../../src/store/sqlite/backup-files.js';
+import { openStagingFolder } from '../../src/store/sqlite/backup-files.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { createMigratedDatabases } from '../support/migrated-databases.js';
@@ -77,7 +77,7 @@ describe('restore', () => {
     writeFileSync(join(leftover, 'mirror.db'), 'someone@example.org');
     expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
     expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
-    const other = openStage(dataDir);
+    const other = openStagingFolder(dataDir);
     mkdirSync(other.folder);
     const refused = await run('restore', backup);
     expect(refused).toMatchObject({ exitCode: 2 });

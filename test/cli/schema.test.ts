@@ -5,8 +5,8 @@ import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {
   const relations = describeSchema('sqlite');
-  const created = ['mirror', 'inbox'].flatMap(family =>
-    migrationsOf('sqlite', family === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
+  const created = ['mirror', 'inbox'].flatMap(database =>
+    migrationsOf('sqlite', database === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
       Array.from(
         migration.sql.matchAll(/^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/gm),
         match => match[1],

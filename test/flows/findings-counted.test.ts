@@ -8,7 +8,7 @@ test('findings are counted in status, doctor and verify, and do not fail verify'
   const { engine, folder, time } = program;
   const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: time.now });
   expect((await ask('status')).stdout).toContain('Findings have not been counted yet');
-  const writers = await engine.openWriters(time.now);
+  const writers = await engine.openWriterStores(time.now);
   const count = () => countFindings({ engine, mirror: writers.mirror, now: time.now });
   await count();
   expect((await ask('status')).stdout).toMatch(/Findings, counted .+ ago: none\./);

@@ -100,8 +100,8 @@ test('T68 the mirror is identical in the time zones of Berlin, Newfoundland and 
 
 async function mirrorIn(TZ: string, program: Program, installationId: string, organizationId: string) {
   const dataDir = temporaryFolder();
-  for (const family of ['inbox', 'mirror'] as const) {
-    migrateFile(join(dataDir, `${family}.db`), family, new Date().toISOString());
+  for (const database of ['inbox', 'mirror'] as const) {
+    migrateFile(join(dataDir, `${database}.db`), database, new Date().toISOString());
   }
   const { at, enqueue } = openTestInbox(temporaryInbox(dataDir));
   await enqueue(createInstallationJob(installationId, organizationId, 'person'), Date.now());

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase, write } from '../../src/store/sqlite/open-database.js';
+import { openDatabase, runInTransaction } from '../../src/store/sqlite/open-database.js';
 
 const PAGES_PER_TRANSACTION = 500;
 
@@ -13,7 +13,7 @@ export function holdWriteAheadLog(folder: string): () => void {
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM scratch').get();
   for (let turn = 0; turn < 10; turn += 1) {
-    write(writer, () => {
+    runInTransaction(writer, () => {
       for (let page = 0; page < PAGES_PER_TRANSACTION; page += 1) insert.run();
     });
   }

@@ -30,8 +30,8 @@ export function createKillableEngine(engine: Engine): KillableEngine {
   return {
     engine: {
       ...engine,
-      openWork: async options => {
-        const store = await engine.openWork(options);
+      openWorkerStores: async options => {
+        const store = await engine.openWorkerStores(options);
         const { inbox, mirror, pdfs } = store;
         return {
           ...store,

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { makeFolder } from './folder.js';
 
-type DatabaseFamily = 'inbox' | 'mirror';
+type DatabaseName = 'inbox' | 'mirror';
 
 const OWNER_ONLY = 0o600;
-const templates = new Map<DatabaseFamily, Buffer>();
+const templates = new Map<DatabaseName, Buffer>();
 
 /** Creates a migrated inbox.db and mirror.db in a folder. */
 export function createMigratedDatabases(folder: string): void {
@@ -15,17 +15,17 @@ export function createMigratedDatabases(folder: string): void {
 }
 
 /** Creates a migrated, empty database unless the file exists. The first call of a process migrates; later calls copy. */
-export function createMigratedDatabase(file: string, family: DatabaseFamily): void {
+export function createMigratedDatabase(file: string, database: DatabaseName): void {
   if (existsSync(file)) return;
-  const bytes = templates.get(family) ?? readMigratedDatabase(family);
-  templates.set(family, bytes);
+  const bytes = templates.get(database) ?? readMigratedDatabase(database);
+  templates.set(database, bytes);
   writeFileSync(file, bytes, { mode: OWNER_ONLY });
 }
 
-function readMigratedDatabase(family: DatabaseFamily): Buffer {
+function readMigratedDatabase(database: DatabaseName): Buffer {
   const folder = makeFolder('carbon-mirror-template-');
-  const file = join(folder, `${family}.db`);
-  migrateFile(file, family, new Date(0).toISOString());
+  const file = join(folder, `${database}.db`);
+  migrateFile(file, database, new Date(0).toISOString());
   const bytes = readFileSync(file);
   rmSync(folder, { recursive: true });
   return bytes;

@@ -227,7 +227,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 /** Opens the context of a worker process, with connections of its own. */
 export async function openSyncContext(program: Program, options: ProgramOptions): Promise<SyncContext> {
   const { engine, sandbox, app, time } = program;
-  const store = await engine.openWriters(time.now);
+  const store = await engine.openWriterStores(time.now);
   onTestFinished(store.close);
   const settings = {
     appId: app.id,

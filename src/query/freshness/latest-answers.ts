@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
-import { named, select, sqlStatement } from '../../store/sql/columns.js';
+import { tableRef, select, sqlStatement } from '../../store/sql/columns.js';
 
 /** Groups organizations by the status and form of the registry's latest answer for a list, with an example of each group. */
 export async function readLatestAnswers({ all }: Reader) {
-  const list = named('mirror.resource_states', 's');
-  const organization = named('mirror.organizations', 'o');
+  const list = tableRef('mirror.resource_states', 's');
+  const organization = tableRef('mirror.organizations', 'o');
   const { resource, answer_status: status, answer_form: form } = list;
   return await all(sqlStatement`SELECT ${select({
     resource,

@@ -18,7 +18,7 @@ import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { ORDER_ACTIONS, ORDER_STATES } from '../../inbox/order.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
-import { type Family, relationsOf } from '../migrations.js';
+import { type DatabaseName, relationsOf } from '../migrations.js';
 import type {
   CertificateState,
   COVERAGE_STATES,
@@ -138,7 +138,7 @@ export type Db = {
     E['table'],
     CurrentColumns<E> & typeof ENDED_IN_HISTORY
   >;
-} & { [F in Family as `${F}.schema_migrations`]: AppliedMigration };
+} & { [F in DatabaseName as `${F}.schema_migrations`]: AppliedMigration };
 
 /** A row of `schema_migrations`: a migration that was applied. */
 interface AppliedMigration {
@@ -170,7 +170,7 @@ export function historyView({ table }: TableEntry): string {
 /** The columns of each table and view of `mirror` and `inbox`, by its name in `Tables`. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
   (['mirror', 'inbox'] as const)
-    .flatMap(family => relationsOf('sqlite', family))
+    .flatMap(database => relationsOf('sqlite', database))
     .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
 );
 

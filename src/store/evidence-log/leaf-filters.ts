@@ -2,11 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Leaf, LeafFilter, NumberedKind } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
-import { jsonRelation, named } from '../sql/columns.js';
+import { jsonRelation, tableRef } from '../sql/columns.js';
 import { type Params, prepared, type PreparedStatement, type Values } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 
-const leaf = named('evidence.leaves');
+const leaf = tableRef('evidence.leaves');
 const numberList = jsonRelation('given', { number: 'int' });
 
 /** The columns that reveal what a leaf is about. An erasure sets them to null. */

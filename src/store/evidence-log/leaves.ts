@@ -4,7 +4,7 @@ import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { createCurrentFilter, type EvidencePort, type Leaf, type NumberedKind } from '../../evidence/port.js';
 import { listKinds } from '../copy-tables.js';
 import type { Kinds, Table, Value } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 import { selectLeaves } from './leaf-filters.js';
@@ -32,7 +32,7 @@ type PlaceRange = { readonly from: number; readonly to: number };
 /** How many leaves one query returns. */
 const PAGE_SIZE = 1000;
 
-const leaf = named('evidence.leaves');
+const leaf = tableRef('evidence.leaves');
 const LEAF_COLUMNS: Kinds = Object.fromEntries(
   EVIDENCE[0].relations.flatMap(relation => Object.entries(listKinds(relation))),
 );

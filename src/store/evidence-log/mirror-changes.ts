@@ -4,7 +4,7 @@ import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { cellsOf, DATED, nameOf, VERSION } from '../../../migrations/schema.js';
 import type { Cells, EvidencePort, Observation } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
@@ -51,7 +51,7 @@ function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: 
  * million past versions, and callers select some by number.
  */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
-  const p = named('mirror.past', 'p');
+  const p = tableRef('mirror.past', 'p');
   const cells = columns.map(column => sql`${selectPastColumn(fn, resource, column)} AS ${sql.id(column)}`);
   return sql`SELECT ${sql.join(cells)} FROM ${p()} WHERE ${p.resource} || '' = ${resource.resource}`;
 }

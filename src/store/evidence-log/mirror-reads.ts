@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { createObservation, type EvidencePort, type Observation } from '../../evidence/port.js';
 import type { SqlBuilder } from '../sql/builder.js';
-import { named } from '../sql/columns.js';
+import { tableRef } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
@@ -16,10 +16,10 @@ interface MirrorReads
   readonly listEndedSpans: (range: NumberRange) => Promise<Observation[]>;
 }
 
-const origin = named('mirror.origin');
-const sync = named('mirror.syncs');
-const span = named('mirror.unchanged_spans');
-const read = named('mirror.unchanged_reads');
+const origin = tableRef('mirror.origin');
+const sync = tableRef('mirror.syncs');
+const span = tableRef('mirror.unchanged_spans');
+const read = tableRef('mirror.unchanged_reads');
 
 /** Returns the condition that an instant is after the simulated past of a demo. The simulated past was never observed. */
 export function isAfterSimulation(instant: RawBuilder<string | null>): RawBuilder<boolean> {

@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import type { EvidencePort } from '../../evidence/port.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
-const leaf = named('evidence.leaves');
+const leaf = tableRef('evidence.leaves');
 
 const RESOURCE_NAMES = RESOURCES.map(({ resource }) => resource);
 
 type ReadsBefore = { readonly organizationId: string; readonly before: number };
 /** Returns the newest complete read of each resource, and how many reads failed after it. */
 const LIST_READS = prepared((_, { organizationId, before }: Params<ReadsBefore>) => {
-  const read = named('evidence.leaves', 'l');
-  const newest = named('evidence.leaves', 'c');
+  const read = tableRef('evidence.leaves', 'l');
+  const newest = tableRef('evidence.leaves', 'c');
   const resource = sql.id<string>('r', 'resource');
   const isRead = (isComplete: 0 | 1): RawBuilder<boolean> =>
     sql`${read.subject} = ${organizationId} AND ${read.resource} = ${resource}

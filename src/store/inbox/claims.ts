@@ -12,7 +12,7 @@ import {
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
@@ -28,8 +28,8 @@ const SPARE_JOBS = 16;
 /** Limits the rounds of one claim. Another round follows if other workers were faster. */
 const MAX_ROUNDS = 5;
 
-const own = named('inbox.jobs');
-const job = named('inbox.jobs', 'job');
+const own = tableRef('inbox.jobs');
+const job = tableRef('inbox.jobs', 'job');
 
 const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<LeaseStart>) => fn.addMs(fn.clock(now), leaseMs);
 
@@ -59,7 +59,7 @@ type ClaimRefs = { readonly refs: Table };
 /** Locks jobs and the waiting jobs that they may merge into. Requests for jobs use the same order, which prevents deadlocks. */
 const LOCK_CLAIMS = prepared(({ fn }, { refs }: Params<ClaimRefs>) => {
   const { job_id: jobId } = claimRef.columns;
-  const upcoming = named('inbox.jobs', 'upcoming');
+  const upcoming = tableRef('inbox.jobs', 'upcoming');
   return sqlStatement`SELECT ${own.id} FROM ${own()} WHERE ${own.id} IN (
       SELECT ${jobId} FROM ${claimRef.from(fn, refs)}
       UNION ALL

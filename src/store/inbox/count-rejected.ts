@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { InboxPort } from '../../inbox/port.js';
 import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejection.js';
-import { insertFrom, named, sqlStatement } from '../sql/columns.js';
+import { insertFrom, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
@@ -14,10 +14,10 @@ type Rejections = NowParam & {
   readonly offsetMs: number;
 };
 
-const own = named('inbox.rejected_webhooks');
-const stored = named('inbox.rejected_webhooks', 'stored');
-const given = named('inbox.rejected_webhooks', 'given');
-const excluded = named('inbox.rejected_webhooks', 'excluded');
+const own = tableRef('inbox.rejected_webhooks');
+const stored = tableRef('inbox.rejected_webhooks', 'stored');
+const given = tableRef('inbox.rejected_webhooks', 'given');
+const excluded = tableRef('inbox.rejected_webhooks', 'excluded');
 
 /** Only one process counts at a time, because the number of rows of a minute decides whether another prefix gets a row. */
 const LOCK_COUNTS = prepared(({ fn }) => fn.lockByName('inbox.rejected_webhooks'));

@@ -9,7 +9,7 @@ import {
 import { PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
+import { insertFrom, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
@@ -22,11 +22,11 @@ type Heartbeat = NowParam & {
 };
 type HeartbeatParams = Params<Heartbeat>;
 
-const own = named('inbox.processes');
-const stored = named('inbox.processes', 'stored');
-const later = named('inbox.processes', 'later');
-const job = named('inbox.jobs');
-const counter = named('inbox.claims');
+const own = tableRef('inbox.processes');
+const stored = tableRef('inbox.processes', 'stored');
+const later = tableRef('inbox.processes', 'later');
+const job = tableRef('inbox.jobs');
+const counter = tableRef('inbox.claims');
 
 const isSelf = ({ id, role, host, pid, startedAt }: HeartbeatParams) =>
   sql`${own.id} = ${id} AND ${own.role} = ${role} AND ${own.host} = ${host} AND ${own.pid} = ${pid} AND ${own.started_at} = ${startedAt}`;

@@ -9,7 +9,7 @@ import { findLowestAnsweredJobId, INSTALLATION_JOB, JOB_STATES } from '../../inb
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
@@ -23,9 +23,9 @@ type InboxQueries = Pick<
   | 'haveDeliveriesArrived'
 >;
 
-const job = named('inbox.jobs', 'job');
-const done = named('inbox.jobs', 'done');
-const delivery = named('inbox.deliveries', 'delivery');
+const job = tableRef('inbox.jobs', 'job');
+const done = tableRef('inbox.jobs', 'done');
+const delivery = tableRef('inbox.deliveries', 'delivery');
 
 /** Selects columns of the jobs that are not done. Each state is read through its own index. */
 function selectUnfinishedJobs(...columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
@@ -92,7 +92,7 @@ type DeliveryRange = { readonly since: string; readonly until: string; readonly 
  * fifth of its throughput, and double the bytes in the log.
  */
 const LIST_DELIVERIES = prepared((_, { since, until, afterId }: Params<DeliveryRange>) => {
-  const own = named('inbox.deliveries');
+  const own = tableRef('inbox.deliveries');
   const arrivedBy = (instant: typeof own.received_at | typeof own.unread_duplicate_at) =>
     sql`(SELECT ${own.id}, ${own.installation_id}, ${instant} AS received_at, ${own.verdict}
       FROM ${own()} WHERE ${instant} >= ${since} AND ${instant} <= ${until} AND (${instant}, ${own.id}) > (${since}, ${afterId})

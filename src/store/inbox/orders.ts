@@ -7,13 +7,13 @@ import {
   ORDER_LIFETIME_MS,
   type OrderPort,
 } from '../../inbox/order.js';
-import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
+import { insertFrom, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
-const own = named('inbox.orders');
-const other = named('inbox.orders', 'other');
-const job = named('inbox.jobs');
+const own = tableRef('inbox.orders');
+const other = tableRef('inbox.orders', 'other');
+const job = tableRef('inbox.jobs');
 
 const ORDER_CELLS = {
   id: own.id,

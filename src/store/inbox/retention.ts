@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
@@ -11,9 +11,9 @@ const DAY_MS = 86_400_000;
 /** How many deliveries and how many jobs one transaction removes. */
 const BATCH_SIZE = 500;
 
-const delivery = named('inbox.deliveries');
-const job = named('inbox.jobs');
-const text = named('inbox.signed_texts');
+const delivery = tableRef('inbox.deliveries');
+const job = tableRef('inbox.jobs');
+const text = tableRef('inbox.signed_texts');
 
 /** Only one process prunes at a time, so that the removed texts and the removed deliveries belong together. */
 const LOCK_PRUNING = prepared(({ fn }) => fn.lockByName('inbox.deliveries'));

@@ -10,7 +10,7 @@ import {
 import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
@@ -30,9 +30,9 @@ type EndParams = Params<EndValues>;
 type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
 type Condition = (params: EndParams) => RawBuilder<unknown>;
 
-const own = named('inbox.jobs');
-const upcoming = named('inbox.jobs', 'upcoming');
-const mine = named('inbox.jobs', 'mine');
+const own = tableRef('inbox.jobs');
+const upcoming = tableRef('inbox.jobs', 'upcoming');
+const mine = tableRef('inbox.jobs', 'mine');
 
 const isFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
 const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
@@ -64,7 +64,7 @@ const pointToUpcoming = (condition: Condition) =>
 
 /** Returns the earliest start that the pace of the key allows. */
 const earliestByPace: Clause = (fn, params) => {
-  const started = named('inbox.jobs', 'started');
+  const started = tableRef('inbox.jobs', 'started');
   const lastStart = sql<string>`(SELECT max(${started.started_at}) FROM ${started()} WHERE ${started.dedupe_key} = ${upcoming.dedupe_key})`;
   return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
@@ -130,8 +130,8 @@ const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcomin
  * other jobs were merged into.
  */
 const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
-  const latest = named('inbox.jobs', 'latest');
-  const merged = named('inbox.jobs', 'merged');
+  const latest = tableRef('inbox.jobs', 'latest');
+  const merged = tableRef('inbox.jobs', 'merged');
   return sqlStatement`DELETE FROM ${own()} WHERE ${own.dedupe_key} = (
       SELECT ${latest.dedupe_key} FROM ${latest()} WHERE ${latest.id} = ${id} AND ${latest.claim} = ${claim})
     AND ${own.id} < ${id} AND ${own.state} = 'done' AND ${own.trigger} = 'schedule' AND ${own.outcome} = ${UNCHANGED_OUTCOME}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { type StoredToken, TOKEN_SCOPES, type TokenScope, type TokenStore } from '../../inbox/token.js';
-import { insertFrom, named, select, sqlStatement } from '../sql/columns.js';
+import { insertFrom, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
 
@@ -12,7 +12,7 @@ type NewToken = NowParam & {
   readonly lists: string;
 };
 
-const token = named('inbox.tokens');
+const token = tableRef('inbox.tokens');
 /** The JSON of `organizations` if the token may read all organizations. */
 const ALL_ORGANIZATIONS = 'null';
 

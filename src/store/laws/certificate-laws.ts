@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, dayAfter, describeRow, type Law } from './law.js';
 
-const certificate = named('mirror.certificates');
-const c = named('mirror.certificates', 'c');
-const r = named('mirror.retirements', 'r');
-const version = named('mirror.certificates_history');
-const certificateSum = named('mirror.certificate_sums');
-const mark = named('mirror.certificate_mark');
+const certificate = tableRef('mirror.certificates');
+const c = tableRef('mirror.certificates', 'c');
+const r = tableRef('mirror.retirements', 'r');
+const version = tableRef('mirror.certificates_history');
+const certificateSum = tableRef('mirror.certificate_sums');
+const mark = tableRef('mirror.certificate_mark');
 
 const nameOfCertificate = describeRow(c.organization_id, c.retirement_id);
 const nameOfVersion = describeRow(version.organization_id, version.retirement_id);
@@ -34,7 +34,7 @@ export const CERTIFICATE_LAWS: readonly Law[] = [
         SELECT 1 FROM ${c()} WHERE ${c.organization_id} = ${r.organization_id} AND ${c.retirement_id} = ${r.id})`,
   ),
   createLaw('retirement_version of each certificate is a version of its own retirement', () => {
-    const past = named('mirror.retirements_history', 'r');
+    const past = tableRef('mirror.retirements_history', 'r');
     return sqlStatement`SELECT ${select({ violation: nameOfCertificate })} FROM ${c()} WHERE NOT EXISTS (
       SELECT 1 FROM ${past()} WHERE ${past.version} = ${c.retirement_version}
         AND ${past.organization_id} = ${c.organization_id} AND ${past.id} = ${c.retirement_id})`;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { CERTIFICATE_LAWS } from './certificate-laws.js';
 import { COUNT_LAWS } from './count-laws.js';
 import { createLaw, describeRow, type Law } from './law.js';
 import { SYNC_LAWS } from './sync-laws.js';
 import { VERSION_LAWS } from './version-laws.js';
 
-const balanceOfRetirements = named('mirror.balance_retirements');
-const balanceOfCredits = named('mirror.balance_credits');
+const balanceOfRetirements = tableRef('mirror.balance_retirements');
+const balanceOfCredits = tableRef('mirror.balance_credits');
 
 /** Laws about sums that can be calculated in two ways, with the same result. */
 const BALANCE_LAWS: readonly Law[] = [
@@ -30,10 +30,10 @@ const BALANCE_LAWS: readonly Law[] = [
   ),
 ];
 
-const fence = named('mirror.fences');
-const counter = named('inbox.claims');
-const delivery = named('inbox.deliveries');
-const job = named('inbox.jobs');
+const fence = tableRef('mirror.fences');
+const counter = tableRef('inbox.claims');
+const delivery = tableRef('inbox.deliveries');
+const job = tableRef('inbox.jobs');
 
 const nameOfDelivery = sql<string>`'delivery ' || ${delivery.id}`;
 
@@ -64,7 +64,7 @@ const INBOX_LAWS: readonly Law[] = [
     db
       .selectFrom('inbox.deliveries as d')
       .innerJoin('inbox.signed_texts as t', 't.id', 'd.stored_text_id')
-      .select(sql<string>`'delivery ' || ${named('inbox.deliveries', 'd').id}`.as('violation'))
+      .select(sql<string>`'delivery ' || ${tableRef('inbox.deliveries', 'd').id}`.as('violation'))
       .whereRef('t.sha256', '<>', 'd.signed_text_sha256'),
   ),
   createLaw('no delivery is dated in the future', ({ db }, { soon }) =>

@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { isListResource } from '../../resources/lists.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, dayBefore, describeRow, type Law, type VersionedResource } from './law.js';
 
 type ProjectResource = Extract<VersionedResource, { readonly columns: { readonly project_id: unknown } }>;
 const hasProject = (resource: VersionedResource): resource is ProjectResource =>
   'project_id' in resource.columns;
 
-const state = named('mirror.resource_states');
-const s = named('mirror.resource_states', 's');
-const sync = named('mirror.syncs');
-const span = named('mirror.unchanged_spans');
+const state = tableRef('mirror.resource_states');
+const s = tableRef('mirror.resource_states', 's');
+const sync = tableRef('mirror.syncs');
+const span = tableRef('mirror.unchanged_spans');
 
 export const COUNT_LAWS: readonly Law[] = [
   ...RESOURCES.filter(({ resource }) => isListResource(resource)).map(({ resource, table, owner }) => {
-    const t = named(`mirror.${table}`, 't');
+    const t = tableRef(`mirror.${table}`, 't');
     const organizationId = sql.id('t', owner ?? 'organization_id');
     const rows = sql`count(${t.version})`;
     const violation = sql<string>`${s.organization_id} || ': counted ' || ${s.rows} || ', found ' || ${rows}`;
@@ -53,7 +53,7 @@ export const COUNT_LAWS: readonly Law[] = [
     'spans of unchanged reads of one list do not overlap, and each lies within one day',
     ({ fn }) => sqlStatement`SELECT ${select({ violation: sql<string>`'span ' || ${span.id}` })} FROM (
         SELECT s.*, lead(${span.first_started_at}) OVER (PARTITION BY ${span.organization_id}, ${span.resource} ORDER BY ${span.id}) AS next_started_at
-        FROM ${named('mirror.unchanged_spans', 's')()}) AS s
+        FROM ${tableRef('mirror.unchanged_spans', 's')()}) AS s
       WHERE ${span.first_finished_at} < ${span.first_started_at} OR ${span.last_started_at} < ${span.first_started_at}
         OR ${span.last_finished_at} < ${span.last_started_at} OR (${span.reads} = 1 AND ${span.last_started_at} <> ${span.first_started_at})
         OR next_started_at < ${dayBefore(fn, span.last_started_at)}`,
@@ -61,8 +61,8 @@ export const COUNT_LAWS: readonly Law[] = [
   createLaw('each project that a row names is in project_references', () => {
     const violation = sql.id('violation');
     const missing = RESOURCES.filter(hasProject).map(({ table }) => {
-      const t = named(`mirror.${table}`, 't');
-      const p = named('mirror.project_references', 'p');
+      const t = tableRef(`mirror.${table}`, 't');
+      const p = tableRef('mirror.project_references', 'p');
       return sql`SELECT ${describeRow(t.organization_id, t.project_id)} AS violation FROM ${t()}
         WHERE ${t.project_id} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${p()}
           WHERE ${p.organization_id} = ${t.organization_id} AND ${p.project_id} = ${t.project_id})`;

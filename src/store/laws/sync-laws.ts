@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { nameOf } from '../../../migrations/schema.js';
 import { isListResource } from '../../resources/lists.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, dayBefore, describeRow, keyColumns, type Law } from './law.js';
 
 /** Resources that the syncs of an organization write. */
@@ -10,14 +10,14 @@ const WRITTEN = RESOURCES.filter(({ resource }) => isListResource(resource) || r
 /** Resources whose versions can be compared with counters. Members are left out: `forget` removes versions that syncs counted. */
 const COUNTED = WRITTEN.filter(({ resource }) => resource !== 'members');
 
-const sync = named('mirror.syncs');
-const r = named('mirror.syncs', 'r');
-const past = named('mirror.past');
+const sync = tableRef('mirror.syncs');
+const r = tableRef('mirror.syncs', 'r');
+const past = tableRef('mirror.past');
 
 export const SYNC_LAWS: readonly Law[] = [
   ...RESOURCES.map(resource => {
     const { table } = resource;
-    const history = named(`mirror.${table}_history`);
+    const history = tableRef(`mirror.${table}_history`);
     const key = keyColumns(resource);
     return createLaw(`the syncs that wrote or closed versions of ${table} exist`, ({ fn }) => {
       // Projects have no owner: the syncs that wrote them are removed with the organization for which they were read.
@@ -30,8 +30,8 @@ export const SYNC_LAWS: readonly Law[] = [
   }),
   ...WRITTEN.map(each => {
     const { resource, table, owner } = each;
-    const v = named(`mirror.${table}_history`, 'v');
-    const p = named('mirror.past', 'p');
+    const v = tableRef(`mirror.${table}_history`, 'v');
+    const p = tableRef('mirror.past', 'p');
     const organizationId = sql.id('v', owner ?? 'organization_id');
     return createLaw(`each version of ${table} matches the list and time of its sync`, ({ fn }) => {
       const begins = dayBefore(fn, v.valid_from);
@@ -45,7 +45,7 @@ export const SYNC_LAWS: readonly Law[] = [
     });
   }),
   ...COUNTED.map(({ resource, table }) => {
-    const history = named(`mirror.${table}_history`);
+    const history = tableRef(`mirror.${table}_history`);
     return createCountLaw(`each sync wrote as many versions of ${table} as it counted`, {
       resource,
       counted: sql`${r.rows_added} + ${r.rows_changed}`,

@@ -1,18 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { nameOf } from '../../../migrations/schema.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, describeRow, keyColumns, type Law, type VersionedResource } from './law.js';
 
-const past = named('mirror.past');
-const counter = named('mirror.version_counter');
+const past = tableRef('mirror.past');
+const counter = tableRef('mirror.version_counter');
 
 /** Selects the number, the resource and the key of every version, past and current. */
 const EVERY_VERSION = sql`${sql.join(
   [
     sql`SELECT ${past.version}, ${past.resource}, ${past.key} FROM ${past()}`,
     ...RESOURCES.map(resource => {
-      const current = named(`mirror.${resource.table}`);
+      const current = tableRef(`mirror.${resource.table}`);
       return sql`SELECT ${current.version}, ${sql.lit(resource.resource)}, ${sql.id(nameOf(resource))} FROM ${current()}`;
     }),
   ],
@@ -29,8 +29,8 @@ export const VERSION_LAWS: readonly Law[] = [
       ) AS numbers GROUP BY ${past.version} HAVING count(*) > 1`;
   }),
   createLaw('a past version is marked as removed if and only if no other version replaced it', () => {
-    const p = named('mirror.past', 'p');
-    const next = named('mirror.past', 'n');
+    const p = tableRef('mirror.past', 'p');
+    const next = tableRef('mirror.past', 'n');
     return sqlStatement`SELECT ${select({ violation: describeRow(p.resource, p.key) })} FROM ${p()} LEFT JOIN (${EVERY_VERSION}) AS n
         ON ${next.version} = ${p.closed_version} AND ${next.resource} = ${p.resource} AND ${next.key} = ${p.key}
       WHERE (${p.is_removed} = 1) = (${next.version} IS NOT NULL)`;
@@ -40,7 +40,7 @@ export const VERSION_LAWS: readonly Law[] = [
 /** Creates the laws about the versions of one resource. */
 function createVersionLaws(resource: VersionedResource): Law[] {
   const { table } = resource;
-  const history = named(`mirror.${table}_history`);
+  const history = tableRef(`mirror.${table}_history`);
   const key = keyColumns(resource);
   const violation = select({ violation: describeRow(...key) });
   /** Selects rows with past versions, and perhaps others with the same id. The index of past versions finds them without a sort. */

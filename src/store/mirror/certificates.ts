@@ -5,7 +5,7 @@ import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { CertificateState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
-import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
 import { startCommit, createStartStatements, endCommit, reserveVersions } from './syncs.js';
@@ -28,7 +28,7 @@ export interface CertificateFiles {
   readonly remove: (batch: Batch, files: readonly string[]) => Promise<number>;
 }
 
-const own = named('mirror.certificates');
+const own = tableRef('mirror.certificates');
 
 const retirementIds = jsonRelation('given', { id: 'text' });
 type GivenCertificates = { readonly organizationId: string; readonly ids: Table };
@@ -158,9 +158,9 @@ const POSTPONE = prepared(({ db }, params: Params<NoFile>) =>
     .where('version', '=', params.currentVersion),
 );
 
-const retirement = named('mirror.retirements');
-const mark = named('mirror.certificate_mark');
-const counter = named('mirror.version_counter');
+const retirement = tableRef('mirror.retirements');
+const mark = tableRef('mirror.certificate_mark');
+const counter = tableRef('mirror.version_counter');
 /** Locks the mark, so that transactions follow retirements one after the other. Each continues where the previous one ended. */
 const LOCK_MARK = prepared(({ db }) =>
   db.selectFrom('mirror.certificate_mark').select('retirement_version').forUpdate(),
@@ -184,8 +184,8 @@ const READ_NEXT_RETIREMENTS = prepared(({ db }) =>
 type NextRetirements = { readonly count: number; readonly last: number; readonly at: string };
 /** Creates certificates for the retirements whose version is above the mark, or makes existing certificates due again. */
 const FOLLOW_RETIREMENTS = prepared(({ fn }, { count, last, at }: Params<NextRetirements>) => {
-  const stored = named('mirror.certificates', 'certificates');
-  const excluded = named('mirror.certificates', 'excluded');
+  const stored = tableRef('mirror.certificates', 'certificates');
+  const excluded = tableRef('mirror.certificates', 'excluded');
   const insert = insertFrom(
     'mirror.certificates',
     {

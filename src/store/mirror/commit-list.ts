@@ -10,7 +10,7 @@ import { formatInstant } from '../../resources/sql-values.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import { versionedTable } from '../contract/tables.js';
 import type { Table, Value } from '../dialect.js';
-import { insertFrom, jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './forget-people.js';
@@ -27,8 +27,8 @@ import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } fr
 
 const projectList = jsonRelation('given', { id: 'text' });
 const retirementList = jsonRelation('given', { version: 'int' });
-const retirement = named('mirror.retirements', 'retirement');
-const certificate = named('mirror.certificates', 'certificate');
+const retirement = tableRef('mirror.retirements', 'retirement');
+const certificate = tableRef('mirror.certificates', 'certificate');
 const certificateVersions = getVersionStatements(CERTIFICATES);
 const statementsOf = cachePerKey(createListStatements);
 
@@ -129,7 +129,7 @@ export function createCommits({ transact }: Database): Pick<MirrorPort, 'commit'
 /** Creates the statements that commit changes to one list. A commit contains each row only once. */
 function createListStatements(resource: ListResource) {
   const entry = LISTS[resource];
-  const listed = named(versionedTable(entry));
+  const listed = tableRef(versionedTable(entry));
   const listVersions = getVersionStatements(entry);
   const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';

@@ -4,7 +4,7 @@ import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
@@ -43,8 +43,8 @@ const versionList = jsonRelation('given', { version: 'int' });
 type Versions = { readonly versions: Table };
 const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
   sql`(SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
-const members = named('mirror.members');
-const past = named('mirror.past');
+const members = tableRef('mirror.members');
+const past = tableRef('mirror.past');
 /** Remove versions of members, and mark the versions that they replaced as removed. */
 const REMOVALS = [
   prepared(

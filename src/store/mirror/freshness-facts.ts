@@ -3,13 +3,13 @@ import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
-import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { LOCK_COUNTER } from './forget-people.js';
 
-const awaited = named('mirror.awaited_installations');
-const installation = named('mirror.installations');
+const awaited = tableRef('mirror.awaited_installations');
+const installation = tableRef('mirror.installations');
 const awaitedList = jsonRelation('given', { id: 'text', organization_id: 'text' });
 type AwaitedInstallations = { readonly installations: Table; readonly at: string };
 /** Removes installations that are no longer awaited. */
@@ -23,8 +23,8 @@ const REMOVE_AWAITED = prepared(
 /** Inserts awaited installations. Adds the organization of a stored one if it was unknown. */
 const UPSERT_AWAITED = prepared(({ fn }, { installations, at }: Params<AwaitedInstallations>) => {
   const { id, organization_id: organizationId } = awaitedList.columns;
-  const stored = named('mirror.awaited_installations', 'awaited_installations');
-  const excluded = named('mirror.awaited_installations', 'excluded');
+  const stored = tableRef('mirror.awaited_installations', 'awaited_installations');
+  const excluded = tableRef('mirror.awaited_installations', 'excluded');
   const insert = insertFrom(
     'mirror.awaited_installations',
     { id, organization_id: organizationId, known_at: fn.cast('instant', at) },
@@ -36,7 +36,7 @@ const UPSERT_AWAITED = prepared(({ fn }, { installations, at }: Params<AwaitedIn
     WHERE ${stored.organization_id} IS NULL AND ${excluded.organization_id} IS NOT NULL`;
 });
 
-const findingCount = named('mirror.finding_counts');
+const findingCount = tableRef('mirror.finding_counts');
 const findingList = jsonRelation('given', { finding: 'text' });
 const REMOVE_FINDINGS = prepared(
   ({ fn }, { known }: Params<{ readonly known: Table }>) =>
@@ -47,7 +47,7 @@ const countList = jsonRelation('given', { finding: 'text', rows: 'int' });
 type FindingCounts = { readonly counts: Table; readonly at: string };
 const UPSERT_FINDINGS = prepared(({ fn }, { counts, at }: Params<FindingCounts>) => {
   const { finding, rows } = countList.columns;
-  const excluded = named('mirror.finding_counts', 'excluded');
+  const excluded = tableRef('mirror.finding_counts', 'excluded');
   const insert = insertFrom(
     'mirror.finding_counts',
     { finding, rows, counted_at: fn.cast('instant', at) },
@@ -117,7 +117,7 @@ const LIST_RESOURCES = prepared((builder, { id }: Params<{ readonly id: string }
   ),
 );
 
-const fact = named('mirror.freshness_facts');
+const fact = tableRef('mirror.freshness_facts');
 const factList = jsonRelation('given', {
   organization_id: 'text',
   resource: 'text',
@@ -130,8 +130,8 @@ const REMOVE_FACTS = prepared(({ fn }, { facts }: Params<Facts>) => {
     SELECT ${organizationId}, ${resource} FROM ${factList.from(fn, facts)})`;
 });
 const UPSERT_FACTS = prepared(({ fn }, { facts }: Params<Facts>) => {
-  const stored = named('mirror.freshness_facts', 'freshness_facts');
-  const excluded = named('mirror.freshness_facts', 'excluded');
+  const stored = tableRef('mirror.freshness_facts', 'freshness_facts');
+  const excluded = tableRef('mirror.freshness_facts', 'excluded');
   const insert = insertFrom(
     'mirror.freshness_facts',
     factList.columns,

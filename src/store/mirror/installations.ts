@@ -10,7 +10,7 @@ import {
 } from '../../resources/installations.js';
 import type { InstallationState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
-import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
@@ -66,7 +66,7 @@ const INSERT_SYNC = prepared(({ db }, params: Params<EndedSync>) =>
     .returning('id'),
 );
 
-const own = named('mirror.installations');
+const own = tableRef('mirror.installations');
 const rowList = jsonRelation('given', {
   version: 'int',
   id: 'text',

@@ -5,13 +5,13 @@ import { formatInstant } from '../../resources/sql-values.js';
 import type { Resource } from '../../resources/lists.js';
 import type { Db } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
-import { named, jsonRelation, insertFrom } from '../sql/columns.js';
+import { tableRef, jsonRelation, insertFrom } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 
-const state = named('mirror.resource_states');
-const sync = named('mirror.syncs');
+const state = tableRef('mirror.resource_states');
+const sync = tableRef('mirror.syncs');
 
 type Organization = { readonly organizationId: string };
 

@@ -5,7 +5,7 @@ import type { ProjectAnswer, ProjectWriteResult } from '../../mirror/port/projec
 import { formatInstant } from '../../resources/sql-values.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Table, Value } from '../dialect.js';
-import { insertFrom, jsonRelation, named, sqlStatement } from '../sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import { batchByName, type Database } from '../statement.js';
@@ -47,8 +47,8 @@ const LIST_CURRENT = prepared(({ db, fn }, params: Params<ProjectIds>) =>
     .where('id', 'in', givenIds(fn, params)),
 );
 
-const own = named('mirror.project_states');
-const excluded = named('mirror.project_states', 'excluded');
+const own = tableRef('mirror.project_states');
+const excluded = tableRef('mirror.project_states', 'excluded');
 const projectCheck = jsonRelation('project_check', {
   id: 'text',
   state: 'text',

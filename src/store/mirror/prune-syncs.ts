@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely';
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import type { PrunePosition } from '../../mirror/port/removal.js';
 import type { Table } from '../dialect.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 
@@ -10,9 +10,9 @@ const START_OF_TIME = '0001-01-01T00:00:00.000Z';
 /** How many syncs one transaction checks. It blocks other writers for some milliseconds. */
 const BATCH_SIZE = 500;
 
-const sync = named('mirror.syncs', 'sync');
-const later = named('mirror.syncs', 'later');
-const state = named('mirror.resource_states', 'state');
+const sync = tableRef('mirror.syncs', 'sync');
+const later = tableRef('mirror.syncs', 'later');
+const state = tableRef('mirror.resource_states', 'state');
 
 /** Selects the end of the next complete read of the same list, through the index of complete reads. */
 const NEXT_COMPLETE = sql<string>`(SELECT ${later.finished_at} FROM ${later()}
@@ -41,7 +41,7 @@ const LIST_OLD = prepared(
 
 const syncIds = jsonRelation('old', { id: 'int' });
 const REMOVE = prepared(({ fn }, { ids }: Params<{ readonly ids: Table }>) => {
-  const removed = named('mirror.syncs');
+  const removed = tableRef('mirror.syncs');
   return sqlStatement`DELETE FROM ${removed()} WHERE ${removed.id} IN (SELECT ${syncIds.columns.id} FROM ${syncIds.from(fn, ids)})
     RETURNING ${select({ id: removed.id })}`;
 });

@@ -4,7 +4,7 @@ import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { isListResource } from '../../resources/lists.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
-import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Batch, Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
@@ -88,7 +88,7 @@ interface OwnedRows<Name> {
   readonly isOwned: (organizationId: RawBuilder<string>) => RawBuilder<unknown>;
 }
 
-const past = named('mirror.past');
+const past = tableRef('mirror.past');
 const isPastOf = (...resources: readonly Resource['resource'][]) =>
   sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
 
@@ -122,14 +122,14 @@ const OWNED_ROWS = {
 
 /** Deletes one batch of the rows that meet a condition, and returns their versions. */
 function deleteBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
-  const rows = named(table);
+  const rows = tableRef(table);
   return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
       SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
     RETURNING ${select({ version: rows.version })}`;
 }
 const removeOlder = ({ table, isOwned }: OwnedRows<VersionedTable>) =>
   prepared((_, { organizationId, last }: Params<OlderRows>) =>
-    deleteBatch(table, sql`${isOwned(organizationId)} AND ${named(table).version} <= ${last}`),
+    deleteBatch(table, sql`${isOwned(organizationId)} AND ${tableRef(table).version} <= ${last}`),
   );
 const REMOVE_OLDER = {
   certificates: OWNED_ROWS.certificates.map(removeOlder),
@@ -147,7 +147,8 @@ const BOOKKEEPING_TABLES = [
 ] as const;
 const OWNED_BOOKKEEPING = BOOKKEEPING_TABLES.map(table => ({
   table,
-  isOwned: (organizationId: RawBuilder<string>) => sql`${named(table).organization_id} = ${organizationId}`,
+  isOwned: (organizationId: RawBuilder<string>) =>
+    sql`${tableRef(table).organization_id} = ${organizationId}`,
 }));
 /** Remove the remaining rows of an organization in one transaction, after most rows were removed in batches. */
 const REMOVE_REST = [
@@ -158,7 +159,7 @@ const REMOVE_REST = [
 ].map(({ table, isOwned }) =>
   prepared(
     (_, { organizationId }: Params<Organization>) =>
-      sqlStatement`DELETE FROM ${named(table)()} WHERE ${isOwned(organizationId)}`,
+      sqlStatement`DELETE FROM ${tableRef(table)()} WHERE ${isOwned(organizationId)}`,
   ),
 );
 
@@ -175,7 +176,7 @@ const REMOVE_STATES_OF_MEMBERS = [
 const fileList = jsonRelation('given', { file: 'text' });
 /** Returns the given files to which a current or past certificate refers. The index of past files has the same condition. */
 const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly files: Table }>) => {
-  const certificate = named('mirror.certificates');
+  const certificate = tableRef('mirror.certificates');
   const pastFile = fn.pastCell(past.cells, 'file');
   const isGiven = sql`IN (SELECT ${fileList.columns.file} FROM ${fileList.from(fn, files)})`;
   return sqlStatement`SELECT ${select({ file: certificate.file })} FROM ${certificate()} WHERE ${certificate.file} ${isGiven}

@@ -5,7 +5,7 @@ import type { SqlValue } from '../../resources/sql-values.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
 import { versionedTable } from '../contract/tables.js';
 import type { Kinds, Table } from '../dialect.js';
-import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, listColumns, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
@@ -51,7 +51,7 @@ export function createRowReads({ read }: Database): Pick<MirrorPort, 'findRows' 
 /** Creates the statements that read rows of a list. */
 function createRowStatements(resource: ListResource) {
   const entry = LISTS[resource];
-  const own = named(versionedTable(entry));
+  const own = tableRef(versionedTable(entry));
   const scope = sql.ref<string>(entry.scope);
   const keyNames = entry.key.map(({ name }) => name);
   const cellNames = entry.columns.map(({ name }) => name);

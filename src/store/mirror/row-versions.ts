@@ -3,7 +3,7 @@ import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../reso
 import { historyView, TABLES, versionedTable } from '../contract/tables.js';
 import type { Kinds, Rows, Table, Value } from '../dialect.js';
 import { insertIntoPast } from '../copy-to-past.js';
-import { jsonRelation, listColumns, named, select, sqlStatement } from '../sql/columns.js';
+import { jsonRelation, listColumns, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
 
@@ -44,9 +44,9 @@ export const getVersionStatements = cachePerKey(createVersionStatements);
 
 function createVersionStatements(entry: ResourceEntry) {
   const table = versionedTable(entry);
-  const own = named(table);
-  const current = named(table, 'v');
-  const history = named(historyView(entry), 'history');
+  const own = tableRef(table);
+  const current = tableRef(table, 'v');
+  const history = tableRef(historyView(entry), 'history');
   const keyNames = listKeyColumns(entry);
   const cellNames = entry.columns.map(({ name }) => name);
   const keyKinds = getColumnKinds(entry.table, keyNames);

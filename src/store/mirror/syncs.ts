@@ -11,7 +11,7 @@ import type {
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
-import { insertFrom, named } from '../sql/columns.js';
+import { insertFrom, tableRef } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { assertNotFenced, raiseFence } from './fence.js';
@@ -23,9 +23,9 @@ type State = Tables['resource_states'];
 /** Names one resource of an organization. */
 type ResourceRef = { readonly organizationId: string; readonly resource: string };
 
-const state = named('mirror.resource_states');
-const syncs = named('mirror.syncs');
-const counter = named('mirror.version_counter');
+const state = tableRef('mirror.resource_states');
+const syncs = tableRef('mirror.syncs');
+const counter = tableRef('mirror.version_counter');
 
 const isOfResource = ({ organizationId, resource }: Params<ResourceRef>) =>
   sql<boolean>`${state.organization_id} = ${organizationId} AND ${state.resource} = ${resource}`;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewMigration } from '../engine.js';
-import type { Family } from '../migrations.js';
+import type { DatabaseName } from '../migrations.js';
 import type { PoolOptions } from './driver.js';
 import { StoreError } from '../store-error.js';
 import { assertMigrated, migrate } from './migrate.js';
@@ -21,12 +21,12 @@ export async function migrateSchemas(postgres: Postgres, now: number): Promise<N
 /** Waits up to a minute until the server is available and the schemas are migrated. Calls `onWait` once if it must wait. */
 export async function awaitSchema(
   postgres: Postgres,
-  families: readonly Family[],
+  schemas: readonly DatabaseName[],
   onWait: (reason: string) => void,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<NewMigration[]> {
   for (let check = 1; ; check += 1) {
-    const fault = await findSchemaFault(postgres, families);
+    const fault = await findSchemaFault(postgres, schemas);
     if (fault === null) return [];
     if (check === MAX_CHECKS || !isTemporary(fault)) throw fault;
     if (check === 1) onWait(fault.message);
@@ -61,9 +61,9 @@ export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
 }
 
 /** Returns the error if the server is not available or a schema is not migrated; null if all is well. */
-async function findSchemaFault(postgres: Postgres, families: readonly Family[]): Promise<unknown> {
+async function findSchemaFault(postgres: Postgres, schemas: readonly DatabaseName[]): Promise<unknown> {
   try {
-    for (const family of families) await assertMigrated(postgres, family);
+    for (const schema of schemas) await assertMigrated(postgres, schema);
     return null;
   } catch (error) {
     return error;

@@ -32,19 +32,20 @@ export function createPostgresEngine(
     },
     migrate: now =>
       withOwnConnections(async postgres => (await import('./await-schema.js')).migrateSchemas(postgres, now)),
-    prepare: (families, _, onWait) =>
+    prepare: (schemas, _, onWait) =>
       withOwnConnections(async postgres =>
-        (await import('./await-schema.js')).awaitSchema(postgres, families, onWait),
+        (await import('./await-schema.js')).awaitSchema(postgres, schemas, onWait),
       ),
     openReader: async () => (await stores()).createOpenReader(await open()),
     openPdfs: async now => (await stores()).createOpenPdfs(await open(), now),
     openInbox: async now =>
       (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
-    openWriters: async now => (await stores()).createStores(await open(), now, getInboxClock(database, now)),
+    openWriterStores: async now =>
+      (await stores()).createStores(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openEvents: async now =>
       (await import('./open-events.js')).openEvents(pool, getInboxClock(database, now)),
-    openWork: async ({ now, lost: onWorkerConnectionLost }) => {
+    openWorkerStores: async ({ now, onConnectionLost: onWorkerConnectionLost }) => {
       const { openMigrated } = await import('./await-schema.js');
       const postgres = await openMigrated(getPoolOptions(database, 'work', onWorkerConnectionLost));
       return (await stores()).createStores(postgres, now, getInboxClock(database, now));
@@ -68,7 +69,7 @@ export function createPostgresEngine(
     },
     describeSchema: () => describeSchema('postgres'),
     measureDisk: () => null,
-    logBytes: () => null,
+    walBytes: () => null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { FAMILIES, migrationsOf } from '../migrations.js';
+import { DATABASE_NAMES, migrationsOf } from '../migrations.js';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
@@ -27,8 +27,8 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
   try {
     await transaction.query('SET LOCAL search_path = pg_catalog');
     const found = await listSchemaObjects(transaction.query, 'ours');
-    for (const family of FAMILIES)
-      for (const migration of migrationsOf('postgres', family))
+    for (const schema of DATABASE_NAMES)
+      for (const migration of migrationsOf('postgres', schema))
         await transaction.query(inTemporarySchema(migration.sql));
     const changes = compareSchemas(await listSchemaObjects(transaction.query, 'temporary'), found);
     if (changes.length === 0) return [];
@@ -43,7 +43,7 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
   }
 }
 
-const SCHEMA_NAMES = FAMILIES.join('|');
+const SCHEMA_NAMES = DATABASE_NAMES.join('|');
 const OUR_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES})\.`, 'g');
 const OUR_OR_TEMPORARY_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES}|pg_temp(_\d+)?)\.`, 'g');
 
@@ -115,6 +115,6 @@ const prepareList = (isInScope: RawBuilder<unknown>) =>
   ) AS objects ORDER BY 1, 2`,
   );
 const LIST_OBJECTS = {
-  ours: prepareList(sql`nspname IN (${sql.join(FAMILIES.map(family => sql.lit(family)))})`),
+  ours: prepareList(sql`nspname IN (${sql.join(DATABASE_NAMES.map(schema => sql.lit(schema)))})`),
   temporary: prepareList(sql`oid = pg_my_temp_schema()`),
 };

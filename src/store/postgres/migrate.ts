@@ -4,8 +4,8 @@ import {
   assertCurrentSchema,
   assertOwnSchema,
   computeDigest,
-  FAMILIES,
-  type Family,
+  DATABASE_NAMES,
+  type DatabaseName,
   type Migration,
   migrationsOf,
   type AppliedMigration,
@@ -17,7 +17,7 @@ import { type Params, prepared } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
 import type { Postgres, RunQuery } from './open-postgres.js';
 
-type FamilyName = { readonly family: Family };
+type SchemaName = { readonly schema: DatabaseName };
 
 /** The advisory lock that every migration takes. */
 const LOCK = 7_261_003_415;
@@ -25,20 +25,20 @@ const LOCK_MIGRATIONS = prepared(
   () => sqlStatement`SELECT ${select({ locked: sql`pg_advisory_xact_lock(${sql.lit(LOCK)})` })}`,
 );
 const FIND_SCHEMA = prepared(
-  (_, { family }: Params<FamilyName>) =>
-    sqlStatement`SELECT ${select({ found: sql<number>`1` })} FROM pg_catalog.pg_namespace WHERE nspname = ${family}`,
+  (_, { schema }: Params<SchemaName>) =>
+    sqlStatement`SELECT ${select({ found: sql<number>`1` })} FROM pg_catalog.pg_namespace WHERE nspname = ${schema}`,
 );
 const READ_ENCODING = prepared(
   () => sqlStatement`SELECT ${select({ encoding: sql<string>`current_setting('server_encoding')` })}`,
 );
 /** Reads the number of relations in a schema, and whether one of them is our table of applied migrations. */
 const DESCRIBE_SCHEMA = prepared(
-  (_, { family }: Params<FamilyName>) =>
+  (_, { schema }: Params<SchemaName>) =>
     sqlStatement`SELECT ${select({
       relations: sql<number>`(SELECT count(*) FROM pg_catalog.pg_class AS c
-      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = ${family}::text)`,
+      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = ${schema}::text)`,
       isOurs: sql<boolean>`(SELECT count(*) = 3 FROM pg_catalog.pg_attribute
-      WHERE attrelid = to_regclass(${family}::text || '.schema_migrations') AND attname IN ('version', 'name', 'applied_at'))`,
+      WHERE attrelid = to_regclass(${schema}::text || '.schema_migrations') AND attname IN ('version', 'name', 'applied_at'))`,
     })}`,
 );
 
@@ -50,27 +50,27 @@ const DESCRIBE_SCHEMA = prepared(
 export async function migrate(
   postgres: Postgres,
   now: string,
-  getMigrations: (family: Family) => readonly Migration[] = family => migrationsOf('postgres', family),
+  getMigrations: (schema: DatabaseName) => readonly Migration[] = schema => migrationsOf('postgres', schema),
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const family of FAMILIES)
-    assertOwnSchema(await readSchemaState(postgres.query, family), getMigrations(family));
-  for (const family of FAMILIES) {
-    const migrations = getMigrations(family);
+  for (const schema of DATABASE_NAMES)
+    assertOwnSchema(await readSchemaState(postgres.query, schema), getMigrations(schema));
+  for (const schema of DATABASE_NAMES) {
+    const migrations = getMigrations(schema);
     for (const migration of migrations) {
       const isNew = await postgres.transact(query =>
-        applyMigration(query, family, migration, migrations, now),
+        applyMigration(query, schema, migration, migrations, now),
       );
-      if (isNew) applied.push(`${family}/${migration.name}`);
+      if (isNew) applied.push(`${schema}/${migration.name}`);
     }
   }
   return applied;
 }
 
 /** Throws unless a schema has all migrations of this program and is not being moved into. */
-export async function assertMigrated({ query }: Postgres, family: Family): Promise<void> {
-  const state = await readSchemaState(query, family);
-  assertCurrentSchema(state, migrationsOf('postgres', family));
+export async function assertMigrated({ query }: Postgres, schema: DatabaseName): Promise<void> {
+  const state = await readSchemaState(query, schema);
+  assertCurrentSchema(state, migrationsOf('postgres', schema));
   if (state.records.some(({ version }) => version === MOVE_IN_PROGRESS)) {
     throw new StoreError(
       'unfinished',
@@ -82,7 +82,7 @@ export async function assertMigrated({ query }: Postgres, family: Family): Promi
 /** Applies a migration and records it. Returns false if it was applied before. */
 async function applyMigration(
   query: RunQuery,
-  family: Family,
+  schema: DatabaseName,
   migration: Migration,
   migrations: readonly Migration[],
   now: string,
@@ -90,12 +90,12 @@ async function applyMigration(
   await query("SET LOCAL lock_timeout = '60s'");
   await createAutocommitBatch(query)(LOCK_MIGRATIONS());
   await assertUtf8(query);
-  if (assertOwnSchema(await readSchemaState(query, family), migrations) >= migration.version) return false;
-  await createSchema(query, family);
-  await query(createTableStatement(family));
+  if (assertOwnSchema(await readSchemaState(query, schema), migrations) >= migration.version) return false;
+  await createSchema(query, schema);
+  await query(createTableStatement(schema));
   await query(migration.sql);
   const { version, name } = migration;
-  const insert = INSERT_APPLIED[family];
+  const insert = INSERT_APPLIED[schema];
   await createAutocommitBatch(query)(
     insert({ version, name, appliedAt: now, digest: computeDigest(migration) }),
   );
@@ -103,9 +103,9 @@ async function applyMigration(
 }
 
 /** Creates a schema if it is missing. CREATE SCHEMA IF NOT EXISTS would need a privilege even for an existing schema. */
-async function createSchema(query: RunQuery, family: Family): Promise<void> {
-  const [found] = await createAutocommitBatch(query)(FIND_SCHEMA({ family }));
-  if (found.length === 0) await query(`CREATE SCHEMA ${family}`);
+async function createSchema(query: RunQuery, schema: DatabaseName): Promise<void> {
+  const [found] = await createAutocommitBatch(query)(FIND_SCHEMA({ schema }));
+  if (found.length === 0) await query(`CREATE SCHEMA ${schema}`);
 }
 
 async function assertUtf8(query: RunQuery): Promise<void> {
@@ -118,18 +118,18 @@ async function assertUtf8(query: RunQuery): Promise<void> {
 }
 
 const createTableStatement = (
-  family: Family,
-): string => `CREATE TABLE IF NOT EXISTS ${family}.schema_migrations (
+  schema: DatabaseName,
+): string => `CREATE TABLE IF NOT EXISTS ${schema}.schema_migrations (
   version bigint PRIMARY KEY,
   name text COLLATE "C" NOT NULL,
   applied_at timestamptz(3) NOT NULL,
   digest text COLLATE "C" NOT NULL
 )`;
 
-async function readSchemaState(query: RunQuery, family: Family): Promise<SchemaState> {
-  const records = await listAppliedMigrations(query, family);
+async function readSchemaState(query: RunQuery, schema: DatabaseName): Promise<SchemaState> {
+  const records = await listAppliedMigrations(query, schema);
   return {
-    label: `the schema ${family}`,
+    label: `the schema ${schema}`,
     version: Math.max(0, ...records.map(({ version }) => version)),
     records,
     advice:
@@ -138,16 +138,19 @@ async function readSchemaState(query: RunQuery, family: Family): Promise<SchemaS
 }
 
 /** Returns the recorded migrations; none for an empty schema. Throws if the schema belongs to another program. */
-async function listAppliedMigrations(query: RunQuery, family: Family): Promise<readonly AppliedMigration[]> {
+async function listAppliedMigrations(
+  query: RunQuery,
+  schema: DatabaseName,
+): Promise<readonly AppliedMigration[]> {
   const send = createAutocommitBatch(query);
-  const [[found]] = await send(DESCRIBE_SCHEMA({ family }));
+  const [[found]] = await send(DESCRIBE_SCHEMA({ schema }));
   if (found === undefined || found.relations === 0) return [];
   if (!found.isOurs) {
     throw new StoreError(
       'foreign',
-      `the database has a schema "${family}" that is not carbon-mirror's: give it a database of its own`,
+      `the database has a schema "${schema}" that is not carbon-mirror's: give it a database of its own`,
     );
   }
-  const [records] = await send(LIST_APPLIED[family]());
+  const [records] = await send(LIST_APPLIED[schema]());
   return records;
 }

@@ -4,7 +4,7 @@ import type { Value } from '../contract/tables.js';
 import type { ReadRows } from '../copy-tables.js';
 import { POSTGRES } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
-import { writeFilled } from '../sqlite/snapshot.js';
+import { writeMirrorFile } from '../sqlite/snapshot.js';
 import type { Postgres, RunQuery } from './open-postgres.js';
 
 const FETCH_ROWS = 250;
@@ -18,7 +18,7 @@ const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 export function snapshot({ transact }: Postgres, file: string, now: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);
-    return await writeFilled(file, now, createRowReader(query));
+    return await writeMirrorFile(file, now, createRowReader(query));
   });
 }
 

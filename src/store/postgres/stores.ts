@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { OpenReader } from '../contract/reader.js';
-import type { ErasureReport, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
+import type { ErasureReport, OpenPdfs, WorkerStores, WriterStores } from '../engine.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
@@ -26,13 +26,13 @@ export function createStores(
   postgres: Postgres,
   now: () => number,
   clock: InboxClock,
-): WorkStore & WriteStore {
+): WorkerStores & WriterStores {
   return {
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),
     pdfs: createCertificateTable(postgres, { now }),
     reader: createReader(postgres),
-    logs: () => [],
+    readWalStatus: () => [],
     erase: vacuum => eraseDeletedRows(postgres, vacuum),
     close: postgres.close,
   };

@@ -14,13 +14,13 @@ import type { RelationRow, SqlFunctions } from './functions.js';
 type TableName = Extract<keyof Db, string>;
 
 /** The columns of a table as SQL, checked by the compiler. Called as a function, it is the table itself. */
-export type NamedTable<Name extends TableName> = {
+export type TableRef<Name extends TableName> = {
   readonly [Column in keyof Db[Name] & string]: RawBuilder<SelectType<Db[Name][Column]>>;
 } & (() => RawBuilder<Selectable<Db[Name]>>);
 
 /** Names a table for use in `sql`. With an alias its columns are qualified by it. */
-export function named<Name extends TableName>(table: Name, alias?: string): NamedTable<Name>;
-export function named(table: string, alias?: string): object {
+export function tableRef<Name extends TableName>(table: Name, alias?: string): TableRef<Name>;
+export function tableRef(table: string, alias?: string): object {
   const reference = alias === undefined ? sql.table(table) : sql`${sql.table(table)} AS ${sql.id(alias)}`;
   const path = alias === undefined ? [] : [alias];
   // Each property is a column: the type lists those that exist.

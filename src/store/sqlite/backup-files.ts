@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
 import { parseRetirementId } from '../../mirror/certificates/certificate-file-name.js';
-import type { Stage } from '../engine.js';
+import type { StagingFolder } from '../engine.js';
 import { StoreError } from '../store-error.js';
 import { writeCopy } from './snapshot.js';
 import { Database } from './driver.js';
-import { closing, openDatabase } from './open-database.js';
+import { withDatabase, openDatabase } from './open-database.js';
 
 /** In the order of copying: the mirror must contain what the inbox, the evidence log and the subscriptions refer to. */
 const DATABASES = ['inbox.db', 'evidence.db', 'events.db', 'mirror.db'];
@@ -27,12 +27,12 @@ const ALL = [...DATABASES, CERTIFICATES];
 const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
 
 /** Copies all databases and certificates to an empty folder. Other processes may write meanwhile. */
-export function copyFiles(from: string, to: string): void {
+export function copyDataFolder(from: string, to: string): void {
   createPrivateFolder(to);
   for (const name of listExisting(from, DATABASES)) {
     const file = join(to, name);
-    closing(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
-    const found = closing(openDatabase(file, PATIENT), db =>
+    withDatabase(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
+    const found = withDatabase(openDatabase(file, PATIENT), db =>
       String(db.pragma('integrity_check(1)', { simple: true })),
     );
     if (found !== 'ok') throw new StoreError('damaged', `${file} is damaged: ${found}.`, { file });
@@ -50,7 +50,7 @@ export function assertNotOpen(folder: string): void {
   for (const name of listExisting(folder, DATABASES)) {
     const file = join(folder, name);
     try {
-      closing(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
+      withDatabase(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
     } catch (error) {
       if (isBusy(error)) {
         const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
@@ -68,7 +68,7 @@ const STAGE_LOCK = 'lock.db';
  * Creates the folder in which a restore prepares its files, and empties it after a killed restore. Throws if another
  * restore runs, which holds a lock until its process ends.
  */
-export function openStage(folder: string): Stage {
+export function openStagingFolder(folder: string): StagingFolder {
   const stage = join(folder, STAGE);
   createPrivateFolder(stage);
   const lock = new Database(join(stage, STAGE_LOCK), { timeout: 0 });
@@ -101,7 +101,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Moves the present files and their logs to `aside`, and the files of the folder `by` into their place. */
-export function replaceAll(folder: string, by: string, aside: string): void {
+export function replaceDataFiles(folder: string, by: string, aside: string): void {
   const withLogs = ALL.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
   moveAll(folder, aside, withLogs);
   moveAll(by, folder, ALL);

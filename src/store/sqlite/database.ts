@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type StatementWithValues, SQLITE } from '../dialect.js';
 import type { PreparedStatement, Values } from '../sql/prepared.js';
 import type { BatchResults, BoundStatement, Batch, Database } from '../statement.js';
-import { LONGEST_LOG_BYTES } from './log-state.js';
-import { begin, type Sqlite } from './open-database.js';
+import { CHECKPOINT_BYTES } from './wal-state.js';
+import { beginTransaction, type Sqlite } from './open-database.js';
 
 /** Runs statements on one connection, in this thread or in another. */
 export interface StatementRunner {
@@ -26,7 +26,7 @@ export interface RunnerCalls {
 export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
-  let transaction: ReturnType<typeof begin> | null = null;
+  let transaction: ReturnType<typeof beginTransaction> | null = null;
 
   function getPrepared(text: string): ReturnType<typeof prepare> {
     const prepared = known.get(text) ?? prepare(text);
@@ -48,7 +48,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
   return {
     run,
     send: all => {
-      transaction ??= begin(db);
+      transaction ??= beginTransaction(db);
       return run(all);
     },
     end: isGood => {
@@ -125,7 +125,7 @@ const CACHE_KB = 32_000;
 export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
-  db.pragma(`wal_autocheckpoint = ${Math.round(LONGEST_LOG_BYTES / pageBytes)}`);
+  db.pragma(`wal_autocheckpoint = ${Math.round(CHECKPOINT_BYTES / pageBytes)}`);
   return db;
 }
 

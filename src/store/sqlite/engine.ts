@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../engine.js';
 import type { StoreSettings } from '../settings.js';
-import { FAMILIES, type Family } from '../migrations.js';
+import { DATABASE_NAMES, type DatabaseName } from '../migrations.js';
 import { getPoolOptions } from '../postgres/pool-settings.js';
-import { measureDisk, getLogSize } from './measure-disk.js';
+import { measureDisk, getWalSize } from './measure-disk.js';
 
 /** Databases that exist only once they are used. */
-const OPTIONAL: readonly Family[] = ['evidence', 'events'];
+const OPTIONAL: readonly DatabaseName[] = ['evidence', 'events'];
 
 /** Creates the engine for SQLite files and certificates in a folder. Modules are loaded at first use. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
@@ -17,13 +17,13 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   const files = { mirrorFile, inboxFile, certificates: join(dataDir, 'certificates') };
   const evidenceFile = join(dataDir, 'evidence.db');
   const optionalFiles = { evidence: evidenceFile, events: join(dataDir, 'events.db') };
-  const getFile = (family: Family) => join(dataDir, `${family}.db`);
+  const getFile = (database: DatabaseName) => join(dataDir, `${database}.db`);
 
-  const migrate = async (families: readonly Family[], now: number) => {
+  const migrate = async (databases: readonly DatabaseName[], now: number) => {
     const { migrateFile } = await import('./migrate.js');
     const at = new Date(now).toISOString();
-    return families.flatMap(family =>
-      migrateFile(getFile(family), family, at).map(file => ({ database: `${family}.db`, file })),
+    return databases.flatMap(database =>
+      migrateFile(getFile(database), database, at).map(file => ({ database: `${database}.db`, file })),
     );
   };
 
@@ -37,30 +37,30 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     findOlderCopies: async () => (await import('./backup-files.js')).findOlderCopies(dataDir),
     migrate: now =>
       migrate(
-        FAMILIES.filter(family => !OPTIONAL.includes(family) || existsSync(getFile(family))),
+        DATABASE_NAMES.filter(database => !OPTIONAL.includes(database) || existsSync(getFile(database))),
         now,
       ),
     prepare: migrate,
     openReader: async () => (await import('./reader.js')).openReader(files),
     openPdfs: async now => (await import('./stores.js')).openPdfs(files, now),
     openInbox: async now => (await import('./stores.js')).openInbox(inboxFile, now),
-    openWriters: async now => (await import('./stores.js')).openWriters(files, now),
+    openWriterStores: async now => (await import('./stores.js')).openWriterStores(files, now),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(evidenceFile, mirrorFile),
     openEvents: async now => (await import('./open-events.js')).openEvents(getFile('events'), now),
-    openWork: async options => (await import('./stores.js')).openWork(files, options),
+    openWorkerStores: async options => (await import('./stores.js')).openWorkerStores(files, options),
     runSqlQuery: async question =>
       (await import('./sql-query/run-sql-query.js')).runSqlQuery({ ...files, ...question }),
     snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
     backup: {
-      copyTo: async folder => (await import('./backup-files.js')).copyFiles(dataDir, folder),
+      copyTo: async folder => (await import('./backup-files.js')).copyDataFolder(dataDir, folder),
       assertNotOpen: async () => (await import('./backup-files.js')).assertNotOpen(dataDir),
-      openStage: async () => (await import('./backup-files.js')).openStage(dataDir),
-      replaceBy: async (folder, aside) =>
-        (await import('./backup-files.js')).replaceAll(dataDir, folder, aside),
+      openStagingFolder: async () => (await import('./backup-files.js')).openStagingFolder(dataDir),
+      replaceWith: async (folder, aside) =>
+        (await import('./backup-files.js')).replaceDataFiles(dataDir, folder, aside),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
-        const there = FAMILIES.filter(family => existsSync(getFile(family)));
-        const from = { pdfs, files: there.map(family => [family, getFile(family)] as const) };
+        const existing = DATABASE_NAMES.filter(name => existsSync(getFile(name)));
+        const from = { pdfs, files: existing.map(name => [name, getFile(name)] as const) };
         const { moveToPostgres } = await import('../move-to-postgres.js');
         const pool = getPoolOptions(database, 'command', () => undefined);
         return await moveToPostgres(from, pool, new Date(now).toISOString());
@@ -75,6 +75,6 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     },
     describeSchema: () => describeSchema('sqlite'),
     measureDisk: () => measureDisk(dataDir, diskReserveMb),
-    logBytes: family => getLogSize(getFile(family)),
+    walBytes: database => getWalSize(getFile(database)),
   };
 }

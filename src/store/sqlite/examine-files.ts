@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { type Disk, describeDisk } from '../contract/disk-space.js';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { describeSchemaChanges } from '../schema-objects.js';
-import { checkLogs } from './check-logs.js';
+import { checkWals } from './check-wals.js';
 import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
 import type { Sqlite } from './open-database.js';
-import { type Files, openBoth } from './open-read-only.js';
+import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 
 /** `doctor` warns when free space is below this multiple of the reserve. */
 const LITTLE_FREE = 2;
@@ -13,13 +13,13 @@ const LITTLE_FREE = 2;
 const BY_OTHERS = 0o077;
 
 /** Checks the database files: disk space, damage, schema, logs and permissions. */
-export function* examine(files: Files, disk: Disk, optionalFiles: OptionalFiles): Iterable<Finding> {
+export function* examine(files: DatabaseFiles, disk: Disk, optionalFiles: OptionalFiles): Iterable<Finding> {
   yield checkDisk(disk);
-  const db = openBoth(files);
+  const db = openReadOnly(files);
   try {
     for (const name of ['main', 'inbox']) yield examineDatabaseFile(db, name);
     yield* describeSchemaChanges(findSchemaChanges(db, optionalFiles));
-    yield* checkLogs(db, files);
+    yield* checkWals(db, files);
     for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
   } finally {
     db.close();

@@ -4,10 +4,10 @@ import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../con
 import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
-import { named, select, sqlStatement } from '../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
 import { createBatch, createStatementRunner } from './database.js';
-import { type Files, openBoth } from './open-read-only.js';
+import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 
 const INSTANT =
@@ -15,7 +15,7 @@ const INSTANT =
 
 /** SQLite stores instants as text. On PostgreSQL their type ensures the same. */
 const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
-  const history = named(`mirror.${resource.table}_history`);
+  const history = tableRef(`mirror.${resource.table}_history`);
   const violation = describeRow(...keyColumns(resource));
   return createLaw(
     `the dates of each version of ${resource.table} are valid instants`,
@@ -26,12 +26,12 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
 
 /** Checks both files and their schema, and every data law: a rule that all rows must fulfil. */
 export async function findConsistencyFaults(
-  files: Files,
+  files: DatabaseFiles,
   now: number,
   optionalFiles: OptionalFiles = {},
   onLaw?: LawListener,
 ): Promise<ConsistencyFault[]> {
-  const db = openBoth(files);
+  const db = openReadOnly(files);
   try {
     const read = createBatch(createStatementRunner(db).run);
     return [

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type RawBuilder, sql } from 'kysely';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
-import type { Family } from '../migrations.js';
+import type { DatabaseName } from '../migrations.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { Database } from './driver.js';
-import { migrateNew } from './migrate.js';
-import { closing, openDatabase, type Sqlite } from './open-database.js';
+import { createSchema } from './migrate.js';
+import { withDatabase, openDatabase, type Sqlite } from './open-database.js';
 import { prepareOn } from './database.js';
 
 const READER_BUSY_MS = 5_000;
@@ -19,31 +19,31 @@ export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): str
   return [
     ...compareWithMigrations(db, 'main', 'mirror'),
     ...compareWithMigrations(db, 'inbox', 'inbox'),
-    ...(['evidence', 'events'] as const).flatMap(family => compareFile(family, optionalFiles[family])),
+    ...(['evidence', 'events'] as const).flatMap(database => compareFile(database, optionalFiles[database])),
   ];
 }
 
-function compareFile(family: Family, file: string | undefined): string[] {
+function compareFile(database: DatabaseName, file: string | undefined): string[] {
   if (file === undefined || !existsSync(file)) return [];
-  return closing(openDatabase(file, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
-    compareWithMigrations(opened, 'main', family),
+  return withDatabase(openDatabase(file, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
+    compareWithMigrations(opened, 'main', database),
   );
 }
 
 /** Compares the schema with that of a new database. SQLite keeps the text of each CREATE statement. */
-function compareWithMigrations(db: Sqlite, database: 'main' | 'inbox', family: Family): string[] {
+function compareWithMigrations(db: Sqlite, schema: 'main' | 'inbox', database: DatabaseName): string[] {
   const fresh = new Database(':memory:');
   try {
-    migrateNew(fresh, family);
+    createSchema(fresh, database);
     const expected = describeObjects(fresh, 'main');
-    return compareSchemas(expected, describeObjects(db, database)).map(each => `${family}.db: ${each}`);
+    return compareSchemas(expected, describeObjects(db, schema)).map(each => `${database}.db: ${each}`);
   } finally {
     fresh.close();
   }
 }
 
-function describeObjects(db: Sqlite, database: 'main' | 'inbox'): SchemaObject[] {
-  return prepareOn(db, LIST_OBJECTS[database]).all({});
+function describeObjects(db: Sqlite, schema: 'main' | 'inbox'): SchemaObject[] {
+  return prepareOn(db, LIST_OBJECTS[schema]).all({});
 }
 
 const prepareList = (schemaTable: RawBuilder<unknown>) =>

@@ -31,6 +31,6 @@ export function measureDisk(folder: string, reserveMb: number | null): Disk {
 }
 
 /** Returns the bytes of the write-ahead log of a database file; 0 if there is none. */
-export function getLogSize(file: string): number {
+export function getWalSize(file: string): number {
   return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -2,19 +2,19 @@ import {
   assertCurrentSchema,
   assertOwnSchema,
   computeDigest,
-  type Family,
+  type DatabaseName,
   type Migration,
   migrationsOf,
   type SchemaState,
 } from '../migrations.js';
 import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
-import { closing, openDatabase, type Sqlite, write } from './open-database.js';
+import { withDatabase, openDatabase, type Sqlite, runInTransaction } from './open-database.js';
 import { prepareOn } from './database.js';
 
 /** How long to wait for another process that migrates. */
 const MIGRATION_LOCK_MS = 60_000;
 /** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
-const PAGE_BYTES: Readonly<Record<Family, number>> = {
+const PAGE_BYTES: Readonly<Record<DatabaseName, number>> = {
   inbox: 4096,
   mirror: 8192,
   evidence: 4096,
@@ -27,39 +27,41 @@ const PAGE_BYTES: Readonly<Record<Family, number>> = {
  */
 export function migrate(
   db: Sqlite,
-  family: Family,
+  database: DatabaseName,
   now: string,
-  migrations: readonly Migration[] = migrationsOf('sqlite', family),
+  migrations: readonly Migration[] = migrationsOf('sqlite', database),
 ): string[] {
   if (assertOwnSchema(readSchemaState(db), migrations) === migrations.length) return [];
-  write(db, () => db.exec(RECORDS));
-  return migrations.filter(each => write(db, () => apply(db, each, migrations, now))).map(({ name }) => name);
+  runInTransaction(db, () => db.exec(RECORDS));
+  return migrations
+    .filter(each => runInTransaction(db, () => apply(db, each, migrations, now)))
+    .map(({ name }) => name);
 }
 
 /** Migrates a file on its own connection, which waits longer for a lock than a receiver may. */
-export function migrateFile(file: string, family: Family, now: string): string[] {
-  const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[family] };
-  return closing(openDatabase(file, options), db => migrate(db, family, now));
+export function migrateFile(file: string, database: DatabaseName, now: string): string[] {
+  const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[database] };
+  return withDatabase(openDatabase(file, options), db => migrate(db, database, now));
 }
 
 /** Creates the schema in an empty database. */
-export function migrateNew(db: Sqlite, family: Family): void {
+export function createSchema(db: Sqlite, database: DatabaseName): void {
   db.exec(RECORDS);
-  for (const { sql } of migrationsOf('sqlite', family)) db.exec(sql);
+  for (const { sql } of migrationsOf('sqlite', database)) db.exec(sql);
 }
 
 /** Returns the schema version; 0 if the database was never migrated. */
-export function schemaVersion(db: Sqlite): number {
+export function readSchemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-export function assertMigrated(db: Sqlite, family: Family): void {
-  assertCurrentSchema(readSchemaState(db), migrationsOf('sqlite', family));
+export function assertMigrated(db: Sqlite, database: DatabaseName): void {
+  assertCurrentSchema(readSchemaState(db), migrationsOf('sqlite', database));
 }
 
 function readSchemaState(db: Sqlite): SchemaState {
-  const version = schemaVersion(db);
-  // On SQLite the statement is the same for each family.
+  const version = readSchemaVersion(db);
+  // On SQLite the statement is the same for each database.
   const records = version === 0 ? [] : prepareOn(db, LIST_APPLIED.inbox).all({});
   return { label: db.name, version, records, advice: 'move the folder it is in away and start again.' };
 }

@@ -40,7 +40,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
 }
 
 /** Does work with a connection and closes it. */
-export function closing<T>(db: Sqlite, work: (db: Sqlite) => T): T {
+export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);
   } finally {
@@ -54,7 +54,7 @@ interface Transaction {
 }
 
 /** Begins a transaction with BEGIN IMMEDIATE, so that a read followed by a write cannot fail in between. */
-export function begin(db: Sqlite): Transaction {
+export function beginTransaction(db: Sqlite): Transaction {
   db.exec('BEGIN IMMEDIATE');
   return {
     commit: () => db.exec('COMMIT'),
@@ -64,8 +64,8 @@ export function begin(db: Sqlite): Transaction {
   };
 }
 
-export function write<T>(db: Sqlite, work: () => T): T {
-  const transaction = begin(db);
+export function runInTransaction<T>(db: Sqlite, work: () => T): T {
+  const transaction = beginTransaction(db);
   try {
     const result = work();
     transaction.commit();

@@ -5,7 +5,7 @@ import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
 import type { Batch } from '../statement.js';
 import { createBatch, createStatementRunner } from './database.js';
 import { assertMigrated } from './migrate.js';
-import { openDatabase, type Sqlite, write } from './open-database.js';
+import { openDatabase, type Sqlite, runInTransaction } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
 /** Nobody waits for the process that seals, so it can wait long for a lock. */
@@ -31,7 +31,7 @@ function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   return createEvidencePort({
     readMirror: createExactReader(mirror),
     runOnLog: createBatch(run),
-    commitToLog: createBatch(all => write(evidence, () => run(all))),
+    commitToLog: createBatch(all => runInTransaction(evidence, () => run(all))),
     close: async () => {
       evidence.pragma('wal_checkpoint(TRUNCATE)');
       evidence.close();

@@ -2,7 +2,7 @@ import { toDamageError } from './damage-error.js';
 import { assertMigrated } from './migrate.js';
 import { assertRegularFiles, openDatabase, type Sqlite } from './open-database.js';
 
-export interface Files {
+export interface DatabaseFiles {
   readonly mirrorFile: string;
   readonly inboxFile: string;
 }
@@ -11,7 +11,7 @@ export interface Files {
 const READER_BUSY_MS = 5_000;
 
 /** Opens the mirror as `main` and the inbox as `inbox`, both read-only. */
-export function openBoth(files: Files): Sqlite {
+export function openReadOnly(files: DatabaseFiles): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {
     assertMigrated(db, 'mirror');

@@ -3,13 +3,13 @@ import { toReadableText } from '../../resources/sql-values.js';
 import { SQLITE_FUNCTIONS } from '../sql/functions.js';
 import { compileQuery, type OpenReader, type Query, type Reader, formatQuery } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
-import { type Files, openBoth } from './open-read-only.js';
+import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
 /** Opens both databases for reading. */
-export function openReader(files: Files): OpenReader {
-  const db = openBoth(files);
+export function openReader(files: DatabaseFiles): OpenReader {
+  const db = openReadOnly(files);
   return { ...createReader(db), close: async () => void db.close() };
 }
 

@@ -7,19 +7,19 @@ import { prepared } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 import { createStatementRunner } from './database.js';
 import { migrateFile } from './migrate.js';
-import { type Files, openBoth } from './open-read-only.js';
-import { closing, openDatabase, type Sqlite } from './open-database.js';
+import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
+import { withDatabase, openDatabase, type Sqlite } from './open-database.js';
 
 const PRIVATE_FILE = 0o600;
 const BATCH_ROWS = 250;
 
 /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
-export function snapshot(files: Files, file: string): boolean {
-  return closing(openBoth(files), db => writeCopy(db, file));
+export function snapshot(files: DatabaseFiles, file: string): boolean {
+  return withDatabase(openReadOnly(files), db => writeCopy(db, file));
 }
 
 /** Writes rows that are read from another engine to a new file. Returns false if the file exists. */
-export async function writeFilled(file: string, at: string, read: ReadRows): Promise<boolean> {
+export async function writeMirrorFile(file: string, at: string, read: ReadRows): Promise<boolean> {
   if (existsSync(file)) return false;
   const draft = `${file}.${randomUUID()}.draft`;
   try {

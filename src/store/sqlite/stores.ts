@@ -1,16 +1,16 @@
 import type { InboxPort } from '../../inbox/port.js';
-import type { ErasureReport, OpenPdfs, WorkOptions, WorkStore, WriteStore } from '../engine.js';
-import type { Family } from '../migrations.js';
+import type { ErasureReport, OpenPdfs, WorkerStoreOptions, WorkerStores, WriterStores } from '../engine.js';
+import type { DatabaseName } from '../migrations.js';
 import { createCertificateFolder } from './mirror/certificate-folder.js';
 import { createInboxPort } from './inbox/inbox-port.js';
-import { createHoldClock, readLogState } from './log-state.js';
+import { createHeldTimer, readWalState } from './wal-state.js';
 import { createMirrorPort } from './mirror/mirror-port.js';
 import { startMirrorThread } from './mirror/start-mirror-thread.js';
 import { openDatabase, type Sqlite } from './open-database.js';
-import type { Files } from './open-read-only.js';
+import type { DatabaseFiles } from './open-read-only.js';
 import { createReader } from './reader.js';
 
-export interface AllFiles extends Files {
+export interface SqliteFiles extends DatabaseFiles {
   /** The folder of certificate files. */
   readonly certificates: string;
 }
@@ -22,11 +22,11 @@ export function openInbox(file: string, now: () => number): InboxPort {
   return createInboxPort(openDatabase(file, { busyTimeoutMs: BUSY_MS }), now);
 }
 
-export function openPdfs({ certificates }: AllFiles, now: () => number): OpenPdfs {
+export function openPdfs({ certificates }: SqliteFiles, now: () => number): OpenPdfs {
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }
 
-export function openWriters(files: AllFiles, now: () => number): Promise<WriteStore> {
+export function openWriterStores(files: SqliteFiles, now: () => number): Promise<WriterStores> {
   return openDatabases(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
     mirror: createMirrorPort(mirrorDb, files.certificates),
@@ -38,18 +38,21 @@ export function openWriters(files: AllFiles, now: () => number): Promise<WriteSt
 }
 
 /** Opens the stores of a worker. A thread writes the mirror, and this thread reads it. */
-export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise<WorkStore> {
+export function openWorkerStores(
+  files: SqliteFiles,
+  { now, onWriterFailed }: WorkerStoreOptions,
+): Promise<WorkerStores> {
   return openDatabases(files, true, async (inboxDb, mirrorDb, close) => {
     const { mirrorFile: file, certificates } = files;
-    const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, onFailed: failed };
+    const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, onFailed: onWriterFailed };
     const { mirror, close: closeThread } = await startMirrorThread(thread);
-    const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
+    const monitors = [createWalMonitor('inbox', inboxDb), createWalMonitor('mirror', mirrorDb)];
     return {
       inbox: createInboxPort(inboxDb, now),
       mirror,
       ...openPdfs(files, now),
       reader: createReader(mirrorDb),
-      logs: at => logs.map(look => look(at)),
+      readWalStatus: at => monitors.map(readStatus => readStatus(at)),
       close: async () => {
         await closeThread();
         close();
@@ -60,7 +63,7 @@ export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise
 
 /** Opens both databases for some work, and closes them if it fails. */
 async function openDatabases<T>(
-  { inboxFile, mirrorFile }: Files,
+  { inboxFile, mirrorFile }: DatabaseFiles,
   readonly: boolean,
   work: (inboxDb: Sqlite, mirrorDb: Sqlite, close: () => void) => Promise<T>,
 ): Promise<T> {
@@ -77,10 +80,10 @@ async function openDatabases<T>(
   }
 }
 
-function watchLog(name: Family, db: Sqlite) {
-  const measure = createHoldClock();
+function createWalMonitor(name: DatabaseName, db: Sqlite) {
+  const measure = createHeldTimer();
   return (now: number) => {
-    const state = readLogState(db);
+    const state = readWalState(db);
     return { name, unmovedBytes: state.unmovedBytes, heldMs: measure(state, now) };
   };
 }

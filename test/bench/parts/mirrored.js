@@ -18,7 +18,7 @@ const PAGE = 100;
 export async function withWriters(engine, startedDaysAgo, work) {
   const clock = { at: Date.now() - startedDaysAgo * DAY_MS };
   await engine.migrate(clock.at);
-  const writers = await engine.openWriters(() => clock.at);
+  const writers = await engine.openWriterStores(() => clock.at);
   try {
     await work({ clock, mirror: createMirror(writers.mirror, () => clock.at) });
   } finally {

@@ -30,12 +30,12 @@ export async function openStore({ dataDir, database }, now) {
     database: database === null ? null : { url: database, queryUrl: null, pool: null },
   });
   await engine.migrate(now());
-  const work = await engine.openWork({
+  const work = await engine.openWorkerStores({
     now,
-    failed: error => {
+    onWriterFailed: error => {
       throw error;
     },
-    lost: () => undefined,
+    onConnectionLost: () => undefined,
   });
   const look = database === null ? lookAtFile(join(dataDir, 'mirror.db')) : lookAtServer(database);
   const close = async () => {

@@ -3,7 +3,7 @@ import { getSqlState } from '../../../src/store/postgres/translate-errors.js';
 import { createGrants } from '../../../src/store/contract/grants.js';
 import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
-import { isPollDue } from '../../../src/store/postgres/inbox/watch.js';
+import { isPollDue } from '../../../src/store/postgres/inbox/work-notifier.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { createTestInbox, toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';

@@ -8,9 +8,9 @@ import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
 const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
-const FAMILIES = ['inbox', 'mirror', 'evidence', 'events'] as const;
-const ALL = FAMILIES.flatMap(family =>
-  migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
+const DATABASE_NAMES = ['inbox', 'mirror', 'evidence', 'events'] as const;
+const ALL = DATABASE_NAMES.flatMap(schema =>
+  migrationsOf('postgres', schema).map(({ name }) => `${schema}/${name}`),
 );
 
 test('ten concurrent migrations apply and record each file once', async () => {
@@ -20,8 +20,8 @@ test('ten concurrent migrations apply and record each file once', async () => {
   expect(applied.flat().toSorted()).toEqual(ALL.toSorted());
   const [postgres] = each;
   const records = await postgres?.query<{ name: string }>(
-    FAMILIES.map(
-      family => `SELECT '${family}/' || name AS name FROM ${family}.schema_migrations WHERE applied_at = $1`,
+    DATABASE_NAMES.map(
+      schema => `SELECT '${schema}/' || name AS name FROM ${schema}.schema_migrations WHERE applied_at = $1`,
     ).join(' UNION ALL '),
     [NOW],
   );
@@ -120,7 +120,7 @@ test('migrations create nothing outside the four schemas', async () => {
     `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1`,
   );
-  expect(made).toEqual(FAMILIES.toSorted().map(nspname => ({ nspname })));
-  const applied = FAMILIES.flatMap(family => migrationsOf('postgres', family).map(({ sql }) => sql));
+  expect(made).toEqual(DATABASE_NAMES.toSorted().map(nspname => ({ nspname })));
+  const applied = DATABASE_NAMES.flatMap(schema => migrationsOf('postgres', schema).map(({ sql }) => sql));
   expect(applied.join('\n')).not.toMatch(/EXTENSION/i);
 });

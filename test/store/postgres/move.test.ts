@@ -62,9 +62,9 @@ test('files moved into a database are equal in every column and certificate, and
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain('run "carbon-mirror move --to postgres" again');
   }
-  for (const family of ['inbox', 'mirror', 'evidence', 'events'] as const)
+  for (const schema of ['inbox', 'mirror', 'evidence', 'events'] as const)
     await expect(
-      openEngine(readStoreSettings(there)).prepare([family], Date.now(), () => undefined),
+      openEngine(readStoreSettings(there)).prepare([schema], Date.now(), () => undefined),
     ).rejects.toMatchObject({ code: 'unfinished' });
   await tables.change("DELETE FROM jobs WHERE kind = 'twice'");
 

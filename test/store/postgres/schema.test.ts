@@ -81,9 +81,9 @@ test('both engines have the same columns in the same order, with the same descri
 /** Returns the columns of each relation in the order of SQLite's `SELECT *`. */
 function sqliteColumns(): (relation: Relation) => string[] {
   const folder = temporaryFolder();
-  const open = (family: 'inbox' | 'mirror') => {
-    const file = join(folder, `${family}.db`);
-    migrateFile(file, family, new Date(0).toISOString());
+  const open = (schema: 'inbox' | 'mirror') => {
+    const file = join(folder, `${schema}.db`);
+    migrateFile(file, schema, new Date(0).toISOString());
     return openDatabase(file, { busyTimeoutMs: 1_000, readonly: true });
   };
   const files = { inbox: open('inbox'), mirror: open('mirror') };

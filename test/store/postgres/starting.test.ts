@@ -12,7 +12,7 @@ import { credit } from '../../support/mirror/rows.js';
 import { runCommand } from '../../support/command.js';
 import { type TestDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 
-const FAMILIES = ['inbox', 'mirror'] as const;
+const DATABASE_NAMES = ['inbox', 'mirror'] as const;
 const AT = new Date(NOON).toISOString();
 
 const getPoolOptions = ({ url }: TestDatabase): PoolOptions => ({
@@ -34,7 +34,7 @@ async function start(
     await meanwhile(waitedMs);
   };
   const fault = await withConnections(getPoolOptions(database), postgres =>
-    awaitSchema(postgres, FAMILIES, what => told.push(what), wait),
+    awaitSchema(postgres, DATABASE_NAMES, what => told.push(what), wait),
   ).then(
     () => null,
     (error: unknown) => explainError(error),
@@ -85,8 +85,9 @@ test('ten concurrent migrate commands succeed, and each file is applied once', a
   expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
   const applied = ended.flatMap(({ stdout }): unknown[] => JSON.parse(stdout));
   expect(applied).toHaveLength(
-    [...FAMILIES, 'evidence' as const, 'events' as const].flatMap(family => migrationsOf('postgres', family))
-      .length,
+    [...DATABASE_NAMES, 'evidence' as const, 'events' as const].flatMap(schema =>
+      migrationsOf('postgres', schema),
+    ).length,
   );
 });
 

@@ -4,12 +4,12 @@
  */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { insertFrom, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
+import { insertFrom, tableRef, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../../../src/store/sql/prepared.js';
 
 type JobId = { readonly id: number };
 
-const job = named('inbox.jobs');
+const job = tableRef('inbox.jobs');
 const text = sql<string>`'text'`;
 
 /** Mistakes of statements of the builder. All ten are found. */
@@ -90,11 +90,11 @@ const BUILDER_MISTAKES = {
 const SQL_MISTAKES = {
   'unknown table': () =>
     // @ts-expect-error no such table
-    named('inbox.no_jobs'),
+    tableRef('inbox.no_jobs'),
   'unknown column': () =>
     // @ts-expect-error no such column
     prepared(() => sql`SELECT ${job.no_column} FROM ${job()}`),
-  'unknown alias': () => prepared(() => sql`SELECT k.id FROM ${named('inbox.jobs', 'j')()}`),
+  'unknown alias': () => prepared(() => sql`SELECT k.id FROM ${tableRef('inbox.jobs', 'j')()}`),
   'unknown parameter': () =>
     prepared(
       (_, params: Params<JobId>) =>

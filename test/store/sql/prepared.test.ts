@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { POSTGRES, SQLITE } from '../../../src/store/dialect.js';
-import { insertFrom, jsonRelation, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
+import { insertFrom, jsonRelation, tableRef, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { insertRows, type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { createDatabaseOn } from '../../../src/store/sqlite/database.js';
 import { batchByName } from '../../../src/store/statement.js';
 import { temporaryInbox } from '../../support/inbox.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
-const job = named('inbox.jobs', 'job');
+const job = tableRef('inbox.jobs', 'job');
 
 const FIND_JOBS = prepared(({ db }, { key }: Params<{ readonly key: string }>) =>
   db

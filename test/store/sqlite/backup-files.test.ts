@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { copyFiles, assertNotOpen, replaceAll } from '../../../src/store/sqlite/backup-files.js';
+import { copyDataFolder, assertNotOpen, replaceDataFiles } from '../../../src/store/sqlite/backup-files.js';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { temporaryFolder } from '../../support/inbox.js';
@@ -11,8 +11,8 @@ const PDF = `r-1-${'0'.repeat(64)}.pdf`;
 /** A folder with all that a mirror has. */
 function filled(): string {
   const folder = join(temporaryFolder(), 'data');
-  for (const family of ['inbox', 'evidence', 'mirror'] as const)
-    migrateFile(join(folder, `${family}.db`), family, '2026-05-04T12:00:00.000Z');
+  for (const database of ['inbox', 'evidence', 'mirror'] as const)
+    migrateFile(join(folder, `${database}.db`), database, '2026-05-04T12:00:00.000Z');
   mkdirSync(join(folder, 'certificates'));
   writeFileSync(join(folder, 'certificates', PDF), '%PDF', { mode: 0o600 });
   writeFileSync(join(folder, 'certificates', 'notes.txt'), 'of the user');
@@ -21,7 +21,7 @@ function filled(): string {
 
 test('a backup copies the inbox and the log first, then the mirror, which so contains all they refer to, and certificates last', () => {
   const to = join(temporaryFolder(), 'copy');
-  copyFiles(filled(), to);
+  copyDataFolder(filled(), to);
   const order = ['inbox.db', 'evidence.db', 'mirror.db', join('certificates', PDF)];
   const written = order.map(name => statSync(join(to, name), { bigint: true }).mtimeNs);
   expect(written).toEqual(written.toSorted((a, b) => Number(a - b)));
@@ -48,7 +48,7 @@ test('replaced files are moved aside with their logs, and none is left beside th
   const aside = join(folder, 'aside');
   writeFileSync(join(by, 'mirror.db'), 'the other');
   writeFileSync(join(folder, 'mirror.db-wal'), 'a log');
-  replaceAll(folder, by, aside);
+  replaceDataFiles(folder, by, aside);
   expect(readFileSync(join(folder, 'mirror.db'), 'utf8')).toBe('the other');
   expect(readFileSync(join(aside, 'mirror.db-wal'), 'utf8')).toBe('a log');
   expect(() => statSync(join(folder, 'mirror.db-wal'))).toThrow('ENOENT');
@@ -63,5 +63,7 @@ test('a damaged copy is reported when it is written', () => {
     UPDATE sqlite_schema SET sql = 'CREATE TABLE odd (a NOT NULL)' WHERE name = 'odd'`);
   db.close();
   const to = join(temporaryFolder(), 'copy');
-  expect(() => copyFiles(folder, to)).toThrow(`${join(to, 'evidence.db')} is damaged: NULL value in odd.a.`);
+  expect(() => copyDataFolder(folder, to)).toThrow(
+    `${join(to, 'evidence.db')} is damaged: NULL value in odd.a.`,
+  );
 });

@@ -15,7 +15,8 @@ function prepare() {
   createMigratedDatabases(folder);
   migrateFile(join(folder, 'evidence.db'), 'evidence', new Date(NOW).toISOString());
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const change = (family: string, sql: string) => openTablesOfFile(join(folder, `${family}.db`)).change(sql);
+  const change = (database: string, sql: string) =>
+    openTablesOfFile(join(folder, `${database}.db`)).change(sql);
   const findChanges = async () =>
     (await engine.findConsistencyFaults(NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
   return { folder, change, findChanges };
@@ -48,9 +49,9 @@ test.each([
   ],
   ['inbox.db: the table jobs was changed', 'inbox', 'ALTER TABLE jobs ADD COLUMN more TEXT'],
   ['evidence.db: the index leaves_by_list is missing', 'evidence', 'DROP INDEX leaves_by_list'],
-])('a changed schema is reported: %s', async (where, family, sql) => {
+])('a changed schema is reported: %s', async (where, database, sql) => {
   const { folder, change, findChanges } = prepare();
-  await change(family, sql);
+  await change(database, sql);
   expect(await findChanges()).toEqual([where]);
   const run = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: () => NOW });
   const verified = await run('verify');

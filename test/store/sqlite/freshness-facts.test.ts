@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { getLogSize } from '../../../src/store/sqlite/measure-disk.js';
+import { getWalSize } from '../../../src/store/sqlite/measure-disk.js';
 import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import { startWatched } from '../../support/watched-program.js';
 
@@ -14,5 +14,5 @@ test('a heartbeat without news changes one row of the mirror', async () => {
   await scene.pass(15);
   const page = Number(db.pragma('page_size', { simple: true }));
   const header = 32 + 24;
-  expect(getLogSize(file)).toBe(header + page);
+  expect(getWalSize(file)).toBe(header + page);
 });

@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { assertMigrated, migrate, migrateFile, schemaVersion } from '../../../src/store/sqlite/migrate.js';
+import {
+  assertMigrated,
+  migrate,
+  migrateFile,
+  readSchemaVersion,
+} from '../../../src/store/sqlite/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open-database.js';
 import { makeFolder } from '../../support/folder.js';
@@ -47,7 +52,7 @@ test('T65 a migration that fails halfway leaves the previous schema', () => {
   const broken = [...TWO.slice(0, 1), step(2, 'CREATE TABLE b (x); CREATE TABLE c (; ')];
   expect(() => migrate(db, 'inbox', NOW, broken)).toThrow('syntax error');
   expect(tables(db)).toEqual(['a', 'schema_migrations']);
-  expect(schemaVersion(db)).toBe(1);
+  expect(readSchemaVersion(db)).toBe(1);
   expect(migrate(db, 'inbox', NOW, TWO)).toEqual(['0002-step.sql']);
   db.close();
 });
@@ -90,10 +95,10 @@ test('a reader of an older schema is told to migrate', () => {
 });
 
 test('the shipped migrations of both databases can be read and applied', () => {
-  for (const family of ['inbox', 'mirror'] as const) {
-    const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5_000 });
-    expect(migrate(db, family, NOW).length).toBeGreaterThan(0);
-    assertMigrated(db, family);
+  for (const database of ['inbox', 'mirror'] as const) {
+    const db = openDatabase(join(folder, `${database}.db`), { busyTimeoutMs: 5_000 });
+    expect(migrate(db, database, NOW).length).toBeGreaterThan(0);
+    assertMigrated(db, database);
     db.close();
   }
 });
@@ -162,7 +167,7 @@ test('T65 a migration killed at any moment leaves a complete schema version', as
     child.kill('SIGKILL');
     await gone;
     const db = open();
-    const version = schemaVersion(db);
+    const version = readSchemaVersion(db);
     const came = shape(db);
     expect(came).toBe(shapes.get(version));
     migrate(db, 'mirror', NOW);

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { getLogSize } from '../../../src/store/sqlite/measure-disk.js';
-import { openDatabase, write } from '../../../src/store/sqlite/open-database.js';
+import { getWalSize } from '../../../src/store/sqlite/measure-disk.js';
+import { openDatabase, runInTransaction } from '../../../src/store/sqlite/open-database.js';
 
 let folder: string;
 let file: string;
@@ -62,10 +62,10 @@ test('a writing transaction takes its lock when it begins', () => {
   const one = openDatabase(file, { busyTimeoutMs: 0 });
   const two = openDatabase(file, { busyTimeoutMs: 0 });
   one.exec('CREATE TABLE t (a)');
-  write(one, () => {
-    expect(() => write(two, () => 'never')).toThrow('database is locked');
+  runInTransaction(one, () => {
+    expect(() => runInTransaction(two, () => 'never')).toThrow('database is locked');
   });
-  expect(write(two, () => two.prepare('SELECT count(*) FROM t').pluck().get())).toBe(0);
+  expect(runInTransaction(two, () => two.prepare('SELECT count(*) FROM t').pluck().get())).toBe(0);
   one.close();
   two.close();
 });
@@ -74,15 +74,15 @@ test('a transaction that throws leaves nothing behind and the connection usable'
   const db = openDatabase(file, { busyTimeoutMs: 0 });
   db.exec('CREATE TABLE t (a)');
   expect(() =>
-    write(db, () => {
+    runInTransaction(db, () => {
       db.exec('INSERT INTO t VALUES (1)');
       throw new Error('on purpose');
     }),
   ).toThrow('on purpose');
   expect(db.prepare('SELECT count(*) FROM t').pluck().get()).toBe(0);
-  write(db, () => db.exec('INSERT INTO t VALUES (2)'));
+  runInTransaction(db, () => db.exec('INSERT INTO t VALUES (2)'));
   expect(db.prepare('SELECT a FROM t').pluck().all()).toEqual([2]);
-  expect(getLogSize(file)).toBeGreaterThan(0);
+  expect(getWalSize(file)).toBeGreaterThan(0);
   db.close();
 });
 

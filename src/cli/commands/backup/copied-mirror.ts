@@ -36,7 +36,7 @@ export async function verifyCopiedMirror(
   copy: FileEngine,
 ): Promise<{ readonly certificates: number }> {
   /** The mirror was copied after the inbox, so it may have accepted claims that the copied inbox never issued. */
-  await useAndClose(copy.openWriters(io.now), async ({ inbox, mirror }) =>
+  await useAndClose(copy.openWriterStores(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
   const showProgress = createProgress(io);

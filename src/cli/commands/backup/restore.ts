@@ -35,7 +35,7 @@ export const RESTORE = defineCommand({
         'EVIDENCE_KEY_FILE is not set. It is needed to continue the evidence log of the backup under a new name.',
       );
     await keeping.assertNotOpen();
-    const stage = await keeping.openStage();
+    const stage = await keeping.openStagingFolder();
     try {
       await backup.backup?.copyTo(stage.folder);
       const staged = openFolder(stage.folder);
@@ -46,7 +46,7 @@ export const RESTORE = defineCommand({
       // From here on the first signal does not end the process: it would leave only a part of the files replaced.
       throwIfInterrupted(io.createInterruptSignal());
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
-      await keeping.replaceBy(stage.folder, aside);
+      await keeping.replaceWith(stage.folder, aside);
       const contents = await readContents(engine);
       /** Null if the replaced data can no longer be read. */
       const lost = await readContents(openFolder(aside), contents).catch(() => null);

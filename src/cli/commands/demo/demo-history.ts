@@ -189,7 +189,7 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
   await openWithCleanup(async shutdown => {
     /** The clock shows the present afterwards, even after a failure. */
     shutdown.add(clock.setPresent);
-    const { inbox, close } = await engine.openWriters(now);
+    const { inbox, close } = await engine.openWriterStores(now);
     shutdown.add(close);
     const receive = await startReceiver(await readSettings(settings, 'receive'), tools);
     shutdown.add(() => receive.stop());

@@ -70,7 +70,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const origin = { baseUrl: new URL(sandbox.url).href, appId, mayMove: true };
-    await useAndClose(location.engine.openWriters(clock.now), ({ mirror }) =>
+    await useAndClose(location.engine.openWriterStores(clock.now), ({ mirror }) =>
       createMirror(mirror, clock.now).checkOrigin({
         ...origin,
         ...(known === null && { simulatedTo: io.now() }),

@@ -7,16 +7,16 @@ import { createEnqueue } from './enqueue.js';
 import { createRetryingBatch, createInboxDatabase } from './inbox-functions.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
-import { createWake } from './watch.js';
+import { createWorkNotifier } from './work-notifier.js';
 
 /** Creates the inbox port on a migrated PostgreSQL database. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const database = createInboxDatabase(postgres, clock);
-  const { watch, wake } = createWake(postgres, WORK_CHANNEL);
+  const { watch, notify } = createWorkNotifier(postgres, WORK_CHANNEL);
   const own = {
     ...createReceiverPort(postgres, clock, database),
     ...createEnqueue(postgres.query, clock),
     watch,
   };
-  return createInboxStore(database, createJobSteps(createRetryingBatch(postgres), database.now), own, wake);
+  return createInboxStore(database, createJobSteps(createRetryingBatch(postgres), database.now), own, notify);
 }

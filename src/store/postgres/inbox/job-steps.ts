@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { MAX_ATTEMPTS } from '../../../inbox/job.js';
 import type { NowParam } from '../../inbox/inbox-database.js';
 import type { JobSteps } from '../../inbox/job-steps.js';
-import { named, select, sqlStatement } from '../../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
 
@@ -10,8 +10,8 @@ import type { Batch } from '../../statement.js';
 type Arguments = { readonly values: string };
 type ArgumentsWithRows = Arguments & { readonly rows: string };
 
-const job = named('inbox.jobs', 'job');
-const counter = named('inbox.claims', 'counter');
+const job = tableRef('inbox.jobs', 'job');
+const counter = tableRef('inbox.claims', 'counter');
 
 /** Returns one row without a job if the queue is empty. */
 const READ_QUEUE = prepared(

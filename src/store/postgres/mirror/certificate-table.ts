@@ -11,7 +11,7 @@ import { formatInstant } from '../../../resources/sql-values.js';
 import type { Table } from '../../dialect.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
 import type { SqlBuilder } from '../../sql/builder.js';
-import { jsonRelation, named } from '../../sql/columns.js';
+import { jsonRelation, tableRef } from '../../sql/columns.js';
 import type { SqlFunctions } from '../../sql/functions.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Batch } from '../../statement.js';
@@ -29,7 +29,7 @@ const PART_BYTES = 1024 * 1024;
 /** The file names that one query lists. */
 const LIST_LIMIT = 500;
 
-const own = named('mirror.certificate_files');
+const own = tableRef('mirror.certificate_files');
 
 type DamagedFile = { readonly file: string; readonly newName: string; readonly sha256: string };
 /** Renames a file whose bytes no longer have the hash in its name, because it was damaged in the database. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Sqlite } from '../open-database.js';
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { choosePaceMs, RECENT_READS, computeStartTime } from '../../../inbox/pace.js';
-import { named, select, sqlStatement } from '../../sql/columns.js';
+import { tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { prepareOn } from '../database.js';
 
@@ -20,7 +20,7 @@ const FIND_LAST_START = prepared(({ db }, { dedupeKey }: Params<DedupeKey>) =>
     .select(({ fn }) => fn.max('started_at').as('startedAt'))
     .where('dedupe_key', '=', dedupeKey),
 );
-const job = named('inbox.jobs');
+const job = tableRef('inbox.jobs');
 /** Lists the latest reads. A read was in vain if only duplicates requested it and it found nothing new. */
 const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
   const inVain = sql<number>`${job.only_duplicates_asked} AND ${job.outcome} = ${UNCHANGED_OUTCOME}`;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { type Part, type NewJob, PRIORITIES } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
-import { insertFrom, named, select, sqlStatement } from '../../sql/columns.js';
+import { insertFrom, tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Sqlite } from '../open-database.js';
 import { prepareOn } from '../database.js';
@@ -31,9 +31,9 @@ type SatisfiedParameters = {
   at: string;
 };
 
-const own = named('inbox.jobs');
-const stored = named('inbox.jobs', 'jobs');
-const excluded = named('inbox.jobs', 'excluded');
+const own = tableRef('inbox.jobs');
+const stored = tableRef('inbox.jobs', 'jobs');
+const excluded = tableRef('inbox.jobs', 'excluded');
 
 /** Finds a due job that a merge would not change. In a flood most deliveries find one, and nothing is written. */
 const FIND_SATISFIED = prepared((_, params: Params<SatisfiedParameters>) => {

@@ -3,12 +3,12 @@ import type { InboxPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import { createInboxStore } from '../../inbox/inbox-store.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import { type Sqlite, write } from '../open-database.js';
+import { type Sqlite, runInTransaction } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
 import { createJobSteps } from './job-steps.js';
 import { createReceiverPort, createInboxDatabase } from './receiver-port.js';
-import { createWake } from './wake.js';
+import { createWorkNotifier } from './work-notifier.js';
 
 /** Jobs that are dated in the future do not count. */
 const FIND_REQUESTED = prepared(
@@ -24,20 +24,20 @@ const FIND_REQUESTED = prepared(
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const database = createInboxDatabase(db, now);
   const enqueue = createEnqueue(db);
-  const { watch, wake } = createWake(db);
+  const { watch, notify } = createWorkNotifier(db);
   const findRequested = prepareOn(db, FIND_REQUESTED);
   const own = {
     ...createReceiverPort(db, now, database),
     enqueue: async (jobs: Parameters<InboxPort['enqueue']>[0]) => {
       const at = now();
-      return write(db, () => jobs.map(job => enqueue(job, at)));
+      return runInTransaction(db, () => jobs.map(job => enqueue(job, at)));
     },
     enqueueOnce: async (job: Parameters<InboxPort['enqueueOnce']>[0]) => {
       const at = now();
       const known = { dedupeKey: job.dedupeKey, now: formatInstant(at) };
-      return write(db, () => (findRequested.get(known) === undefined ? enqueue(job, at) : null));
+      return runInTransaction(db, () => (findRequested.get(known) === undefined ? enqueue(job, at) : null));
     },
     watch,
   };
-  return createInboxStore(database, createJobSteps(database), own, wake);
+  return createInboxStore(database, createJobSteps(database), own, notify);
 }

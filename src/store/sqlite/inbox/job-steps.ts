@@ -3,14 +3,14 @@ import { MAX_ATTEMPTS, PARTS, PRIORITIES } from '../../../inbox/job.js';
 import type { Table } from '../../dialect.js';
 import type { NowParam, InboxDatabase } from '../../inbox/inbox-database.js';
 import type { ChosenJobs, JobSteps } from '../../inbox/job-steps.js';
-import { jsonRelation, named, select, sqlStatement } from '../../sql/columns.js';
+import { jsonRelation, tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 
-const own = named('inbox.jobs');
-const job = named('inbox.jobs', 'job');
-const running = named('inbox.jobs', 'running');
-const other = named('inbox.jobs', 'other');
-const counter = named('inbox.claims');
+const own = tableRef('inbox.jobs');
+const job = tableRef('inbox.jobs', 'job');
+const running = tableRef('inbox.jobs', 'running');
+const other = tableRef('inbox.jobs', 'other');
+const counter = tableRef('inbox.claims');
 
 const RUNNING = sql`running AS MATERIALIZED (
   SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${own.state} = 'running')`;

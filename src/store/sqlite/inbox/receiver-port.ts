@@ -6,7 +6,7 @@ import type { InboxDatabase } from '../../inbox/inbox-database.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/count-rejected.js';
 import { createBatch, createStatementRunner } from '../database.js';
-import { openDatabase, type Sqlite, write } from '../open-database.js';
+import { openDatabase, type Sqlite, runInTransaction } from '../open-database.js';
 import { createStoreDeliveries } from './store-deliveries.js';
 
 /** How long to wait for another program's lock. After it the sender gets 503 and retries. */
@@ -26,7 +26,7 @@ export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabas
   const { run } = createStatementRunner(db);
   return {
     read: createBatch(run),
-    commit: createBatch(all => write(db, () => run(all))),
+    commit: createBatch(all => runInTransaction(db, () => run(all))),
     now: () => formatInstant(now()),
   };
 }
@@ -43,7 +43,7 @@ export function createReceiverPort(
     countRejected: createCountRejected(database),
     findWriteObstacle: async () => {
       try {
-        write(db, () => undefined);
+        runInTransaction(db, () => undefined);
         return null;
       } catch (error) {
         return toStoreFailure(error);

@@ -3,7 +3,7 @@ import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS, type NewDelivery } from '../../../
 import { createTransactionalCache, MAX_CACHED_KEYS } from '../../../inbox/transactional-cache.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Sqlite } from '../open-database.js';
-import { named, sqlStatement } from '../../sql/columns.js';
+import { tableRef, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { prepareOn } from '../database.js';
 
@@ -53,8 +53,8 @@ const LIST_LATEST = prepared(({ db }) =>
     .limit(sql.lit(MAX_CACHED_KEYS)),
 );
 
-const own = named('inbox.deliveries');
-const job = named('inbox.jobs', 'job');
+const own = tableRef('inbox.deliveries');
+const job = tableRef('inbox.jobs', 'job');
 type Duplicate = {
   readonly id: number;
   readonly sha256: string;

@@ -8,7 +8,7 @@ import { createInstallationJob } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import { type Sqlite, write } from '../open-database.js';
+import { type Sqlite, runInTransaction } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
 import { createSignedTexts, type ReceivedDelivery } from './signed-texts.js';
@@ -114,7 +114,7 @@ function createStoreTogether(
 
   return (deliveries, now) => {
     try {
-      const stored = write(db, () => storeAll(deliveries, now));
+      const stored = runInTransaction(db, () => storeAll(deliveries, now));
       texts.committed();
       return stored;
     } catch (error) {

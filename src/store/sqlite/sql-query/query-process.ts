@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { SqlQueryError, type SqlQueryErrorCode } from '../../contract/sql-query.js';
 import { measureRow, TooLargeError } from '../../contract/check-sql-query.js';
 import type { Value } from '../../contract/tables.js';
-import { type Files, openBoth } from '../open-read-only.js';
+import { type DatabaseFiles, openReadOnly } from '../open-read-only.js';
 import { prepareSqlQuery } from './prepare-sql-query.js';
-import type { QueryLimits } from './query-watch.js';
+import type { QueryLimits } from './query-watchdog.js';
 
 /** A query for the child process. The parent kills that process to stop it, because SQLite has no interrupt here. */
-export interface QueryRequest extends Files, QueryLimits {
+export interface QueryRequest extends DatabaseFiles, QueryLimits {
   readonly sql: string;
 }
 
@@ -40,7 +40,7 @@ function leave(): void {
 
 function watch({ askerPid, timeLimitMs, memoryMb }: QueryLimits): void {
   const workerData: QueryLimits = { askerPid, timeLimitMs, memoryMb };
-  new Worker(new URL('./query-watch.js', import.meta.url), { workerData }).unref();
+  new Worker(new URL('./query-watchdog.js', import.meta.url), { workerData }).unref();
 }
 
 function toFault(
@@ -62,7 +62,7 @@ function toFault(
 }
 
 async function answer(request: QueryRequest): Promise<void> {
-  const db = openBoth(request);
+  const db = openReadOnly(request);
   const reading = prepareSqlQuery(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });
   let rows: Value[][] = [];

@@ -11,10 +11,10 @@ import {
 import { toRow, makeNamesUnique } from '../../contract/check-sql-query.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
-import { type Files, openBoth } from '../open-read-only.js';
+import { type DatabaseFiles, openReadOnly } from '../open-read-only.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
-export interface QueryOptions extends Files, SqlQuery {}
+export interface QueryOptions extends DatabaseFiles, SqlQuery {}
 
 const PROGRAM = fileURLToPath(resolveBuiltFile(import.meta.url, './query-process.js'));
 
@@ -38,7 +38,7 @@ function limitResources(): ForkOptions {
 /** Runs SQL in a child process that is killed at the time limit, and streams its rows. */
 export async function runSqlQuery(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
-  openBoth(options).close();
+  openReadOnly(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: STDIO, ...limitResources() });
   const limit = { reached: false };
   const timer = setTimeout(() => {

@@ -1,7 +1,7 @@
 // Checks the rule by which jobs merge, and that the check fails for broken copies of it.
 import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
-import { type Sqlite, write } from '../../../../src/store/sqlite/open-database.js';
+import { type Sqlite, runInTransaction } from '../../../../src/store/sqlite/open-database.js';
 import { type NewJob, createInstallationJob } from '../../../../src/inbox/job.js';
 import { openTestInbox, NOON, temporaryInbox } from '../../../support/inbox.js';
 
@@ -13,7 +13,7 @@ async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
   const inbox = openTestInbox(db);
   const enqueue = create(db);
   const ask = (now: number): number =>
-    write(db, () => enqueue(createInstallationJob('a', 'acme', 'delivery'), now));
+    runInTransaction(db, () => enqueue(createInstallationJob('a', 'acme', 'delivery'), now));
   const claim = (now: number) => inbox.claim({ now, leaseMs: 60_000, slots: 4 });
 
   ask(NOON);

@@ -65,7 +65,11 @@ async function failedInsert(credits: number): Promise<Failed> {
   const { id: organizationId } = createOrganization(sandbox);
   for (let count = 0; count < credits; count += 1) issueCredit(sandbox, organizationId);
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const store = await engine.openWork({ now: time.now, failed: () => {}, lost: () => {} });
+  const store = await engine.openWorkerStores({
+    now: time.now,
+    onWriterFailed: () => {},
+    onConnectionLost: () => {},
+  });
   onTestFinished(() => store.close());
   await program.change(
     "CREATE TRIGGER planted BEFORE INSERT ON warehouse_credits BEGIN SELECT RAISE(ABORT, 'planted'); END",

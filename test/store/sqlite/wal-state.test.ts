@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHoldClock, readLogState } from '../../../src/store/sqlite/log-state.js';
-import { openDatabase, write } from '../../../src/store/sqlite/open-database.js';
+import { createHeldTimer, readWalState } from '../../../src/store/sqlite/wal-state.js';
+import { openDatabase, runInTransaction } from '../../../src/store/sqlite/open-database.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 const MIB = 1024 * 1024;
@@ -23,7 +23,7 @@ function createLog() {
     /** Inserts rows of one page each, several per transaction. */
     fill: (pages: number) => {
       for (let left = pages; left > 0; left -= 250) {
-        write(writer, () => {
+        runInTransaction(writer, () => {
           for (let page = 0; page < Math.min(left, 250); page += 1) insert.run();
         });
       }
@@ -36,31 +36,31 @@ test('T66 a write-ahead log that a reader holds is detected by a read-only conne
   const reader = open(file, true);
   const watcher = open(file, true);
   fill(3000);
-  expect(readLogState(watcher)).toMatchObject({ held: false });
+  expect(readWalState(watcher)).toMatchObject({ held: false });
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM t').get();
   fill(5000);
-  const { held, unmovedBytes } = readLogState(watcher);
+  const { held, unmovedBytes } = readWalState(watcher);
   expect(held).toBe(true);
   expect(unmovedBytes).toBeGreaterThan(16 * MIB);
   reader.exec('COMMIT');
   fill(1);
-  expect(readLogState(watcher)).toMatchObject({ held: false });
-  expect(readLogState(writer)).toEqual(readLogState(watcher));
+  expect(readWalState(watcher)).toMatchObject({ held: false });
+  expect(readWalState(writer)).toEqual(readWalState(watcher));
 });
 
 test('T66 a write-ahead log without a checkpoint does not count as held', () => {
   const { writer, fill } = createLog();
   writer.pragma('wal_autocheckpoint = 0');
   fill(500);
-  const state = readLogState(writer);
+  const state = readWalState(writer);
   expect(state.held).toBe(false);
   expect(state.unmovedBytes).toBeGreaterThan(MIB);
-  expect(readLogState(writer)).toEqual(state);
+  expect(readWalState(writer)).toEqual(state);
 });
 
 test('T66 a write-ahead log counts as held from its last checkpointed page on', () => {
-  const measure = createHoldClock();
+  const measure = createHeldTimer();
   const held = (movedPages: number) => ({ movedPages, unmovedBytes: 20 * MIB, held: true });
   expect(measure({ ...held(10), held: false }, 1000)).toBe(0);
   expect(measure(held(10), 2000)).toBe(0);

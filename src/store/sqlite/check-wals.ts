@@ -1,17 +1,17 @@
 import { type Finding, ok, warn } from '../contract/finding.js';
-import { getLogSize } from './measure-disk.js';
-import { readLogState } from './log-state.js';
+import { getWalSize } from './measure-disk.js';
+import { readWalState } from './wal-state.js';
 import type { Sqlite } from './open-database.js';
-import type { Files } from './open-read-only.js';
+import type { DatabaseFiles } from './open-read-only.js';
 
 /** Reports the size of both write-ahead logs, and whether an open transaction keeps one from shrinking. */
-export function checkLogs(db: Sqlite, { mirrorFile, inboxFile }: Files): Finding[] {
-  return [checkLog(db, 'main', mirrorFile), checkLog(db, 'inbox', inboxFile)];
+export function checkWals(db: Sqlite, { mirrorFile, inboxFile }: DatabaseFiles): Finding[] {
+  return [checkWal(db, 'main', mirrorFile), checkWal(db, 'inbox', inboxFile)];
 }
 
-function checkLog(db: Sqlite, schema: string, file: string): Finding {
-  const { held, unmovedBytes } = readLogState(db, schema);
-  const size = `${file}-wal has ${formatMebibytes(getLogSize(file))}`;
+function checkWal(db: Sqlite, schema: string, file: string): Finding {
+  const { held, unmovedBytes } = readWalState(db, schema);
+  const size = `${file}-wal has ${formatMebibytes(getWalSize(file))}`;
   if (!held) return ok('log', `${size}, and nothing keeps it from shrinking`);
   return warn(
     'log',

@@ -3,14 +3,14 @@ import type { Sqlite } from '../open-database.js';
 /** Reading the version touches no table and takes some microseconds. */
 const POLL_MS = 25;
 
-export interface Wake {
+export interface WorkNotifier {
   /** Calls back soon after another connection has committed, or after `wake`. Returns a function that stops watching. */
   readonly watch: (changed: () => void) => () => void;
   /** Call this after this connection has requested work, because its own commits do not change its data_version. */
-  readonly wake: () => void;
+  readonly notify: () => void;
 }
 
-export function createWake(db: Sqlite): Wake {
+export function createWorkNotifier(db: Sqlite): WorkNotifier {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck();
   let requests = 0;
   return {
@@ -25,7 +25,7 @@ export function createWake(db: Sqlite): Wake {
       }, POLL_MS);
       return () => clearInterval(timer);
     },
-    wake: () => {
+    notify: () => {
       requests += 1;
     },
   };

@@ -6,11 +6,11 @@ import type { Postgres } from '../open-postgres.js';
 
 type Listener = Pick<Postgres, 'listen' | 'query'>;
 
-export interface Wake {
+export interface WorkNotifier {
   /** Calls back whenever there may be work. Returns a function that stops watching. */
   readonly watch: (onChange: () => void) => () => void;
   /** Calls the watchers of this process at once. Call it after this process has requested work. */
-  readonly wake: () => void;
+  readonly notify: () => void;
 }
 
 const POLL_MS = 1000;
@@ -25,7 +25,7 @@ const NOTIFY = prepared(
 );
 
 /** Calls watchers at each poll, and sooner after a notification. Polls are needed because a pooler may lose notifications. */
-export function createWake({ listen, query }: Listener, channel: string): Wake {
+export function createWorkNotifier({ listen, query }: Listener, channel: string): WorkNotifier {
   const watchers = new Set<() => void>();
   let quietPolls = 0;
   let isNotified = false;
@@ -63,7 +63,7 @@ export function createWake({ listen, query }: Listener, channel: string): Wake {
         subscription.close();
       };
     },
-    wake: () => {
+    notify: () => {
       quietPolls = 0;
       callWatchers();
     },

@@ -1,7 +1,7 @@
 import type { Sqlite } from './driver.js';
 
 /** How much of a write-ahead log was not moved to the database file yet. */
-export interface LogState {
+export interface WalState {
   /** Pages that were moved since the log was last reset. */
   readonly movedPages: number;
   readonly unmovedBytes: number;
@@ -10,15 +10,15 @@ export interface LogState {
 }
 
 /** Writers move the log to the file at this size, unless a reader prevents it. */
-export const LONGEST_LOG_BYTES = 16_384_000;
+export const CHECKPOINT_BYTES = 16_384_000;
 
 /** Reads the state of a log without moving it and without a lock. */
-export function readLogState(db: Sqlite, schema = 'main'): LogState {
+export function readWalState(db: Sqlite, schema = 'main'): WalState {
   const [row] = db.prepare<[], Checkpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
   const pageBytes = Number(db.pragma(`${schema}.page_size`, { simple: true }));
   const movedPages = Math.max(0, row?.checkpointed ?? 0);
   const unmovedBytes = pageBytes * Math.max(0, (row?.log ?? 0) - movedPages);
-  return { movedPages, unmovedBytes, held: unmovedBytes > LONGEST_LOG_BYTES };
+  return { movedPages, unmovedBytes, held: unmovedBytes > CHECKPOINT_BYTES };
 }
 
 interface Checkpoint {
@@ -29,7 +29,7 @@ interface Checkpoint {
 }
 
 /** Creates a function that returns how long a log has been held at the same page. Call it regularly. */
-export function createHoldClock(): (state: LogState, now: number) => number {
+export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;
   return ({ held, movedPages }, now) => {
     if (!held) since = null;
