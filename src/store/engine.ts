@@ -19,7 +19,7 @@ export interface NewMigration {
   readonly file: string;
 }
 
-/** A write-ahead log that readers keep from shrinking. */
+/** How much of a write-ahead log is not in its database file yet, and how long a reader has prevented that. */
 interface WalStatus {
   readonly name: DatabaseName;
   readonly unmovedBytes: number;
@@ -35,9 +35,9 @@ interface Stores {
   readonly close: () => Promise<void>;
 }
 
-/** The worker's own connections. */
+/** The stores of a worker. */
 export interface WorkerStores extends Stores {
-  /** Returns the write-ahead logs and how long readers have held each back. Empty on PostgreSQL. */
+  /** Reads the state of each write-ahead log. Empty on PostgreSQL. Durations count from the call that first saw a reader. */
   readonly readWalStatus: (now: number) => readonly WalStatus[];
 }
 
@@ -49,7 +49,7 @@ export interface ErasureReport {
   readonly left: readonly string[];
 }
 
-/** The certificates of a command that only reads. */
+/** The PDF store of a command that only reads. */
 export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 
 /** The stores of a command that writes while a receiver and a worker run. */
@@ -63,7 +63,7 @@ export type OnConnectionLost = (error: Error) => void;
 
 export interface WorkerStoreOptions {
   readonly now: () => number;
-  /** Called when the writing thread has died, after which nothing can be written. */
+  /** Called when the thread that writes the mirror has ended. Nothing can be written after that. */
   readonly onWriterFailed: (error: Error) => void;
   readonly onConnectionLost: OnConnectionLost;
 }
@@ -75,8 +75,8 @@ export interface BackupStore {
   readonly assertNotOpen: () => Promise<void>;
   /** Opens the folder in which a restore prepares its files. Throws if another restore runs. */
   readonly openStagingFolder: () => Promise<StagingFolder>;
-  /** Moves the present files to the folder `aside`, and the files of `folder` into their place. */
-  readonly replaceWith: (folder: string, aside: string) => Promise<void>;
+  /** Moves the current files to `replacedFolder`, and the files of `newFolder` into their place. */
+  readonly replaceWith: (newFolder: string, replacedFolder: string) => Promise<void>;
   /** Copies all files into an unused PostgreSQL database. */
   readonly moveTo: (database: DatabaseSettings, now: number) => Promise<MoveResult>;
 }
@@ -118,18 +118,18 @@ export interface Engine {
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
   readonly openWriterStores: (now: () => number) => Promise<WriterStores>;
-  /** Opens the evidence log; null if nothing was ever sealed. */
+  /** Opens the evidence log; null if it was never created. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
-  /** Opens the subscriptions; null if there were never any. */
+  /** Opens the database of event subscriptions; null if none was ever created. */
   readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
   readonly openWorkerStores: (options: WorkerStoreOptions) => Promise<WorkerStores>;
   /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
   readonly runSqlQuery: (question: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
-  /** Backups of files; null for PostgreSQL, which has its own tools. */
+  /** Copies and restores files; null for PostgreSQL, which has its own tools. */
   readonly backup: BackupStore | null;
-  /** Checks the laws that all data must meet, and returns what breaks them. */
+  /** Checks the data laws and returns the rows that violate them. */
   readonly findConsistencyFaults: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
   /** The checks of `findConsistencyFaults` in words, for the message that it found nothing. */
   readonly checked: string;
@@ -138,6 +138,6 @@ export interface Engine {
   readonly describeSchema: () => readonly Relation[];
   /** Measures the disk with the database files; null for PostgreSQL. */
   readonly measureDisk: () => Disk | null;
-  /** Returns the bytes of a write-ahead log file; null for PostgreSQL. */
+  /** Returns the size of a write-ahead log file; null for PostgreSQL. */
   readonly walBytes: (database: DatabaseName) => number | null;
 }

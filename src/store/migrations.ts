@@ -13,6 +13,7 @@ import {
 } from '../../migrations/schema.js';
 import { StoreError } from './store-error.js';
 
+/** The databases of the program. Each is a file on SQLite and a schema on PostgreSQL. */
 export const DATABASE_NAMES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 export type DatabaseName = (typeof DATABASE_NAMES)[number];
 

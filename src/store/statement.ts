@@ -1,17 +1,21 @@
 import type { StatementWithValues, Dialect } from './dialect.js';
 
-/** A statement with its values, for either engine. `Row` is the type of the rows that it returns. */
+/** A statement with its values. `bind` creates the text for an engine. `Row` is the type of the rows that it returns. */
 export interface BoundStatement<Row = unknown> {
   readonly bind: (dialect: Dialect) => StatementWithValues;
   /** Never set. It carries the type of the rows. */
   readonly rows?: Row[];
 }
 
+/** The rows of each statement of a batch. A skipped statement has none. */
 export type BatchResults<All extends readonly (BoundStatement | null)[]> = {
   -readonly [Each in keyof All]: All[Each] extends BoundStatement<infer Row> | null ? Row[] : never;
 };
 
-/** Runs statements in order, in one message, and returns the rows of each. No statement can use the rows of another. Skips null. */
+/**
+ * Sends several statements to a database as one message, which runs them in order. Returns the rows of each. Skips null. The caller
+ * gets all rows at the end, so it cannot use the rows of one statement in the next.
+ */
 export type Batch = <const All extends readonly (BoundStatement | null)[]>(
   ...all: All
 ) => Promise<BatchResults<All>>;
@@ -31,7 +35,7 @@ export async function batchByName(batch: Batch, statements: NamedStatements): Pr
   return Object.fromEntries(Object.keys(statements).map((name, index) => [name, results[index]]));
 }
 
-/** Runs statements on either engine. */
+/** A database of either engine. */
 export interface Database {
   readonly dialect: Dialect;
   /** Runs statements that only read. They wait for no writer. */

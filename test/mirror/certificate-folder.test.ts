@@ -27,13 +27,13 @@ test('T62 saving a file waits until its name is flushed, and files saved togethe
   const files = join(temporaryFolder(), 'certificates');
   const flushed = new Set<string>();
   let flushes = 0;
-  const flushNames = async (): Promise<void> => {
+  const syncFolder = async (): Promise<void> => {
     const names = readdirSync(files);
     await setTimeout(5);
     flushes += 1;
     for (const name of names) flushed.add(name);
   };
-  const folder = createCertificateFolder(files, { now: Date.now, flushNames });
+  const folder = createCertificateFolder(files, { now: Date.now, syncFolder });
   await folder.prepare();
   const ids = Array.from({ length: 40 }, (_, index) => `r-${index}`);
   const isFlushed = await Promise.all(
@@ -49,10 +49,10 @@ test('T62 saving a file waits until its name is flushed, and files saved togethe
 test('a failed flush fails every save that shared it, and the next save flushes again', async () => {
   const files = join(temporaryFolder(), 'certificates');
   let isBroken = true;
-  const flushNames = async (): Promise<void> => {
+  const syncFolder = async (): Promise<void> => {
     if (isBroken) throw new Error('the disk is gone');
   };
-  const folder = createCertificateFolder(files, { now: Date.now, flushNames });
+  const folder = createCertificateFolder(files, { now: Date.now, syncFolder });
   await folder.prepare();
   await expect(folder.save('r-1', pdf('x'))).rejects.toThrow('the disk is gone');
   isBroken = false;

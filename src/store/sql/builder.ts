@@ -57,7 +57,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Builds and compiles statements for one engine. */
+/** The tools to build and compile statements for one engine. */
 export interface SqlBuilder {
   /** Builds and compiles statements. It has no connection to run them. */
   readonly db: Kysely<Db>;

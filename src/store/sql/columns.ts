@@ -13,12 +13,12 @@ import type { RelationRow, SqlFunctions } from './functions.js';
 
 type TableName = Extract<keyof Db, string>;
 
-/** The columns of a table as SQL, checked by the compiler. Called as a function, it is the table itself. */
+/** A reference to a table: each property is a column as SQL, and a call returns the table itself. Column names are type-checked. */
 export type TableRef<Name extends TableName> = {
   readonly [Column in keyof Db[Name] & string]: RawBuilder<SelectType<Db[Name][Column]>>;
 } & (() => RawBuilder<Selectable<Db[Name]>>);
 
-/** Names a table for use in `sql`. With an alias its columns are qualified by it. */
+/** Refers to a table and its columns in an `sql` template. With an alias, the columns are qualified by it. */
 export function tableRef<Name extends TableName>(table: Name, alias?: string): TableRef<Name>;
 export function tableRef(table: string, alias?: string): object {
   const reference = alias === undefined ? sql.table(table) : sql`${sql.table(table)} AS ${sql.id(alias)}`;
@@ -27,7 +27,7 @@ export function tableRef(table: string, alias?: string): object {
   return new Proxy(() => reference, { get: (_, column) => sql.id(...path, String(column)) });
 }
 
-/** Lists columns whose names come from a column list. The names of a known table are checked by `named` instead. */
+/** Lists columns whose names are known only at runtime. Otherwise use `tableRef`, which type-checks them. */
 export function listColumns(alias: string, names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map(name => sql.id(alias, name)));
 }
@@ -41,7 +41,7 @@ export interface JsonRelation<Columns extends Kinds> {
   readonly columns: ColumnsOf<Columns>;
   /** The relation with its alias, for FROM and JOIN. */
   readonly from: (fn: SqlFunctions, json: Expression<string>) => RawBuilder<unknown>;
-  /** The value of the parameter. */
+  /** Converts rows to the value of the JSON parameter. */
   readonly toTable: (rows: readonly { readonly [Name in keyof Columns]: Value }[]) => Table;
 }
 
@@ -50,6 +50,7 @@ function nameColumns(alias: string, columns: Kinds): Readonly<Record<string, Raw
   return Object.fromEntries(Object.keys(columns).map(name => [name, sql.id(alias, name)]));
 }
 
+/** Defines a relation whose rows are passed to a statement as one JSON parameter. */
 export function jsonRelation<const Columns extends Kinds>(
   alias: string,
   columns: Columns,
@@ -67,9 +68,9 @@ type RowOfCells<C extends Cells> = {
   readonly [Name in keyof C]: C[Name] extends Expression<infer Cell> ? Cell : never;
 };
 
-/** The list after SELECT or RETURNING, which knows the type of its row. */
+/** A list of expressions after SELECT or RETURNING. `Row` is the type of its rows. */
 export class SelectList<Row> {
-  /** Never set. It carries the type of the row. */
+  /** Never set. Lets the compiler infer `Row`. */
   declare readonly row?: Row;
   readonly #list: RawBuilder<unknown>;
 
@@ -82,6 +83,7 @@ export class SelectList<Row> {
   }
 }
 
+/** Lists expressions after SELECT or RETURNING, each under the name of its property. */
 export function select<const C extends Cells>(cells: C): SelectList<RowOfCells<C>> {
   return new SelectList(
     sql.join(Object.entries(cells).map(([name, cell]) => sql`${cell} AS ${sql.id(name)}`)),
@@ -94,7 +96,7 @@ type RowIn<Parts extends readonly unknown[]> = Parts extends readonly [infer Fir
     : RowIn<Rest>
   : never;
 
-/** A whole statement as SQL text. Its rows have the type of the `select` list in it; without one it returns none. */
+/** A template tag for a whole statement. Its rows have the type of the `select` list in it; without one it returns no rows. */
 export function sqlStatement<const Parts extends readonly unknown[]>(
   texts: TemplateStringsArray,
   ...parts: Parts
@@ -106,7 +108,7 @@ type InsertCells<Name extends TableName> = {
   readonly [Column in keyof Insertable<Db[Name]>]: Expression<InsertType<Db[Name][Column & keyof Db[Name]]>>;
 };
 
-/** INSERT … SELECT with the expression of each column beside its name, so that their order cannot differ. */
+/** Builds INSERT … SELECT from an expression for each column, so that columns and expressions cannot get out of order. */
 export function insertFrom<Name extends TableName>(
   table: Name,
   cells: InsertCells<Name>,

@@ -10,7 +10,7 @@ export type RelationRow<Columns extends Kinds> = {
 
 /** SQL that differs between the engines. */
 export interface SqlFunctions {
-  /** A subquery with the rows of a JSON array of arrays. */
+  /** A subquery that converts a JSON array of arrays to rows. */
   readonly jsonRows: <const Columns extends Kinds>(
     json: Expression<string>,
     columns: Columns,
@@ -22,6 +22,7 @@ export interface SqlFunctions {
   readonly cast: <T>(kind: Kind, value: Expression<T>) => RawBuilder<T>;
   /** The given instant; if it is NULL, the time of the database at the start of the transaction. */
   readonly clock: (now: Expression<string | null>) => RawBuilder<string>;
+  /** An instant some milliseconds later. */
   readonly addMs: (instant: Expression<string | null>, ms: Expression<number>) => RawBuilder<string>;
   /** The minute of an instant as text, such as `2026-05-04T12:00`. */
   readonly minute: (instant: Expression<string>) => RawBuilder<string>;
@@ -31,28 +32,28 @@ export interface SqlFunctions {
   readonly cells: (alias: string, columns: ColumnList) => RawBuilder<unknown>;
   readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
   readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
-  /** A text that sorts by its bytes, whatever the language of the database. */
+  /** A text that sorts by its bytes, independent of the collation of the database. */
   readonly bytewise: (text: Expression<string>) => RawBuilder<string>;
-  /** One column of a past version as text. The index of past files has this form, so only it is found by the index. */
+  /** A column of a past version as text. The index of certificate files in `past` is on this expression. */
   readonly pastCell: (cells: Expression<unknown>, column: string) => RawBuilder<string | null>;
-  /** One column of a past version with the type of its kind, as a current row has it. No index has this form. */
+  /** A column of a past version with the same type as in a current row. No index is on this expression. */
   readonly typedPastCell: (
     alias: string,
     column: string,
     kind: Kind,
   ) => RawBuilder<string | number | bigint | null>;
-  /** The highest id that a sync ever had, even if that sync was deleted; NULL if the database role may not see it. */
+  /** The highest id that a sync ever had, even if the sync was deleted; NULL if the database role may not read it. */
   readonly newestSync: RawBuilder<number | null>;
   /**
-   * The merged payload of two jobs. `resources` narrows what a job reads, so it stays only if both jobs have it: a retry of one
-   * resource that is merged with a delivery reads all of them.
+   * The merged payload of two jobs. A job with `resources` reads only these, so the merged job has it only if both jobs do.
+   * A retry of one resource that merges with a delivery therefore reads all resources.
    */
   readonly mergePayloads: (left: Expression<string>, right: Expression<string>) => RawBuilder<string>;
-  /** Notifies processes that wait for work. A statement of its own. */
+  /** A statement that notifies processes waiting for work. SQLite needs none, because they poll. */
   readonly notifyWorkers: RawBuilder<never>;
-  /** Waits until no other transaction holds the lock with this name. A statement of its own. */
+  /** A statement that acquires the lock with this name until the transaction ends. SQLite needs none: it has one writer at a time. */
   readonly lockByName: (name: string) => RawBuilder<never>;
-  /** Overwrites the bytes of rows that are deleted from now on. A statement of its own. */
+  /** A statement after which SQLite overwrites the bytes of deleted rows. Does nothing on PostgreSQL. */
   readonly overwriteDeleted: RawBuilder<never>;
   readonly forUpdate: RawBuilder<unknown>;
   readonly forShare: RawBuilder<unknown>;
@@ -95,7 +96,7 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
 
 const typeOf = (kind: Kind) => sql.raw(POSTGRES.dataTypes[kind]);
 
-/** Returns the cells of a JSON array `v`, each with the type and name of its column. */
+/** Selects the cells of a row that is a JSON array named `v`, each with the type and name of its column (PostgreSQL). */
 export function selectJsonCells(columns: Kinds): RawBuilder<unknown> {
   return sql.join(
     Object.entries(columns).map(([name, kind], n) => {

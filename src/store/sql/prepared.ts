@@ -14,12 +14,13 @@ import type { BoundStatement } from '../statement.js';
 import { builderFor, Parameter, type SqlBuilder } from './builder.js';
 import { selectJsonCells } from './functions.js';
 
+/** The values of the parameters of a statement, by parameter name. */
 export type Values = Readonly<Record<string, Value | Table>>;
 type ParameterValue<T> = T extends Table ? string : T;
-/** The parameters of a statement as SQL. A table is passed as the text of a JSON array. */
+/** The parameters of a statement as SQL expressions. A table is passed as the text of a JSON array. */
 export type Params<Given> = { readonly [Name in keyof Given]-?: RawBuilder<ParameterValue<Given[Name]>> };
 
-/** A statement of the builder or of an `sql` template. */
+/** A query of Kysely or an `sql` template. */
 export type BuiltStatement = { toOperationNode: () => RootOperationNode } & (
   | Compilable
   | Expression<unknown>
@@ -41,7 +42,7 @@ interface CompiledStatement<Given> {
   readonly bind: (values: Given) => Value[];
 }
 
-/** A statement that is built and compiled once for each engine, and bound to values at each use. */
+/** A statement that is compiled once for each engine. Call it with values to get a statement that can be run. */
 export interface PreparedStatement<Given extends Values, Row> {
   (...values: Given extends NoValues ? [] : [Given]): BoundStatement<Row>;
   readonly compileFor: (dialect: Dialect) => CompiledStatement<Given>;
@@ -50,7 +51,7 @@ export interface PreparedStatement<Given extends Values, Row> {
 /** The type of the rows that a prepared statement returns. */
 export type ResultRow<Statement> = Statement extends PreparedStatement<never, infer Row> ? Row : never;
 
-/** Returns a parameter for any name. Their names cannot be listed, so a rest pattern would silently be empty. */
+/** Creates an object that has a parameter for every name. It cannot be spread, because it does not know which names exist. */
 function createParameters<Given>(): Params<Given>;
 function createParameters(): object {
   return new Proxy(
@@ -64,7 +65,7 @@ function createParameters(): object {
   );
 }
 
-/** Compiles a statement. Every value in it that is not a parameter is part of the text. */
+/** Compiles a statement to SQL text and the names of its parameters. All other values are literals in the text. */
 function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: string; names: string[] } {
   const compiled = db.getExecutor().compileQuery(node, createQueryId());
   const names = compiled.parameters.map(parameter => (parameter instanceof Parameter ? parameter.name : ''));
@@ -72,22 +73,22 @@ function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: 
 }
 
 /**
- * Prepares a statement. The type of its rows is inferred from what `build` returns, because a declared type would not be
- * checked: the second type parameter is the built statement, so a row type cannot be declared.
+ * Prepares a statement from a function that builds it. The type of its rows is inferred from the columns that `build` selects. The
+ * second type parameter is the statement and not its row, so that nobody declares a row type that nothing checks.
  */
 export function prepared<Given extends Values = NoValues, Built extends BuiltStatement = never>(
   build: (builder: SqlBuilder, params: Params<Given>) => Built,
 ): PreparedStatement<Given, RowOf<Built>> {
-  const compileFor = oncePerDialect((dialect): CompiledStatement<Given> => {
+  const compileFor = cachePerDialect((dialect): CompiledStatement<Given> => {
     const builder = builderFor(dialect);
     const node = build(builder, createParameters<Given>()).toOperationNode();
     const { text, names } = compileStatement(builder, node);
     return {
       text,
-      bind: values => names.map(name => toCell(dialect, valueOf<Value | Table>(values, name))),
+      bind: values => names.map(name => toDriverValue(dialect, getValue<Value | Table>(values, name))),
     };
   });
-  function bindTo(values?: Given): BoundStatement<RowOf<Built>> {
+  function bindValues(values?: Given): BoundStatement<RowOf<Built>> {
     return {
       bind: dialect => {
         const { text, bind } = compileFor(dialect);
@@ -95,11 +96,11 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
       },
     };
   }
-  return Object.assign(bindTo, { compileFor });
+  return Object.assign(bindValues, { compileFor });
 }
 
 /** Caches a value for each dialect, from the first use on. */
-function oncePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
+function cachePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
   const cache = new Map<Dialect, T>();
   return dialect => {
     const value = cache.get(dialect) ?? create(dialect);
@@ -108,24 +109,24 @@ function oncePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) 
   };
 }
 
-/** Returns the value of a parameter. A missing value is an error, because a driver would bind it as NULL. */
-function valueOf<V>(values: Readonly<Record<string, V>>, name: string): V {
+/** Returns the value of a parameter. Throws if it is missing, because a driver would bind NULL. */
+function getValue<V>(values: Readonly<Record<string, V>>, name: string): V {
   const value = values[name];
   if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
   return value;
 }
 
-/** Returns a value as a driver takes it: rows become JSON. */
-function toCell(dialect: Dialect, value: Value | Table): Value {
+/** Converts a table to JSON text, and returns other values unchanged. */
+function toDriverValue(dialect: Dialect, value: Value | Table): Value {
   const isTable = typeof value === 'object' && value !== null && 'columns' in value;
   return isTable ? dialect.toJson(value) : value;
 }
 
-/** Inserts many whole rows with one statement. */
+/** Creates a function that builds an INSERT of rows into a table. Each row has a value for every column, in their order. */
 export function insertRows(table: string, columns: Kinds): (rows: Rows) => BoundStatement<never> {
   const names = Object.keys(columns);
   const target = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map(name => sql.id(name)))})`;
-  const textFor = oncePerDialect(dialect => {
+  const textFor = cachePerDialect(dialect => {
     const parameters = names.map(name => sql.val(new Parameter(name)));
     const json = sql.val(new Parameter('rows'));
     const source =

@@ -20,19 +20,19 @@ import { writeCopy } from './snapshot.js';
 import { Database } from './driver.js';
 import { withDatabase, openDatabase } from './open-database.js';
 
-/** In the order of copying: the mirror must contain what the inbox, the evidence log and the subscriptions refer to. */
-const DATABASES = ['inbox.db', 'evidence.db', 'events.db', 'mirror.db'];
+/** In the order of copying. The mirror is last, so that its copy contains the rows that the other copies refer to. */
+const DATABASE_FILES = ['inbox.db', 'evidence.db', 'events.db', 'mirror.db'];
 const CERTIFICATES = 'certificates';
-const ALL = [...DATABASES, CERTIFICATES];
-const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
+const ALL_NAMES = [...DATABASE_FILES, CERTIFICATES];
+const COPY_OPTIONS = { busyTimeoutMs: 10_000, readonly: true };
 
-/** Copies all databases and certificates to an empty folder. Other processes may write meanwhile. */
+/** Copies all databases and certificates of a data folder to an empty folder. Other processes may write meanwhile. */
 export function copyDataFolder(from: string, to: string): void {
   createPrivateFolder(to);
-  for (const name of listExisting(from, DATABASES)) {
+  for (const name of listExisting(from, DATABASE_FILES)) {
     const file = join(to, name);
-    withDatabase(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
-    const found = withDatabase(openDatabase(file, PATIENT), db =>
+    withDatabase(openDatabase(join(from, name), COPY_OPTIONS), db => writeCopy(db, file));
+    const found = withDatabase(openDatabase(file, COPY_OPTIONS), db =>
       String(db.pragma('integrity_check(1)', { simple: true })),
     );
     if (found !== 'ok') throw new StoreError('damaged', `${file} is damaged: ${found}.`, { file });
@@ -42,12 +42,12 @@ export function copyDataFolder(from: string, to: string): void {
     throw new StoreError('damaged', `${folder} is no folder.`, { file: folder });
   createPrivateFolder(join(to, CERTIFICATES));
   for (const name of existsSync(folder) ? readdirSync(folder) : [])
-    if (parseRetirementId(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
+    if (parseRetirementId(name) !== null) copyCertificate(join(folder, name), join(to, CERTIFICATES, name));
 }
 
-/** Throws if a process has a database open. Moves the write-ahead logs into their files. */
+/** Throws if a process has a database open. Opening it exclusively also moves its write-ahead log into the file. */
 export function assertNotOpen(folder: string): void {
-  for (const name of listExisting(folder, DATABASES)) {
+  for (const name of listExisting(folder, DATABASE_FILES)) {
     const file = join(folder, name);
     try {
       withDatabase(openDatabase(file, { busyTimeoutMs: 0 }), db => db.pragma('journal_mode = DELETE'));
@@ -56,22 +56,22 @@ export function assertNotOpen(folder: string): void {
         const message = `${file} is open in a process: stop every process of carbon-mirror first.`;
         throw new StoreError('in_use', message);
       }
-      // What is damaged is what a backup is for.
+      // A damaged file is no obstacle: the restore replaces it.
     }
   }
 }
 
-const STAGE = 'restoring';
-const STAGE_LOCK = 'lock.db';
+const STAGING_FOLDER = 'restoring';
+const STAGING_LOCK = 'lock.db';
 
 /**
- * Creates the folder in which a restore prepares its files, and empties it after a killed restore. Throws if another
- * restore runs, which holds a lock until its process ends.
+ * Creates the folder in which a restore prepares its files, and removes the files of a restore that was killed. Throws if another
+ * restore is running: it holds a lock in the folder until its process ends.
  */
 export function openStagingFolder(folder: string): StagingFolder {
-  const stage = join(folder, STAGE);
+  const stage = join(folder, STAGING_FOLDER);
   createPrivateFolder(stage);
-  const lock = new Database(join(stage, STAGE_LOCK), { timeout: 0 });
+  const lock = new Database(join(stage, STAGING_LOCK), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -80,7 +80,7 @@ export function openStagingFolder(folder: string): StagingFolder {
     throw new StoreError('in_use', `Another restore runs: it prepares its files in ${stage}.`);
   }
   for (const name of readdirSync(stage))
-    if (!name.startsWith(STAGE_LOCK)) rmSync(join(stage, name), { recursive: true });
+    if (!name.startsWith(STAGING_LOCK)) rmSync(join(stage, name), { recursive: true });
   return {
     folder: join(stage, 'files'),
     close: () => {
@@ -90,36 +90,39 @@ export function openStagingFolder(folder: string): StagingFolder {
   };
 }
 
-/** Lists the folders of files that a restore replaced or did not finish. */
+/** Lists the folders with files that a restore replaced, and with files of a restore that did not finish. */
 export function findOlderCopies(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.filter(name => name === STAGE || name.startsWith('replaced-')).map(name => join(folder, name));
+  return names
+    .filter(name => name === STAGING_FOLDER || name.startsWith('replaced-'))
+    .map(name => join(folder, name));
 }
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Moves the present files and their logs to `aside`, and the files of the folder `by` into their place. */
-export function replaceDataFiles(folder: string, by: string, aside: string): void {
-  const withLogs = ALL.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
-  moveAll(folder, aside, withLogs);
-  moveAll(by, folder, ALL);
-  rmSync(by, { recursive: true });
+/** Moves the files of a data folder, with their logs, to `replacedFolder`, and the files of `newFolder` into their place. */
+export function replaceDataFiles(folder: string, newFolder: string, replacedFolder: string): void {
+  const withLogs = ALL_NAMES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
+  moveExisting(folder, replacedFolder, withLogs);
+  moveExisting(newFolder, folder, ALL_NAMES);
+  rmSync(newFolder, { recursive: true });
 }
 
-function moveAll(from: string, to: string, names: readonly string[]): void {
-  const there = listExisting(from, names);
-  if (there.length > 0) createPrivateFolder(to);
-  for (const name of there) renameSync(join(from, name), join(to, name));
+/** Moves those of the named files that exist. */
+function moveExisting(from: string, to: string, names: readonly string[]): void {
+  const existing = listExisting(from, names);
+  if (existing.length > 0) createPrivateFolder(to);
+  for (const name of existing) renameSync(join(from, name), join(to, name));
 }
 
 function listExisting(folder: string, names: readonly string[]): string[] {
   return names.filter(name => existsSync(join(folder, name)));
 }
 
-/** Copies a certificate. Skips a file that was removed meanwhile; the check of the copy reports missing files. */
-function copyFile(from: string, to: string): void {
+/** Copies and flushes a certificate. Skips a file that was removed meanwhile: the check of the copy reports missing files. */
+function copyCertificate(from: string, to: string): void {
   if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
   copyFileSync(from, to, constants.COPYFILE_EXCL);
   const descriptor = openSync(to, 'r+');

@@ -4,7 +4,7 @@ import { readWalState } from './wal-state.js';
 import type { Sqlite } from './open-database.js';
 import type { DatabaseFiles } from './open-read-only.js';
 
-/** Reports the size of both write-ahead logs, and whether an open transaction keeps one from shrinking. */
+/** Reports the size of both write-ahead logs, and whether an open transaction prevents one from being emptied. */
 export function checkWals(db: Sqlite, { mirrorFile, inboxFile }: DatabaseFiles): Finding[] {
   return [checkWal(db, 'main', mirrorFile), checkWal(db, 'inbox', inboxFile)];
 }

@@ -5,21 +5,21 @@ import type { BatchResults, BoundStatement, Batch, Database } from '../statement
 import { CHECKPOINT_BYTES } from './wal-state.js';
 import { beginTransaction, type Sqlite } from './open-database.js';
 
-/** Runs statements on one connection, in this thread or in another. */
+/** Runs statements on one connection and returns the rows of each. A null statement is skipped. */
 export interface StatementRunner {
-  readonly run: (all: readonly (StatementWithValues | null)[]) => unknown[][];
+  readonly run: (statements: readonly (StatementWithValues | null)[]) => unknown[][];
   /** Runs statements in the open transaction, or begins one. */
-  readonly send: (all: readonly (StatementWithValues | null)[]) => unknown[][];
-  /** Commits the open transaction, or rolls it back; does nothing if there is none. */
-  readonly end: (isGood: boolean) => void;
+  readonly send: (statements: readonly (StatementWithValues | null)[]) => unknown[][];
+  /** Commits or rolls back the open transaction. Does nothing if there is none. */
+  readonly end: (commits: boolean) => void;
 }
 
-/** A `StatementRunner` whose calls may be messages to another thread. */
-export interface RunnerCalls {
-  readonly read: (...given: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
+/** A `StatementRunner` whose calls may be messages to another thread. `read` may use a connection of its own. */
+export interface AsyncStatementRunner {
+  readonly read: (...args: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
   readonly begin: () => Promise<void>;
-  readonly send: (...given: Parameters<StatementRunner['send']>) => unknown[][] | Promise<unknown[][]>;
-  readonly end: (isGood: boolean) => Promise<void>;
+  readonly send: (...args: Parameters<StatementRunner['send']>) => unknown[][] | Promise<unknown[][]>;
+  readonly end: (commits: boolean) => Promise<void>;
 }
 
 /** Creates a runner that prepares each SQL text once. */
@@ -34,33 +34,33 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
     return prepared;
   }
 
-  function run(all: readonly (StatementWithValues | null)[]): unknown[][] {
-    const answers: unknown[][] = all.map(() => []);
-    for (const [n, bound] of all.entries()) {
+  function run(statements: readonly (StatementWithValues | null)[]): unknown[][] {
+    const results: unknown[][] = statements.map(() => []);
+    for (const [index, bound] of statements.entries()) {
       if (bound === null) continue;
       const prepared = getPrepared(bound.text);
-      if (prepared.reader) answers[n] = prepared.all(bound.values);
+      if (prepared.reader) results[index] = prepared.all(bound.values);
       else for (const row of bound.rows ?? [bound.values]) prepared.run(row);
     }
-    return answers;
+    return results;
   }
 
   return {
     run,
-    send: all => {
+    send: statements => {
       transaction ??= beginTransaction(db);
-      return run(all);
+      return run(statements);
     },
-    end: isGood => {
-      if (isGood) transaction?.commit();
-      else transaction?.undo();
+    end: commits => {
+      if (commits) transaction?.commit();
+      else transaction?.rollBack();
       transaction = null;
     },
   };
 }
 
-/** Creates a batch that runs its statements on one connection. */
-export function createBatch(send: RunnerCalls['send']): Batch {
+/** Creates a batch that binds statements for SQLite and passes them to `send`. */
+export function createBatch(send: AsyncStatementRunner['send']): Batch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
   ): Promise<BatchResults<All>>;
@@ -70,19 +70,22 @@ export function createBatch(send: RunnerCalls['send']): Batch {
   return batch;
 }
 
-/** Creates a database that runs one transaction after the other. If reads share its connection (`isOne`), they wait. */
-export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Database {
+/**
+ * Creates a database that runs one transaction after the other. Reads that share the connection wait for the current transaction,
+ * because they would see its uncommitted rows.
+ */
+export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnection = false): Database {
   const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
 
-  async function whole<T>(work: (given: Batch) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(work: (batch: Batch) => Promise<T>): Promise<T> {
     try {
       await calls.begin();
       const done = await work(batch);
       await calls.end(true);
       return done;
     } catch (error) {
-      // Whoever ended the thread has told why.
+      // A rollback fails only if the thread has ended, which is reported elsewhere.
       await calls.end(false).catch(() => undefined);
       throw error;
     }
@@ -91,37 +94,38 @@ export function createQueuedDatabase(calls: RunnerCalls, isOne = false): Databas
   return {
     dialect: SQLITE,
     read: createBatch(async all => {
-      if (isOne) await last;
+      if (sharesConnection) await last;
       return await calls.read(all);
     }),
     transact: work => {
-      const done = last.then(() => whole(work));
+      const done = last.then(() => runTransaction(work));
       last = done.catch(() => undefined);
       return done;
     },
   };
 }
 
-/** Rows in one message. Copying all rows at once would block the sender. */
-const ROWS_A_MESSAGE = 200;
+/** The number of rows in one message to a thread. Copying all rows at once would block the sender. */
+const ROWS_PER_MESSAGE = 200;
 
-export function splitLongBatches(send: RunnerCalls['send']): RunnerCalls['read'] {
+/** Splits a statement with many rows into several messages, which are sent one after the other. */
+export function splitLargeInserts(send: AsyncStatementRunner['send']): AsyncStatementRunner['read'] {
   return async all => {
-    const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_A_MESSAGE);
+    const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_PER_MESSAGE);
     const bound = all[long];
     if (bound?.rows === undefined) return await send(all);
-    const first = { ...bound, rows: bound.rows.slice(0, ROWS_A_MESSAGE) };
+    const first = { ...bound, rows: bound.rows.slice(0, ROWS_PER_MESSAGE) };
     const before = await send([...all.slice(0, long), first]);
-    const rest = { ...bound, rows: bound.rows.slice(ROWS_A_MESSAGE) };
-    const [, ...after] = await splitLongBatches(send)([rest, ...all.slice(long + 1)]);
+    const rest = { ...bound, rows: bound.rows.slice(ROWS_PER_MESSAGE) };
+    const [, ...after] = await splitLargeInserts(send)([rest, ...all.slice(long + 1)]);
     return [...before, ...after];
   };
 }
 
-/** Keys come in no order: a cache that holds their index makes a first read of a long list twice as fast. */
+/** Rows arrive in random key order. A cache that holds the whole index makes the first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
 
-/** Enlarges cache and log of a connection that writes, so that pages that many commits touch are moved once. */
+/** Enlarges the cache and the write-ahead log of a connection that writes. A page that many commits change is then checkpointed once. */
 export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
@@ -129,39 +133,42 @@ export function tuneForWriting(db: Sqlite): Sqlite {
   return db;
 }
 
-const AGAIN_MS = 20;
+const RETRY_INTERVAL_MS = 20;
 
-/** Retries while the database is locked. Waits outside the driver, because the holder may need this thread. */
+/**
+ * Retries while the database is locked. The wait does not block this thread, because the connection that holds the lock may belong
+ * to it.
+ */
 export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void> {
-  const longestMs = Number(db.pragma('busy_timeout', { simple: true }));
-  for (let waitedMs = 0; ; waitedMs += AGAIN_MS) {
+  const timeoutMs = Number(db.pragma('busy_timeout', { simple: true }));
+  for (let waitedMs = 0; ; waitedMs += RETRY_INTERVAL_MS) {
     try {
       db.pragma('busy_timeout = 0');
       return work();
     } catch (error) {
       const isBusy =
         error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-      if (!isBusy || waitedMs >= longestMs) throw error;
+      if (!isBusy || waitedMs >= timeoutMs) throw error;
     } finally {
-      db.pragma(`busy_timeout = ${longestMs}`);
+      db.pragma(`busy_timeout = ${timeoutMs}`);
     }
-    await delay(AGAIN_MS);
+    await delay(RETRY_INTERVAL_MS);
   }
 }
 
-/** Creates a database on one connection of this thread. Reads wait for the transaction before them. */
+/** Creates a database on one connection of this thread. Reads wait for the transactions before them. */
 export function createDatabaseOn(db: Sqlite): Database {
-  const works = createStatementRunner(db);
-  const calls: RunnerCalls = {
-    read: async all => works.run(all),
-    begin: () => retryWhileBusy(db, () => works.send([])),
-    send: works.run,
-    end: async isGood => works.end(isGood),
+  const runner = createStatementRunner(db);
+  const calls: AsyncStatementRunner = {
+    read: async all => runner.run(all),
+    begin: () => retryWhileBusy(db, () => runner.send([])),
+    send: runner.run,
+    end: async commits => runner.end(commits),
   };
   return createQueuedDatabase(calls, true);
 }
 
-/** A statement on one connection, which runs synchronously. */
+/** A prepared statement of one connection. It runs synchronously. */
 export interface SynchronousStatement<Given extends Values, Row> {
   /** Returns the number of changed rows. */
   run(values: Given): number;
@@ -169,7 +176,7 @@ export interface SynchronousStatement<Given extends Values, Row> {
   all(values: Given): Row[];
 }
 
-/** Prepares a statement on a connection. */
+/** Prepares a statement for synchronous use on a connection. */
 export function prepareOn<Given extends Values, Row>(
   db: Sqlite,
   statement: PreparedStatement<Given, Row>,

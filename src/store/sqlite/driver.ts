@@ -4,22 +4,22 @@ import type BetterSqlite3 from 'better-sqlite3';
 /** A connection to a SQLite database. */
 export type Sqlite = BetterSqlite3.Database;
 
-/** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */
+/** The Node version decides which driver is loaded: better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later. */
 const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
 const NEEDED = `better-sqlite3 ${FROM_NODE_22 ? '13' : '12'}`;
 const CURE = FROM_NODE_22
   ? 'Install all packages again with this Node and without --omit=optional: npm ci'
   : `npm leaves it out where it can neither fetch a binary nor compile one. Take Node 22 or later, or with python3, make and g++: npm_config_nodedir=${join(process.execPath, '../..')} npm ci`;
 
-/** The driver that this Node needs is not there, or has no binary for this machine. */
+/** Thrown if the driver for this Node version is not installed, or has no binary for this machine. */
 class DriverError extends Error {
   override readonly name = 'DriverError';
 }
 
-/** The driver of SQLite, picked here and nowhere else outside the sandbox. */
-export const Database: typeof BetterSqlite3 = await load();
+/** The SQLite driver for this Node version. Only the sandbox loads the driver by itself. */
+export const Database: typeof BetterSqlite3 = await loadDriver();
 
-async function load(): Promise<typeof BetterSqlite3> {
+async function loadDriver(): Promise<typeof BetterSqlite3> {
   try {
     const driver = FROM_NODE_22 ? await import('better-sqlite3') : await import('better-sqlite3-12');
     new driver.default(':memory:').close();

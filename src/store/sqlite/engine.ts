@@ -7,10 +7,10 @@ import { DATABASE_NAMES, type DatabaseName } from '../migrations.js';
 import { getPoolOptions } from '../postgres/pool-settings.js';
 import { measureDisk, getWalSize } from './measure-disk.js';
 
-/** Databases that exist only once they are used. */
+/** Databases that are created at first use. */
 const OPTIONAL: readonly DatabaseName[] = ['evidence', 'events'];
 
-/** Creates the engine for SQLite files and certificates in a folder. Modules are loaded at first use. */
+/** Creates the engine for SQLite files and certificates in a data folder. Modules are loaded at first use. */
 export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): Engine {
   const inboxFile = join(dataDir, 'inbox.db');
   const mirrorFile = join(dataDir, 'mirror.db');
@@ -55,8 +55,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       copyTo: async folder => (await import('./backup-files.js')).copyDataFolder(dataDir, folder),
       assertNotOpen: async () => (await import('./backup-files.js')).assertNotOpen(dataDir),
       openStagingFolder: async () => (await import('./backup-files.js')).openStagingFolder(dataDir),
-      replaceWith: async (folder, aside) =>
-        (await import('./backup-files.js')).replaceDataFiles(dataDir, folder, aside),
+      replaceWith: async (newFolder, replacedFolder) =>
+        (await import('./backup-files.js')).replaceDataFiles(dataDir, newFolder, replacedFolder),
       moveTo: async (database, now) => {
         const { pdfs } = (await import('./stores.js')).openPdfs(files, () => now);
         const existing = DATABASE_NAMES.filter(name => existsSync(getFile(name)));

@@ -8,9 +8,9 @@ import type { Sqlite } from './open-database.js';
 import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 
 /** `doctor` warns when free space is below this multiple of the reserve. */
-const LITTLE_FREE = 2;
-/** Permission bits of the group and of others. */
-const BY_OTHERS = 0o077;
+const LOW_SPACE_FACTOR = 2;
+/** The permission bits of the group and of others. */
+const OTHERS_MASK = 0o077;
 
 /** Checks the database files: disk space, damage, schema, logs and permissions. */
 export function* examine(files: DatabaseFiles, disk: Disk, optionalFiles: OptionalFiles): Iterable<Finding> {
@@ -20,7 +20,7 @@ export function* examine(files: DatabaseFiles, disk: Disk, optionalFiles: Option
     for (const name of ['main', 'inbox']) yield examineDatabaseFile(db, name);
     yield* describeSchemaChanges(findSchemaChanges(db, optionalFiles));
     yield* checkWals(db, files);
-    for (const file of [files.mirrorFile, files.inboxFile]) yield* checkMode(file);
+    for (const file of [files.mirrorFile, files.inboxFile]) yield* checkPermissions(file);
   } finally {
     db.close();
   }
@@ -31,7 +31,7 @@ function checkDisk(disk: Disk): Finding {
   const todo =
     'Free some, or move DATA_DIR. Below the reserve nothing is read, below a tenth of it /readyz fails; deliveries are stored.';
   if (disk.paused) return fail('disk', found, todo);
-  const isLittle = disk.freeBytes < disk.reserveBytes * LITTLE_FREE;
+  const isLittle = disk.freeBytes < disk.reserveBytes * LOW_SPACE_FACTOR;
   return isLittle ? warn('disk', found, todo) : ok('disk', found);
 }
 
@@ -45,9 +45,9 @@ function examineDatabaseFile(db: Sqlite, schema: string): Finding {
   return fail('databases', `${file}: ${answer}`, todo);
 }
 
-function checkMode(file: string): Finding[] {
+function checkPermissions(file: string): Finding[] {
   const mode = statSync(file).mode & 0o777;
-  if ((mode & BY_OTHERS) === 0) return [];
+  if ((mode & OTHERS_MASK) === 0) return [];
   const found = `${file} can be read by others (mode ${mode.toString(8)})`;
   return [warn('databases', found, `chmod 600 ${file}`)];
 }

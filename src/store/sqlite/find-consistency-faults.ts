@@ -24,7 +24,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
   );
 });
 
-/** Checks both files and their schema, and every data law: a rule that all rows must fulfil. */
+/** Checks the integrity and the schema of both files, and every data law. A data law is a rule that all rows must fulfil. */
 export async function findConsistencyFaults(
   files: DatabaseFiles,
   now: number,

@@ -14,23 +14,27 @@ const READER_BUSY_MS = 5_000;
 /** Files of databases that may not exist. */
 export type OptionalFiles = Partial<Readonly<Record<'evidence' | 'events', string>>>;
 
-/** Compares `mirror.db` (the main database), `inbox.db` (attached) and the optional files that exist with their migrations. */
+/**
+ * Returns how the schemas of the databases differ from those that the migrations create. `db` is mirror.db with inbox.db attached.
+ */
 export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): string[] {
   return [
     ...compareWithMigrations(db, 'main', 'mirror'),
     ...compareWithMigrations(db, 'inbox', 'inbox'),
-    ...(['evidence', 'events'] as const).flatMap(database => compareFile(database, optionalFiles[database])),
+    ...(['evidence', 'events'] as const).flatMap(database =>
+      compareOptionalFile(database, optionalFiles[database]),
+    ),
   ];
 }
 
-function compareFile(database: DatabaseName, file: string | undefined): string[] {
+function compareOptionalFile(database: DatabaseName, file: string | undefined): string[] {
   if (file === undefined || !existsSync(file)) return [];
   return withDatabase(openDatabase(file, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
     compareWithMigrations(opened, 'main', database),
   );
 }
 
-/** Compares the schema with that of a new database. SQLite keeps the text of each CREATE statement. */
+/** Compares the schema of a database with that of a newly migrated one, by the text of each CREATE statement. */
 function compareWithMigrations(db: Sqlite, schema: 'main' | 'inbox', database: DatabaseName): string[] {
   const fresh = new Database(':memory:');
   try {

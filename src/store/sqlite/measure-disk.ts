@@ -2,29 +2,29 @@ import { statfsSync, statSync } from 'node:fs';
 import type { Disk } from '../contract/disk-space.js';
 
 const MIB = 1024 * 1024;
-const RESERVE_AT_MOST = 1024 * MIB;
+const MAX_RESERVE_BYTES = 1024 * MIB;
 const RESERVE_SHARE = 0.05;
-/** The share of the reserve below which the disk counts as full. It could fill up between two checks. */
-const LAST_SHARE = 0.1;
+/** The share of the reserve below which the disk counts as full, because it could fill up before the next check. */
+const FULL_SHARE = 0.1;
 
 export interface DiskSpace {
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** Compares free space with the reserve. A null `reserveMb` derives it from the size of the disk. */
+/** Compares the free space with the reserve. If `reserveMb` is null, the reserve is 5 % of the disk, and at most 1 GiB. */
 export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: number | null): Disk {
-  const standard = Math.min(RESERVE_AT_MOST, totalBytes * RESERVE_SHARE);
+  const standard = Math.min(MAX_RESERVE_BYTES, totalBytes * RESERVE_SHARE);
   const reserveBytes = reserveMb === null ? standard : reserveMb * MIB;
   return {
     freeBytes,
     reserveBytes,
     paused: freeBytes < reserveBytes,
-    full: freeBytes < reserveBytes * LAST_SHARE,
+    full: freeBytes < reserveBytes * FULL_SHARE,
   };
 }
 
-/** Measures the disk of a folder. */
+/** Measures the disk that contains a folder, and compares its free space with the reserve. */
 export function measureDisk(folder: string, reserveMb: number | null): Disk {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return assessDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);

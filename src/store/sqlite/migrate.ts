@@ -11,9 +11,9 @@ import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
 import { withDatabase, openDatabase, type Sqlite, runInTransaction } from './open-database.js';
 import { prepareOn } from './database.js';
 
-/** How long to wait for another process that migrates. */
+/** How long to wait while another process migrates. */
 const MIGRATION_LOCK_MS = 60_000;
-/** A mirror's rows are wide, and its commits long; an inbox commits a row or two, and writes a page for each. */
+/** The mirror has wide rows and large commits. The others commit a row or two and write a whole page for each. */
 const PAGE_BYTES: Readonly<Record<DatabaseName, number>> = {
   inbox: 4096,
   mirror: 8192,
@@ -32,13 +32,13 @@ export function migrate(
   migrations: readonly Migration[] = migrationsOf('sqlite', database),
 ): string[] {
   if (assertOwnSchema(readSchemaState(db), migrations) === migrations.length) return [];
-  runInTransaction(db, () => db.exec(RECORDS));
+  runInTransaction(db, () => db.exec(CREATE_RECORDS_TABLE));
   return migrations
-    .filter(each => runInTransaction(db, () => apply(db, each, migrations, now)))
+    .filter(each => runInTransaction(db, () => applyMigration(db, each, migrations, now)))
     .map(({ name }) => name);
 }
 
-/** Migrates a file on its own connection, which waits longer for a lock than a receiver may. */
+/** Migrates a database file on a connection of its own, and creates the file if needed. Waits up to a minute for a lock. */
 export function migrateFile(file: string, database: DatabaseName, now: string): string[] {
   const options = { busyTimeoutMs: MIGRATION_LOCK_MS, newPageBytes: PAGE_BYTES[database] };
   return withDatabase(openDatabase(file, options), db => migrate(db, database, now));
@@ -46,7 +46,7 @@ export function migrateFile(file: string, database: DatabaseName, now: string): 
 
 /** Creates the schema in an empty database. */
 export function createSchema(db: Sqlite, database: DatabaseName): void {
-  db.exec(RECORDS);
+  db.exec(CREATE_RECORDS_TABLE);
   for (const { sql } of migrationsOf('sqlite', database)) db.exec(sql);
 }
 
@@ -66,14 +66,19 @@ function readSchemaState(db: Sqlite): SchemaState {
   return { label: db.name, version, records, advice: 'move the folder it is in away and start again.' };
 }
 
-const RECORDS = `CREATE TABLE IF NOT EXISTS schema_migrations (
+const CREATE_RECORDS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (
   version INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   applied_at TEXT NOT NULL,
   digest TEXT NOT NULL
 ) STRICT`;
 
-function apply(db: Sqlite, migration: Migration, migrations: readonly Migration[], now: string): boolean {
+function applyMigration(
+  db: Sqlite,
+  migration: Migration,
+  migrations: readonly Migration[],
+  now: string,
+): boolean {
   const { version, name, sql } = migration;
   if (assertOwnSchema(readSchemaState(db), migrations) >= version) return false;
   db.exec(sql);

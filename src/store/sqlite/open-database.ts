@@ -8,7 +8,7 @@ import { toDamageError } from './damage-error.js';
 export type { Sqlite } from './driver.js';
 
 export interface OpenOptions {
-  /** How long a statement waits for a lock. The whole process stands still meanwhile. */
+  /** How long a statement waits for a lock. It blocks the thread meanwhile. */
   readonly busyTimeoutMs: number;
   readonly readonly?: boolean;
   /** The page size of a new file. An existing file keeps its own. */
@@ -18,20 +18,20 @@ export interface OpenOptions {
 const FULL = 2;
 const PRIVATE_FILE = 0o600;
 
-/** Opens a database file. Commits are flushed to disk, and only the owner may read the file. */
+/** Opens a database file, and creates it unless `readonly`. Commits are flushed to disk, and only the owner may read the file. */
 export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
   assertRegularFiles(file);
-  if (!readonly) makePrivate(file);
+  if (!readonly) ensurePrivateFiles(file);
   const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   try {
     if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);
     if (!readonly) db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
-    demand(db, 'synchronous', FULL, file);
-    demand(db, 'foreign_keys', 1, file);
-    if (!readonly) demand(db, 'journal_mode', 'wal', file);
+    assertPragma(db, 'synchronous', FULL, file);
+    assertPragma(db, 'foreign_keys', 1, file);
+    if (!readonly) assertPragma(db, 'journal_mode', 'wal', file);
     return db;
   } catch (error) {
     db.close();
@@ -39,7 +39,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
-/** Does work with a connection and closes it. */
+/** Runs `work` with a connection and closes it afterwards. */
 export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);
@@ -50,20 +50,21 @@ export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
 
 interface Transaction {
   readonly commit: () => void;
-  readonly undo: () => void;
+  readonly rollBack: () => void;
 }
 
-/** Begins a transaction with BEGIN IMMEDIATE, so that a read followed by a write cannot fail in between. */
+/** Begins a transaction that locks the database for writing at once. Otherwise a write after a read could fail. */
 export function beginTransaction(db: Sqlite): Transaction {
   db.exec('BEGIN IMMEDIATE');
   return {
     commit: () => db.exec('COMMIT'),
-    undo: () => {
+    rollBack: () => {
       if (db.inTransaction) db.exec('ROLLBACK');
     },
   };
 }
 
+/** Runs `work` in a transaction. Rolls back if it throws. */
 export function runInTransaction<T>(db: Sqlite, work: () => T): T {
   const transaction = beginTransaction(db);
   try {
@@ -71,7 +72,7 @@ export function runInTransaction<T>(db: Sqlite, work: () => T): T {
     transaction.commit();
     return result;
   } catch (error) {
-    transaction.undo();
+    transaction.rollBack();
     throw error;
   }
 }
@@ -84,9 +85,10 @@ export function assertRegularFiles(file: string): void {
   }
 }
 
-function makePrivate(file: string): void {
+/** Creates the file if it is missing, and lets only its owner read it and its logs. */
+function ensurePrivateFiles(file: string): void {
   createPrivateFolder(dirname(file));
-  if (!existsSync(file)) createPrivate(file);
+  if (!existsSync(file)) createPrivateFile(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(name, { throwIfNoEntry: false })?.mode;
     if (mode !== undefined && (mode & 0o777) !== PRIVATE_FILE) chmodSync(name, PRIVATE_FILE);
@@ -94,10 +96,10 @@ function makePrivate(file: string): void {
 }
 
 /**
- * Only ever opens a file that is new. To close one that SQLite has open in this process would drop its locks, and
- * a stranger who closes the database after that deletes the log with what was committed to it.
+ * Creates an empty file for its owner only. Never opens an existing file: closing a file that SQLite has open in this process would
+ * drop the locks of SQLite. Another process that then closes the database would delete the log with its committed rows.
  */
-function createPrivate(file: string): void {
+function createPrivateFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', PRIVATE_FILE));
   } catch (error) {
@@ -105,9 +107,9 @@ function createPrivate(file: string): void {
   }
 }
 
-function demand(db: Sqlite, pragma: string, expected: string | number, file: string): void {
-  const came = db.pragma(pragma, { simple: true });
-  if (came !== expected) {
-    throw new Error(`${file}: expected PRAGMA ${pragma} to be ${expected}, but it is ${String(came)}`);
+function assertPragma(db: Sqlite, pragma: string, expected: string | number, file: string): void {
+  const actual = db.pragma(pragma, { simple: true });
+  if (actual !== expected) {
+    throw new Error(`${file}: expected PRAGMA ${pragma} to be ${expected}, but it is ${String(actual)}`);
   }
 }

@@ -7,7 +7,7 @@ import { openDatabase } from './open-database.js';
 
 const BUSY_MS = 10_000;
 
-/** Opens the subscriptions; null if there were never any. */
+/** Opens the database of event subscriptions; null if none was ever created. */
 export function openEvents(file: string, now: () => number): EventsPort | null {
   if (!existsSync(file)) return null;
   const db = openDatabase(file, { busyTimeoutMs: BUSY_MS });

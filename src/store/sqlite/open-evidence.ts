@@ -8,10 +8,10 @@ import { assertMigrated } from './migrate.js';
 import { openDatabase, type Sqlite, runInTransaction } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
-/** Nobody waits for the process that seals, so it can wait long for a lock. */
+/** The process that seals may wait long for a lock, because nobody waits for it. */
 const BUSY_MS = 10_000;
 
-/** Opens the log; null if nothing was ever sealed. The mirror is opened read-only, so that its writer never waits. */
+/** Opens the evidence log, and the mirror read-only, from which it is written. Returns null if the log was never created. */
 export function openEvidence(evidenceFile: string, mirrorFile: string): EvidencePort | null {
   if (!existsSync(evidenceFile)) return null;
   const mirror = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
@@ -40,7 +40,7 @@ function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   });
 }
 
-/** Creates a batch that only reads. Integers of the registry may be larger than a number can hold. */
+/** Creates a batch that reads. Integers that a number cannot represent exactly are returned as bigint. */
 function createExactReader(db: Sqlite): Batch {
   const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
   const prepared = new Map<string, ReturnType<typeof prepare>>();

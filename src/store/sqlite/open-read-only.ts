@@ -2,6 +2,7 @@ import { toDamageError } from './damage-error.js';
 import { assertMigrated } from './migrate.js';
 import { assertRegularFiles, openDatabase, type Sqlite } from './open-database.js';
 
+/** The paths of the two main databases. */
 export interface DatabaseFiles {
   readonly mirrorFile: string;
   readonly inboxFile: string;
@@ -10,7 +11,7 @@ export interface DatabaseFiles {
 /** A reader may wait for a checkpoint or a migration, but never for a writer. */
 const READER_BUSY_MS = 5_000;
 
-/** Opens the mirror as `main` and the inbox as `inbox`, both read-only. */
+/** Opens both databases read-only on one connection: the mirror as `main`, the inbox as `inbox`. */
 export function openReadOnly(files: DatabaseFiles): Sqlite {
   const db = openDatabase(files.mirrorFile, { busyTimeoutMs: READER_BUSY_MS, readonly: true });
   try {

@@ -9,7 +9,7 @@ import { toSafeNumbers } from './safe-integers.js';
 /** A reader may wait for a checkpoint or a migration, but never for a writer. */
 const BUSY_MS = 5_000;
 
-/** Opens `mirror.db` of a folder for typed queries. The connection is read-only. */
+/** Opens the mirror.db of a data folder read-only, for typed queries. */
 export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTables>> {
   const database = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: BUSY_MS, readonly: true });
   try {
@@ -21,12 +21,12 @@ export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTab
   const db = new Kysely<MirrorTables>({
     dialect: new SqliteDialect({ database: withExactIntegers(database) }),
   });
-  // Kysely closes a connection only after it has run a statement, and this one also refuses writes to attached files.
+  // Kysely closes a connection only if it has run a statement. This statement also forbids writes to attached files.
   await db.executeQuery(CompiledQuery.raw('PRAGMA query_only = ON'));
   return db;
 }
 
-/** Returns integers as numbers, or as bigints if they are too large, and binds whole numbers as integers. */
+/** Adapts a connection for Kysely. Integers are returned as numbers, or as bigint if too large. Whole numbers are bound as integers. */
 function withExactIntegers(database: Sqlite): SqliteDatabase {
   return {
     close: () => void database.close(),
@@ -44,7 +44,7 @@ function withExactIntegers(database: Sqlite): SqliteDatabase {
   };
 }
 
-/** Returns a statement without rows, which the read-only connection refuses if it writes. */
+/** Creates a statement that returns no rows. If it writes, the read-only connection refuses it. */
 function createWrite(run: SqliteStatement['run']): SqliteStatement {
   return { reader: false, run, all: () => [], iterate: () => iterate([]) };
 }

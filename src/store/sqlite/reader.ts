@@ -7,7 +7,7 @@ import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
-/** Opens both databases for reading. */
+/** Opens a reader of the mirror and the inbox. */
 export function openReader(files: DatabaseFiles): OpenReader {
   const db = openReadOnly(files);
   return { ...createReader(db), close: async () => void db.close() };
@@ -46,7 +46,7 @@ export function createReader(db: Sqlite): Reader {
 
 const WORD = /^[a-z_]+$/;
 
-/** Binds all values but single words, such as states. SQLite needs these in the text to find its partial indexes. */
+/** Binds all values except single words, such as states: SQLite uses a partial index only if the word is in the SQL text. */
 class SqliteReaderCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (Array.isArray(value)) {
@@ -62,7 +62,7 @@ class SqliteReaderCompiler extends SqliteQueryCompiler {
     this.appendValue(values);
   }
 
-  /** Drops the schema of a table, because each schema is a file of its own and the mirror is the open one. Tables of the inbox keep it. */
+  /** Removes the schema name from tables of the mirror, which is the main database. The inbox is attached under its name. */
   protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
     if (node.schema?.name === 'inbox') super.visitSchemableIdentifier(node);
     else this.visitNode(node.identifier);

@@ -2,7 +2,7 @@ import type { Value } from '../dialect.js';
 
 type Cells = Record<string, Value>;
 
-/** Replaces each bigint of a row by a number if that keeps every digit. Changes the row and returns it. */
+/** Converts each bigint of a row to a number if the number is exact. Changes the row in place and returns it. */
 export function toSafeNumbers<Row extends Cells>(row: Row): Row {
   const cells: Cells = row;
   for (const name in cells) {

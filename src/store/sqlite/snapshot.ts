@@ -18,18 +18,18 @@ export function snapshot(files: DatabaseFiles, file: string): boolean {
   return withDatabase(openReadOnly(files), db => writeCopy(db, file));
 }
 
-/** Writes rows that are read from another engine to a new file. Returns false if the file exists. */
-export async function writeMirrorFile(file: string, at: string, read: ReadRows): Promise<boolean> {
+/** Creates a mirror file with rows that are read from another engine. Returns false if the file exists. */
+export async function writeMirrorFile(file: string, migratedAt: string, read: ReadRows): Promise<boolean> {
   if (existsSync(file)) return false;
   const draft = `${file}.${randomUUID()}.draft`;
   try {
-    migrateFile(draft, 'mirror', at);
+    migrateFile(draft, 'mirror', migratedAt);
     const db = openDatabase(draft, { busyTimeoutMs: 0 });
     try {
-      const works = createStatementRunner(db);
+      const runner = createStatementRunner(db);
       const write = (statement: BoundStatement): void => {
-        works.send([statement.bind(SQLITE)]);
-        works.end(true);
+        runner.send([statement.bind(SQLITE)]);
+        runner.end(true);
       };
       for (const table of listTables('mirror')) await copyTable(table, read, write);
       return writeCopy(db, file);
@@ -41,7 +41,7 @@ export async function writeMirrorFile(file: string, at: string, read: ReadRows):
   }
 }
 
-/** Reads the tables of a file for another engine. */
+/** Creates a function that reads the rows of a table in chunks, for a copy to another engine. */
 export function createRowReader(db: Sqlite): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
@@ -58,8 +58,8 @@ export function createRowReader(db: Sqlite): ReadRows {
 }
 
 /**
- * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Nobody but the
- * owner can ever read the file. It gets its name only after it is complete and flushed.
+ * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Only the owner can read the file,
+ * from its first byte on. The file gets its name after it is complete and flushed.
  */
 export function writeCopy(db: Sqlite, file: string): boolean {
   if (existsSync(file)) return false;

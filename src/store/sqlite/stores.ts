@@ -10,12 +10,13 @@ import { openDatabase, type Sqlite } from './open-database.js';
 import type { DatabaseFiles } from './open-read-only.js';
 import { createReader } from './reader.js';
 
+/** The paths of the two main databases and of the certificates. */
 export interface SqliteFiles extends DatabaseFiles {
   /** The folder of certificate files. */
   readonly certificates: string;
 }
 
-/** Workers and commands may wait long for another writer. */
+/** Workers and commands may wait long for a lock of another writer. */
 const BUSY_MS = 10_000;
 
 export function openInbox(file: string, now: () => number): InboxPort {
@@ -26,18 +27,19 @@ export function openPdfs({ certificates }: SqliteFiles, now: () => number): Open
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }
 
+/** Opens the stores of a command that writes. */
 export function openWriterStores(files: SqliteFiles, now: () => number): Promise<WriterStores> {
   return openDatabases(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
     mirror: createMirrorPort(mirrorDb, files.certificates),
     ...openPdfs(files, now),
     reader: createReader(mirrorDb),
-    erase: async vacuum => erase([mirrorDb, inboxDb], vacuum),
+    erase: async vacuum => eraseOldCopies([mirrorDb, inboxDb], vacuum),
     close: async () => close(),
   }));
 }
 
-/** Opens the stores of a worker. A thread writes the mirror, and this thread reads it. */
+/** Opens the stores of a worker. A second thread writes the mirror. */
 export function openWorkerStores(
   files: SqliteFiles,
   { now, onWriterFailed }: WorkerStoreOptions,
@@ -61,17 +63,17 @@ export function openWorkerStores(
   });
 }
 
-/** Opens both databases for some work, and closes them if it fails. */
+/** Opens both databases and passes them to `work`, with a function that closes them. Closes them if `work` throws. */
 async function openDatabases<T>(
   { inboxFile, mirrorFile }: DatabaseFiles,
-  readonly: boolean,
+  isMirrorReadOnly: boolean,
   work: (inboxDb: Sqlite, mirrorDb: Sqlite, close: () => void) => Promise<T>,
 ): Promise<T> {
   const inboxDb = openDatabase(inboxFile, { busyTimeoutMs: BUSY_MS });
   const open = [inboxDb];
   const close = () => open.forEach(db => db.close());
   try {
-    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly });
+    const mirrorDb = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: isMirrorReadOnly });
     open.unshift(mirrorDb);
     return await work(inboxDb, mirrorDb, close);
   } catch (error) {
@@ -80,6 +82,7 @@ async function openDatabases<T>(
   }
 }
 
+/** Creates a function that reads the state of a write-ahead log, and for how long a reader has prevented checkpoints. */
 function createWalMonitor(name: DatabaseName, db: Sqlite) {
   const measure = createHeldTimer();
   return (now: number) => {
@@ -92,14 +95,15 @@ const UNUSED_PARTS =
   'Older copies may stand in unused parts of the files: without --no-vacuum they are rewritten.';
 const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.';
 
-function erase(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
+/** Removes old copies of deleted rows: from the files if `vacuum`, and always from the write-ahead logs. */
+function eraseOldCopies(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   if (vacuum) for (const db of databases) db.exec('VACUUM');
   const logEmptied = databases.map(emptyLog).every(Boolean);
   const left = [...(vacuum ? [] : [UNUSED_PARTS]), ...(logEmptied ? [] : [HELD_LOG])];
   return { vacuumed: vacuum, logEmptied, left };
 }
 
-/** Empties the log into its file, so that it keeps no old copies. Returns false if a reader prevents it. */
+/** Moves the write-ahead log into its file, so that no old copies remain in it. Returns false if a reader prevents that. */
 function emptyLog(db: Sqlite): boolean {
   return db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
 }

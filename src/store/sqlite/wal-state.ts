@@ -1,18 +1,18 @@
 import type { Sqlite } from './driver.js';
 
-/** How much of a write-ahead log was not moved to the database file yet. */
+/** How much of a write-ahead log has been moved to the database file by checkpoints. */
 export interface WalState {
   /** Pages that were moved since the log was last reset. */
   readonly movedPages: number;
   readonly unmovedBytes: number;
-  /** Whether a reader of an older state keeps the log from being moved. */
+  /** Whether a transaction that still reads an older state prevents a checkpoint. */
   readonly held: boolean;
 }
 
-/** Writers move the log to the file at this size, unless a reader prevents it. */
+/** Writers checkpoint the log when it has this size, unless a reader prevents it. */
 export const CHECKPOINT_BYTES = 16_384_000;
 
-/** Reads the state of a log without moving it and without a lock. */
+/** Reads the state of a write-ahead log. Takes no lock and starts no checkpoint. */
 export function readWalState(db: Sqlite, schema = 'main'): WalState {
   const [row] = db.prepare<[], Checkpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
   const pageBytes = Number(db.pragma(`${schema}.page_size`, { simple: true }));
@@ -23,12 +23,12 @@ export function readWalState(db: Sqlite, schema = 'main'): WalState {
 
 interface Checkpoint {
   readonly busy: number;
-  /** Pages in the log; -1 where there is none. */
+  /** The number of pages in the log; -1 if there is no log. */
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** Creates a function that returns how long a log has been held at the same page. Call it regularly. */
+/** Creates a function that returns how long a reader has kept checkpoints at the same page. Call it with each new state. */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;
   return ({ held, movedPages }, now) => {

@@ -5,9 +5,9 @@ import type { Tables } from '../contract/tables.js';
 type ReadOnlyColumn<Cell> = ColumnType<Cell, never, never>;
 
 /**
- * The columns of a table that programs may select. A table whose rows are of both credit types, as its column `type` says,
- * lacks the amounts that can be added up, because tonnes of ex-post and ex-ante credits must not be added. Their exact text
- * stays, and `available_credits` and `last_known_credits` have a sum for each type.
+ * The columns of a table that programs may select. A table with a column `type` has rows of ex-post and of ex-ante credits, whose
+ * tonnes must not be added. Its numeric amounts are therefore left out; amounts as text stay. `available_credits` and
+ * `last_known_credits` have a sum for each type.
  */
 type SelectableName<Row> = 'type' extends keyof Row
   ? Exclude<keyof Row, 'amount' | `${string}_micro`>
@@ -15,7 +15,7 @@ type SelectableName<Row> = 'type' extends keyof Row
 
 type MirrorTable<Row> = { readonly [Name in SelectableName<Row>]: ReadOnlyColumn<Row[Name]> };
 
-/** Every table and view of the mirror by its name, with the types of its columns. Instants are texts in UTC. */
+/** The tables and views of the mirror with the types of their columns. Instants are texts in UTC. */
 export type MirrorTables = {
   readonly [Name in keyof Tables as Name extends `inbox.${string}` ? never : Name]: MirrorTable<Tables[Name]>;
 };

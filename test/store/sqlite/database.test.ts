@@ -4,7 +4,7 @@ import { openDatabase } from '../../../src/store/sqlite/open-database.js';
 import {
   createStatementRunner,
   createDatabaseOn,
-  splitLongBatches,
+  splitLargeInserts,
 } from '../../../src/store/sqlite/database.js';
 import { type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
@@ -42,7 +42,7 @@ test('a failed transaction is rolled back, and the next one begins', async () =>
 test('many statements are sent in small messages, and each gets its own result', async () => {
   const works = createStatementRunner(temporaryMirror());
   const sizes: number[] = [];
-  const send = splitLongBatches(async all => {
+  const send = splitLargeInserts(async all => {
     sizes.push(Math.max(...all.map(each => each?.rows?.length ?? 0)));
     return works.send(all);
   });

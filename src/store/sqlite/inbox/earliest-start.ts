@@ -6,8 +6,8 @@ import { tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { prepareOn } from '../database.js';
 
-/** A request for a job, as far as its start time depends on it. */
-export interface PaceRequest {
+/** The properties of a requested job on which its start time depends. */
+export interface StartRequest {
   readonly dedupeKey: string;
   readonly onlyDuplicates: boolean;
 }
@@ -21,7 +21,7 @@ const FIND_LAST_START = prepared(({ db }, { dedupeKey }: Params<DedupeKey>) =>
     .where('dedupe_key', '=', dedupeKey),
 );
 const job = tableRef('inbox.jobs');
-/** Lists the latest reads. A read was in vain if only duplicates requested it and it found nothing new. */
+/** Lists the latest reads of a job. A read was in vain if only duplicates requested it and it found nothing new. */
 const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
   const inVain = sql<number>`${job.only_duplicates_asked} AND ${job.outcome} = ${UNCHANGED_OUTCOME}`;
   return sqlStatement`SELECT ${select({ inVain })} FROM ${job()}
@@ -30,10 +30,10 @@ const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
 });
 
 /**
- * Returns the earliest start of a job. The pace belongs to the job and not to a text: an attacker who captured three
- * deliveries causes no more reads than with one.
+ * Creates a function that returns the earliest start of a job. The pace is limited for each job and not for each signed text, so an
+ * attacker who replays three captured deliveries causes no more reads than with one.
  */
-export function createPace(db: Sqlite): (request: PaceRequest, now: number) => number {
+export function createEarliestStart(db: Sqlite): (request: StartRequest, now: number) => number {
   const lastStart = prepareOn(db, FIND_LAST_START);
   const recentReads = prepareOn(db, LIST_RECENT_READS);
 

@@ -6,7 +6,7 @@ import { insertFrom, tableRef, select, sqlStatement } from '../../sql/columns.js
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { Sqlite } from '../open-database.js';
 import { prepareOn } from '../database.js';
-import { createPace } from './earliest-start.js';
+import { createEarliestStart } from './earliest-start.js';
 
 type InsertParameters = {
   kind: string;
@@ -35,7 +35,7 @@ const own = tableRef('inbox.jobs');
 const stored = tableRef('inbox.jobs', 'jobs');
 const excluded = tableRef('inbox.jobs', 'excluded');
 
-/** Finds a due job that a merge would not change. In a flood most deliveries find one, and nothing is written. */
+/** Finds a due job that a merge would not change. In a flood of deliveries most find one, so that nothing is written. */
 const FIND_SATISFIED = prepared((_, params: Params<SatisfiedParameters>) => {
   const { dedupeKey, trigger, organizationId, installationId, onlyDuplicates, at } = params;
   return sqlStatement`SELECT ${select({ id: own.id })} FROM ${own()}
@@ -101,18 +101,22 @@ const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
 });
 
 /**
- * Make sure that a job with this key will start after now, and answer its id. To be run inside `write`.
+ * Creates a function that enqueues a job, or merges it with a waiting or paused job of the same dedupe key, and returns the id. Call
+ * it inside `runInTransaction`.
  *
- * It is merged with a waiting job, never with a running one, which may already have read what has changed since.
- * A paused job waits again: something has changed. A job that waits after a failure keeps its retry time, unless a
- * person asks, or it is so late that only a clock that was ahead can have given it. Duplicates change neither.
+ * - A job never merges with a running one, which may have read the data before the change.
+ * - A paused job waits again, because something has changed.
+ * - A job that waits after a failure keeps its retry time. Exceptions are a request by a person, and a retry time beyond the longest
+ *   backoff, which only a clock that was ahead can have set.
+ * - A duplicate delivery neither resumes a paused job nor changes a retry time.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
-  const pace = createPace(db);
-  const satisfied = prepareOn(db, FIND_SATISFIED);
+  const findEarliestStart = createEarliestStart(db);
+  const satisfiedJob = prepareOn(db, FIND_SATISFIED);
   const insert = prepareOn(db, INSERT_OR_MERGE);
 
-  function findDue(job: NewJob, at: number): number | undefined {
+  /** Returns the id of a job that is due at an instant and already does what is requested. */
+  function findSatisfiedJob(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;
     const values = {
@@ -123,16 +127,16 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       onlyDuplicates: Number(onlyDuplicates),
       at: formatInstant(at),
     };
-    return satisfied.get(values)?.id;
+    return satisfiedJob.get(values)?.id;
   }
 
   return (job, now) => {
     const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
-    const due = findDue(job, now);
-    if (due !== undefined) return due;
-    const startAt = pace({ dedupeKey, onlyDuplicates }, now);
-    const waiting = onlyDuplicates ? findDue(job, startAt) : undefined;
-    if (waiting !== undefined) return waiting;
+    const dueJob = findSatisfiedJob(job, now);
+    if (dueJob !== undefined) return dueJob;
+    const startAt = findEarliestStart({ dedupeKey, onlyDuplicates }, now);
+    const waitingJob = onlyDuplicates ? findSatisfiedJob(job, startAt) : undefined;
+    if (waitingJob !== undefined) return waitingJob;
     const row = insert.get({
       kind: job.kind,
       organizationId,

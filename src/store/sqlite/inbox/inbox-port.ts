@@ -10,7 +10,7 @@ import { createJobSteps } from './job-steps.js';
 import { createReceiverPort, createInboxDatabase } from './receiver-port.js';
 import { createWorkNotifier } from './work-notifier.js';
 
-/** Jobs that are dated in the future do not count. */
+/** Finds a job with a dedupe key. Jobs dated in the future do not count, because the clock was set back since. */
 const FIND_REQUESTED = prepared(
   ({ db }, { dedupeKey, now }: Params<{ readonly dedupeKey: string; readonly now: string }>) =>
     db
@@ -21,6 +21,7 @@ const FIND_REQUESTED = prepared(
       .limit(sql.lit(1)),
 );
 
+/** Creates the inbox port on a migrated inbox.db. */
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const database = createInboxDatabase(db, now);
   const enqueue = createEnqueue(db);

@@ -14,7 +14,7 @@ const counter = tableRef('inbox.claims');
 
 const RUNNING = sql`running AS MATERIALIZED (
   SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${own.state} = 'running')`;
-/** No running job excludes the job. An expired lease excludes others until its job is taken over, which happens first. */
+/** Whether no running job excludes the job. A job with an expired lease still excludes others, but is taken over before them. */
 const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
   AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
 const READ_COLUMNS = sql.join([
@@ -44,7 +44,7 @@ const FIRST_LANES = PARTS.map(
     sql`${own.state} = 'waiting' AND ${own.part} = ${sql.lit(part)} AND ${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at}`,
 );
 
-/** Each search uses one range of one index, however many jobs wait. */
+/** Reads the running jobs, and the first due and the next waiting jobs of each lane. Each search reads one range of one index. */
 const READ_QUEUE = prepared(({ fn }, { now, limit }: Params<NowParam & { readonly limit: number }>) => {
   const findDue = (lane: RawBuilder<unknown>) =>
     sql`SELECT * FROM (SELECT ${READ_COLUMNS} FROM ${job()} WHERE ${lane} AND ${own.run_at} <= ${now} AND ${IS_FREE}
@@ -82,7 +82,7 @@ type TakeValues = NowParam & {
   readonly leaseMs: number;
   readonly chosen: Table;
   readonly slots: number;
-  /** How many of the reserved numbers are for this part and those after it. */
+  /** How many of the reserved numbers are for this part and the parts after it. */
   readonly reserved: number;
 };
 const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: Params<TakeValues>) => {
@@ -118,9 +118,13 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
     })}`;
 });
 
-/** A statement costs little on SQLite, so jobs are finished one by one. */
+/** Creates the job steps of SQLite. Jobs are finished one by one, because a statement costs little. */
 export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
-  function take(values: NowParam & { readonly leaseMs: number }, parts: readonly ChosenJobs[]) {
+  /** Builds a statement for each part, which claims its chosen jobs and gives them the reserved numbers. */
+  function buildTakeStatements(
+    values: NowParam & { readonly leaseMs: number },
+    parts: readonly ChosenJobs[],
+  ) {
     let reserved = countSlots(parts);
     return parts.map(({ slots, ids }) => {
       const chosen = chosenJob.toTable(ids.map((id, position) => ({ job_id: id, position })));
@@ -139,7 +143,7 @@ export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
     },
     claimJobs: async (parts, leaseMs) => {
       const reserve = RESERVE_NUMBERS({ slots: countSlots(parts) });
-      const [, ...taken] = await commit(reserve, ...take({ now: now(), leaseMs }, parts));
+      const [, ...taken] = await commit(reserve, ...buildTakeStatements({ now: now(), leaseMs }, parts));
       return taken.flat();
     },
     finishJobs: null,

@@ -9,9 +9,9 @@ import { createBatch, createStatementRunner } from '../database.js';
 import { openDatabase, type Sqlite, runInTransaction } from '../open-database.js';
 import { createStoreDeliveries } from './store-deliveries.js';
 
-/** How long to wait for another program's lock. After it the sender gets 503 and retries. */
+/** How long to wait for a lock of another process. After that, the sender of the delivery gets 503 and retries. */
 const BUSY_MS = 250;
-/** 16 MB, so that pages that are written often are copied to the file once. */
+/** 16 MB, so that a page that is written often is checkpointed once. */
 const CHECKPOINT_PAGES = 4000;
 
 /** Opens the receiver's port on a migrated inbox.db. */
@@ -21,7 +21,7 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
   return createReceiverPort(db, now);
 }
 
-/** Creates the inbox database on a connection of this thread. Each transaction ends before other work runs. */
+/** Creates the inbox database on a connection of this thread. Its transactions are synchronous, so none interleaves with other work. */
 export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabase {
   const { run } = createStatementRunner(db);
   return {
@@ -31,6 +31,7 @@ export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabas
   };
 }
 
+/** Creates the port through which a receiver stores deliveries. */
 export function createReceiverPort(
   db: Sqlite,
   now: () => number,

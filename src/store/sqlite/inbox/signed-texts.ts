@@ -12,22 +12,22 @@ export interface ReceivedDelivery extends NewDelivery {
   readonly receivedAt: number;
 }
 
-/** The latest delivery of a signed text. */
-interface CachedText {
+/** A signed text that was stored, and its latest delivery. */
+interface CachedSignedText {
   readonly textId: number;
   /** Epoch ms. */
-  readonly seenAt: number;
-  /** Null if an earlier process stored it. */
-  readonly row: StoredRow | null;
+  readonly lastReceivedAt: number;
+  /** The row of its latest delivery; null if an earlier process stored it. */
+  readonly row: CachedDelivery | null;
 }
 
-interface StoredRow {
+interface CachedDelivery {
   readonly id: number;
-  /** The job that it waits for; null if it was ignored. */
+  /** The job that follows the delivery; null if the delivery was ignored. */
   readonly jobId: number | null;
   readonly secretIndex: number;
   /** When the first delivery of the row arrived, in epoch milliseconds. */
-  readonly since: number;
+  readonly firstReceivedAt: number;
 }
 
 type TouchedText = { readonly id: number; readonly sha256: string; readonly receivedAt: string };
@@ -61,7 +61,10 @@ type Duplicate = {
   readonly contradictedFields: string | null;
   readonly at: string;
 };
-/** Counts a duplicate. A read that has begun since the row's oldest unread post may have answered that post, but not this one. */
+/**
+ * Counts a duplicate. If a read has begun since the oldest post that no read has followed, that post may have been read, but this
+ * one is unread.
+ */
 const COUNT_DUPLICATE = prepared(
   (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
     sqlStatement`UPDATE ${own()} SET
@@ -76,63 +79,66 @@ const COUNT_DUPLICATE = prepared(
       WHERE ${own.id} = ${id} AND ${own.signed_text_sha256} = ${sha256}`,
 );
 
-/** Caches the latest texts by SHA-256. An index in the database would cost a page for each delivery. */
-export function createSignedTexts(db: Sqlite) {
-  const memory = createTransactionalCache(readLatestTexts(db));
+/** Caches the latest signed texts by SHA-256. An index in the database would cost a page write for each delivery. */
+export function createSignedTextCache(db: Sqlite) {
+  const cache = createTransactionalCache(readLatestTexts(db));
   const touch = prepareOn(db, TOUCH_TEXT);
   const insert = prepareOn(db, INSERT_TEXT);
-  const fold = prepareOn(db, COUNT_DUPLICATE);
+  const count = prepareOn(db, COUNT_DUPLICATE);
 
   return {
-    /** Whether the same text arrived within the previous hour. */
+    /** Returns whether the same text arrived within the previous hour. */
     isDuplicate: ({ sha256, receivedAt }: ReceivedDelivery): boolean => {
-      const seenAt = memory.get(sha256)?.seenAt;
-      return seenAt !== undefined && Math.abs(receivedAt - seenAt) < DUPLICATE_WINDOW_MS;
+      const lastReceivedAt = cache.get(sha256)?.lastReceivedAt;
+      return lastReceivedAt !== undefined && Math.abs(receivedAt - lastReceivedAt) < DUPLICATE_WINDOW_MS;
     },
-    /** Counts a duplicate in the row that waits for the same job. Returns its id; null if none. Call it inside `write`. */
-    fold: (delivery: ReceivedDelivery, jobId: number | null): number | null => {
+    /**
+     * Counts a duplicate in the row of the same text that belongs to the same job. Returns the id of the row; null if there is none.
+     * Call it inside `runInTransaction`.
+     */
+    countDuplicate: (delivery: ReceivedDelivery, jobId: number | null): number | null => {
       const { sha256, secretIndex, receivedAt, contradictedFields } = delivery;
-      const known = memory.get(sha256);
+      const known = cache.get(sha256);
       const row = known?.row ?? null;
       if (known === undefined || row === null) return null;
-      const age = receivedAt - row.since;
+      const age = receivedAt - row.firstReceivedAt;
       if (row.jobId !== jobId || row.secretIndex !== secretIndex || age < 0 || age >= FOLD_WINDOW_MS)
         return null;
-      if (fold.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 0)
+      if (count.run({ id: row.id, sha256, contradictedFields, at: formatInstant(receivedAt) }) === 0)
         return null;
-      memory.set(sha256, { textId: known.textId, seenAt: receivedAt, row });
+      cache.set(sha256, { textId: known.textId, lastReceivedAt: receivedAt, row });
       return row.id;
     },
-    /** Stores a text unless it is stored already, and returns its id. Call it inside `write`. */
-    keep: ({ sha256, receivedAt, signedData }: ReceivedDelivery): number => {
-      const id = memory.get(sha256)?.textId;
+    /** Stores a text unless it is already stored, and returns its id. Call it inside `runInTransaction`. */
+    storeText: ({ sha256, receivedAt, signedData }: ReceivedDelivery): number => {
+      const id = cache.get(sha256)?.textId;
       const at = { sha256, receivedAt: formatInstant(receivedAt) };
       if (id !== undefined && touch.run({ id, ...at }) === 1) return id;
       const row = insert.get({ ...at, signedData });
       if (row === undefined) throw new Error('expected the id of a stored text, got none');
       return row.id;
     },
-    /** Remembers the row of a delivery. */
-    remember: (
+    /** Caches the row of a delivery as the latest of its text. */
+    cacheDelivery: (
       { sha256, receivedAt, secretIndex }: ReceivedDelivery,
       textId: number,
       id: number,
       jobId: number | null,
     ) =>
-      memory.set(sha256, {
+      cache.set(sha256, {
         textId,
-        seenAt: receivedAt,
-        row: { id, jobId, secretIndex, since: receivedAt },
+        lastReceivedAt: receivedAt,
+        row: { id, jobId, secretIndex, firstReceivedAt: receivedAt },
       }),
-    committed: memory.commit,
-    rolledBack: memory.rollBack,
+    commit: cache.commit,
+    rollBack: cache.rollBack,
   };
 }
 
-/** Reads the signed texts that were stored last, by their SHA-256. */
-function readLatestTexts(db: Sqlite): Map<string, CachedText> {
+/** Reads the most recently stored texts, keyed by their SHA-256. */
+function readLatestTexts(db: Sqlite): Map<string, CachedSignedText> {
   const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
   return new Map(
-    latest.map(({ sha256, id, at }) => [sha256, { textId: id, seenAt: Date.parse(at), row: null }]),
+    latest.map(({ sha256, id, at }) => [sha256, { textId: id, lastReceivedAt: Date.parse(at), row: null }]),
   );
 }

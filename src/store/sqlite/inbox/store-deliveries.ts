@@ -11,7 +11,7 @@ import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, runInTransaction } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
-import { createSignedTexts, type ReceivedDelivery } from './signed-texts.js';
+import { createSignedTextCache, type ReceivedDelivery } from './signed-texts.js';
 
 type NewRow = Omit<
   Tables['inbox.deliveries'],
@@ -27,8 +27,8 @@ interface RequestedJob {
 export type StoreDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**
- * Stores deliveries in one transaction. If it fails, each is stored alone, so that a bad row does not affect the others.
- * That is not tried while the database is locked, because each attempt would wait again.
+ * Creates a function that stores deliveries in one transaction. If it fails, each delivery is stored in a transaction of its own, so
+ * that a bad row does not affect the others. While the database is locked all fail at once, because each attempt would wait again.
  */
 export function createStoreDeliveries(db: Sqlite): StoreDeliveries {
   const storeTogether = createStoreTogether(db);
@@ -68,11 +68,11 @@ function createStoreTogether(
   db: Sqlite,
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
   const enqueue = createEnqueue(db);
-  const texts = createSignedTexts(db);
+  const texts = createSignedTextCache(db);
   const insertDelivery = prepareOn(db, INSERT);
 
   function insert(delivery: ReceivedDelivery, jobId: number | null): number {
-    const textId = texts.keep(delivery);
+    const textId = texts.storeText(delivery);
     const row = insertDelivery.get({
       received_at: formatInstant(delivery.receivedAt),
       event: delivery.event,
@@ -86,28 +86,28 @@ function createStoreTogether(
       job_id: jobId,
     });
     if (row === undefined) throw new Error('expected the id of a stored delivery, got none');
-    texts.remember(delivery, textId, row.id, jobId);
+    texts.cacheDelivery(delivery, textId, row.id, jobId);
     return row.id;
   }
 
   function storeOne(delivery: ReceivedDelivery, jobId: number | null): StoredDelivery {
-    const folded = texts.fold(delivery, jobId);
-    return { id: folded ?? insert(delivery, jobId), jobId, isDuplicate: folded !== null };
+    const countedId = texts.countDuplicate(delivery, jobId);
+    return { id: countedId ?? insert(delivery, jobId), jobId, isDuplicate: countedId !== null };
   }
 
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
-    const asked = new Map<string, RequestedJob>();
+    const requestedJobs = new Map<string, RequestedJob>();
     return deliveries.map(each => {
       const delivery = { ...each, receivedAt: now - each.receivedMsAgo };
       const { verdict, installationId, organizationId } = delivery;
       if (verdict !== 'accepted' || installationId === null) return storeOne(delivery, null);
       const onlyDuplicates = texts.isDuplicate(delivery);
-      const before = asked.get(installationId);
-      if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
-        return storeOne(delivery, before.jobId);
+      const requested = requestedJobs.get(installationId);
+      if (requested !== undefined && (onlyDuplicates || !requested.onlyDuplicates))
+        return storeOne(delivery, requested.jobId);
       const job = { ...createInstallationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
       const jobId = enqueue(job, now);
-      asked.set(installationId, { jobId, onlyDuplicates });
+      requestedJobs.set(installationId, { jobId, onlyDuplicates });
       return storeOne(delivery, jobId);
     });
   }
@@ -115,10 +115,10 @@ function createStoreTogether(
   return (deliveries, now) => {
     try {
       const stored = runInTransaction(db, () => storeAll(deliveries, now));
-      texts.committed();
+      texts.commit();
       return stored;
     } catch (error) {
-      texts.rolledBack();
+      texts.rollBack();
       throw error;
     }
   };

@@ -16,11 +16,11 @@ import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
-/** How many file names `list` yields at a time. */
+/** The number of file names that `list` yields at a time. */
 const LIST_SIZE = 64;
-const PART = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
+const PARTIAL_FILE = /^\.(\d+)-[0-9a-f-]{36}\.part$/;
 
-/** What the name of a certificate file is made of. */
+/** The parts of the name of a certificate file. */
 interface FileIdentity {
   readonly retirementId: string;
   readonly sha256: string;
@@ -30,21 +30,21 @@ export interface FolderOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
   /** Flushes a folder, so that the names in it survive a power cut. */
-  readonly flushNames?: (folder: string) => Promise<void>;
+  readonly syncFolder?: (folder: string) => Promise<void>;
 }
 
-/** Stores PDFs as files in a folder. A file is complete and flushed before it gets its name. */
+/** Creates a PDF store on a folder. A file gets its final name after it is complete and flushed. */
 export function createCertificateFolder(
   folder: string,
-  { now, maxBytes = MAX_PDF_BYTES, flushNames = flushFolder }: FolderOptions,
+  { now, maxBytes = MAX_PDF_BYTES, syncFolder = fsyncFolder }: FolderOptions,
 ): PdfStore {
-  const flush = coalesce(() => flushNames(folder));
+  const flush = coalesce(() => syncFolder(folder));
   return {
     prepare: async () => {
       createPrivateFolder(folder);
       await chmod(folder, PRIVATE_FOLDER);
       for (const name of await readdir(folder)) {
-        if (await isLeftover(folder, name, now())) await rm(join(folder, name), { force: true });
+        if (await isAbandoned(folder, name, now())) await rm(join(folder, name), { force: true });
       }
     },
     save: async (retirementId, body) => {
@@ -61,14 +61,14 @@ export function createCertificateFolder(
       }
     },
     open: file => openFile(folder, file),
-    list: written => listFiles(folder, written),
+    list: window => listFiles(folder, window),
     flush: async () => {
       if (existsSync(folder)) await flush();
     },
   };
 }
 
-/** Returns the files as they are used within the transactions that write rows. */
+/** Creates the file operations of the transactions that write certificate rows. Files need no transaction, so it is ignored. */
 export function createCertificateFiles(folder: string): CertificateFiles {
   const has = (file: string): boolean => existsSync(join(folder, file));
   return {
@@ -102,8 +102,8 @@ async function writePart(
 }
 
 /**
- * Gives a completely written file its final name and returns the name. If a file with the same bytes exists, its name is kept.
- * No file is overwritten: an existing file with other bytes is renamed.
+ * Renames a complete file to its final name and returns that name. If a file with the same bytes exists, returns the existing name
+ * instead. An existing file with other bytes is renamed and not overwritten.
  */
 async function renamePart(
   folder: string,
@@ -112,7 +112,7 @@ async function renamePart(
 ): Promise<string> {
   const name = formatCertificateFileName(retirementId, sha256);
   for (const existing of [name, formatLegacyFileName(retirementId, sha256)]) {
-    if ((await hashOf(join(folder, existing))) !== sha256) continue;
+    if ((await hashFile(join(folder, existing))) !== sha256) continue;
     await rm(part);
     return existing;
   }
@@ -127,10 +127,10 @@ async function openFile(folder: string, file: string): Promise<AsyncIterable<Uin
   return parseRetirementId(file) === null ? null : await openRegularFile(join(folder, file));
 }
 
-/** Codes of errors that mean that there is no regular file. */
+/** Error codes that mean that the path is no regular file. */
 const NO_FILE_CODES = ['ENOENT', 'ELOOP', 'ENXIO'];
 
-/** Returns null unless the path is a regular file: a link may lead anywhere, and a pipe or a device has no end. */
+/** Opens a regular file; null for anything else. A link may lead anywhere, and a pipe or a device has no end. */
 async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -143,11 +143,12 @@ async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> 
   }
 }
 
-async function* listFiles(folder: string, written: TimeWindow | null): AsyncGenerator<string[]> {
+/** Yields file names in groups. With a window, only those of files that were last modified in it. */
+async function* listFiles(folder: string, window: TimeWindow | null): AsyncGenerator<string[]> {
   if (!existsSync(folder)) return;
   let files: string[] = [];
   for await (const { name } of await opendir(folder)) {
-    if (written === null || (await wasWritten(join(folder, name), written))) files.push(name);
+    if (window === null || (await wasModified(join(folder, name), window))) files.push(name);
     if (files.length < LIST_SIZE) continue;
     yield files;
     files = [];
@@ -155,12 +156,12 @@ async function* listFiles(folder: string, written: TimeWindow | null): AsyncGene
   yield files;
 }
 
-async function wasWritten(file: string, { from, to }: TimeWindow): Promise<boolean> {
+async function wasModified(file: string, { from, to }: TimeWindow): Promise<boolean> {
   const at = (await stat(file).catch(() => null))?.mtimeMs ?? 0;
   return at >= from && at < to;
 }
 
-async function flushFolder(folder: string): Promise<void> {
+async function fsyncFolder(folder: string): Promise<void> {
   const directory = await open(folder, 'r');
   try {
     await directory.sync();
@@ -169,7 +170,7 @@ async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-async function hashOf(file: string): Promise<string | null> {
+async function hashFile(file: string): Promise<string | null> {
   const body = await openRegularFile(file);
   if (body === null) return null;
   const hash = createHash('sha256');
@@ -177,9 +178,9 @@ async function hashOf(file: string): Promise<string | null> {
   return hash.digest('hex');
 }
 
-/** Whether no process writes the part any more. Another worker may be writing one right now. */
-async function isLeftover(folder: string, name: string, now: number): Promise<boolean> {
-  const owner = Number(PART.exec(name)?.[1]);
+/** Returns whether the process that wrote a partial file has ended, or the file is old. Another worker may still be writing one. */
+async function isAbandoned(folder: string, name: string, now: number): Promise<boolean> {
+  const owner = Number(PARTIAL_FILE.exec(name)?.[1]);
   if (Number.isNaN(owner)) return false;
   if (owner !== process.pid && !isRunning(owner)) return true;
   const file = await stat(join(folder, name)).catch(() => null);

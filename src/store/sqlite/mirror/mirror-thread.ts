@@ -4,7 +4,7 @@ import { createStatementRunner, tuneForWriting, type StatementRunner } from '../
 import { openDatabase } from '../open-database.js';
 import type { MirrorThreadData } from './start-mirror-thread.js';
 
-/** Opens the connection of the thread. */
+/** Opens the connection on which this thread writes. */
 function open({ file, busyTimeoutMs }: MirrorThreadData): StatementRunner & { close: () => void } {
   const db = tuneForWriting(openDatabase(file, { busyTimeoutMs }));
   return { ...createStatementRunner(db), close: () => void db.close() };

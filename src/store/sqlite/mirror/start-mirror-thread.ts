@@ -4,10 +4,10 @@ import { startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
 import { createCertificateFiles } from './certificate-folder.js';
 import {
-  type RunnerCalls,
+  type AsyncStatementRunner,
   createStatementRunner,
   createQueuedDatabase,
-  splitLongBatches,
+  splitLargeInserts,
   type StatementRunner,
 } from '../database.js';
 import type { Sqlite } from '../open-database.js';
@@ -35,8 +35,8 @@ export interface MirrorThread {
 const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
 
 /**
- * Starts a thread that writes the mirror, so that transactions, flushes and locks do not block the worker. Writes keep
- * their order, and reads see every write that has resolved.
+ * Starts a thread that writes the mirror, so that transactions, flushes and locks do not block the worker. Writes run in the order
+ * of the calls. A read sees every write whose promise has resolved.
  */
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
   const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
@@ -47,13 +47,13 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     description: 'the thread that writes the mirror',
     onFailed,
   });
-  const here = createStatementRunner(reader);
-  const calls: RunnerCalls = {
-    read: async all => here.run(all),
-    // With what is sent first.
+  const readRunner = createStatementRunner(reader);
+  const calls: AsyncStatementRunner = {
+    read: async all => readRunner.run(all),
+    // The first statements that are sent begin the transaction.
     begin: async () => {},
-    send: splitLongBatches(all => call('send', [all])),
-    end: isGood => call('end', [isGood]),
+    send: splitLargeInserts(all => call('send', [all])),
+    end: commits => call('end', [commits]),
   };
   const database = createQueuedDatabase(calls);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };

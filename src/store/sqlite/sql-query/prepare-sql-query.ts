@@ -8,8 +8,8 @@ export interface ReadOnlyStatement {
 }
 
 /**
- * Prepares a person's SQL; throws if it is not one reading statement. All checks are needed, because ATTACH, VACUUM INTO
- * and some PRAGMAs pass some of them.
+ * Prepares the SQL of a person. Throws unless it is a single statement that only reads. Each check is needed: ATTACH, VACUUM INTO and
+ * some PRAGMAs pass one or two of them.
  */
 export function prepareSqlQuery(db: Sqlite, text: string): ReadOnlyStatement {
   assertReadOnlySql(text);

@@ -11,7 +11,8 @@ export interface QueryRequest extends DatabaseFiles, QueryLimits {
   readonly sql: string;
 }
 
-export type QueryAnswer =
+/** A message of the child process: first the columns, then groups of rows, or an error. */
+export type QueryMessage =
   | { readonly columns: readonly string[] }
   | { readonly rows: readonly (readonly Value[])[]; readonly last: boolean }
   | { readonly fault: string; readonly code: SqlQueryErrorCode };
@@ -27,8 +28,8 @@ const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 const UNKNOWN_NAME = /^no such (table|column)/;
 
 process.once('message', (request: QueryRequest) => {
-  watch(request);
-  answer(request)
+  startWatchdog(request);
+  runQuery(request)
     .catch((error: unknown) => send(toFault(error, request)))
     .catch(leave);
 });
@@ -38,15 +39,16 @@ function leave(): void {
   process.exit();
 }
 
-function watch({ askerPid, timeLimitMs, memoryMb }: QueryLimits): void {
-  const workerData: QueryLimits = { askerPid, timeLimitMs, memoryMb };
+/** Starts a thread that kills this process if the query exceeds its limits or the parent has ended. */
+function startWatchdog({ parentPid, timeLimitMs, memoryMb }: QueryLimits): void {
+  const workerData: QueryLimits = { parentPid, timeLimitMs, memoryMb };
   new Worker(new URL('./query-watchdog.js', import.meta.url), { workerData }).unref();
 }
 
 function toFault(
   error: unknown,
   { memoryMb }: QueryLimits,
-): Extract<QueryAnswer, { readonly fault: string }> {
+): Extract<QueryMessage, { readonly fault: string }> {
   if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
   if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
   if (error instanceof SqlQueryError) return { fault: error.message, code: error.code };
@@ -61,7 +63,7 @@ function toFault(
   return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
 }
 
-async function answer(request: QueryRequest): Promise<void> {
+async function runQuery(request: QueryRequest): Promise<void> {
   const db = openReadOnly(request);
   const reading = prepareSqlQuery(db, request.sql);
   await send({ columns: reading.columns().map(column => column.name) });
@@ -80,7 +82,7 @@ async function answer(request: QueryRequest): Promise<void> {
   await sendRows(rows, true);
 }
 
-/** Sends rows and waits until the parent requests more, so that neither side accumulates rows. */
+/** Sends rows and waits until the parent requests more, so that no rows pile up in memory. */
 async function sendRows(rows: readonly (readonly Value[])[], last: boolean): Promise<void> {
   const asked = new Promise<void>(resolve => {
     process.once('message', () => resolve());
@@ -90,7 +92,7 @@ async function sendRows(rows: readonly (readonly Value[])[], last: boolean): Pro
   if (last) process.disconnect();
 }
 
-async function send(message: QueryAnswer): Promise<void> {
+async function send(message: QueryMessage): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.send?.(message, undefined, undefined, error => (error === null ? resolve() : reject(error)));
   });

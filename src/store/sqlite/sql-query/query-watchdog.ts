@@ -1,21 +1,21 @@
 import { workerData } from 'node:worker_threads';
 
-/** The limits that a thread beside the query enforces. */
+/** The limits that the watchdog enforces. */
 export interface QueryLimits {
-  /** The parent process. */
-  readonly askerPid: number;
+  /** The process that started the query. If it ends, the query is killed. */
+  readonly parentPid: number;
   readonly timeLimitMs: number;
   readonly memoryMb: number;
 }
 
-const LOOK_EVERY_MS = 100;
-/** The parent stops a query at its limit and reports it. The thread stops it later, if the parent could not. */
+const CHECK_INTERVAL_MS = 100;
+/** The parent kills the query at the time limit and reports it. The watchdog does it this much later, if the parent could not. */
 const GRACE_MS = 500;
 
-/** Memory of the process before the query. */
-const FRESH_BYTES = process.memoryUsage.rss();
+/** The memory of the process before the query. */
+const INITIAL_BYTES = process.memoryUsage.rss();
 
-const { askerPid, timeLimitMs, memoryMb }: QueryLimits = workerData;
+const { parentPid, timeLimitMs, memoryMb }: QueryLimits = workerData;
 
 /** Kills the process. SQLite blocks its thread, so nothing else ends a running query. */
 function end(): void {
@@ -23,7 +23,7 @@ function end(): void {
 }
 
 setInterval(() => {
-  const took = process.memoryUsage.rss() - FRESH_BYTES;
-  if (process.ppid !== askerPid || took > memoryMb * 1024 * 1024) end();
-}, LOOK_EVERY_MS);
+  const usedBytes = process.memoryUsage.rss() - INITIAL_BYTES;
+  if (process.ppid !== parentPid || usedBytes > memoryMb * 1024 * 1024) end();
+}, CHECK_INTERVAL_MS);
 setTimeout(end, timeLimitMs + GRACE_MS);

@@ -12,7 +12,7 @@ import { toRow, makeNamesUnique } from '../../contract/check-sql-query.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
 import { type DatabaseFiles, openReadOnly } from '../open-read-only.js';
-import type { QueryAnswer, QueryRequest } from './query-process.js';
+import type { QueryMessage, QueryRequest } from './query-process.js';
 
 export interface QueryOptions extends DatabaseFiles, SqlQuery {}
 
@@ -23,13 +23,13 @@ const STDIO: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];
 const SHELL = '/bin/sh';
 const LIMITED_COMMAND = 'ulimit -c 0; ulimit -f 2097152; ulimit -d "$1"; shift; exec "$@"';
 const [MAJOR = ''] = process.versions.node.split('.');
-/** Data memory of a new Node process with a thread. Since Node 24 most of it is only reserved. */
+/** The data memory of a new Node process with a thread. Since Node 24 most of it is only reserved. */
 export const INITIAL_NODE_MB = Number(MAJOR) < 24 ? 100 : 1100;
-/** Memory for the query itself. With the calling process the sum stays below 512 MB. */
+/** The memory for the query itself. Together with the calling process it stays below 512 MB. */
 const MEMORY_MB = 300;
 
-/** Limits memory, and temporary files to 1 GB each, by the shell if there is one. SQLite has no such limits. */
-function limitResources(): ForkOptions {
+/** Creates options that start the child with limits for memory and the size of temporary files. A shell sets them, if there is one. */
+function createForkOptions(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
   const kilobytes = String((INITIAL_NODE_MB + MEMORY_MB) * 1024);
   return { execPath: SHELL, execArgv: ['-c', LIMITED_COMMAND, SHELL, kilobytes, process.execPath] };
@@ -39,7 +39,12 @@ function limitResources(): ForkOptions {
 export async function runSqlQuery(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
   openReadOnly(options).close();
-  const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: STDIO, ...limitResources() });
+  const child = fork(PROGRAM, [], {
+    serialization: 'advanced',
+    env: {},
+    stdio: STDIO,
+    ...createForkOptions(),
+  });
   const limit = { reached: false };
   const timer = setTimeout(() => {
     limit.reached = true;
@@ -51,7 +56,7 @@ export async function runSqlQuery(options: QueryOptions): Promise<StatementRows>
     clearTimeout(timer);
     options.signal?.removeEventListener('abort', onAbort);
   });
-  const next = reader(child, () => {
+  const readMessage = createMessageReader(child, () => {
     if (options.signal?.aborted === true) return createAbortError();
     return limit.reached
       ? new SqlQueryError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
@@ -63,15 +68,15 @@ export async function runSqlQuery(options: QueryOptions): Promise<StatementRows>
     inboxFile,
     sql,
     timeLimitMs,
-    askerPid: process.pid,
+    parentPid: process.pid,
     memoryMb: MEMORY_MB,
   };
   child.send(request, ignoreSendError);
-  const head = await next();
+  const head = await readMessage();
   if (!('columns' in head)) throw new SqlQueryError('refused', 'it answered no columns');
   return {
     columns: makeNamesUnique(head.columns),
-    rows: readRows(child, next, makeNamesUnique(head.columns)),
+    rows: readRows(child, readMessage, makeNamesUnique(head.columns)),
   };
 }
 
@@ -86,12 +91,12 @@ function toExitError({ signalCode }: ChildProcess): SqlQueryError {
 
 async function* readRows(
   child: ChildProcess,
-  next: () => Promise<QueryAnswer>,
+  readMessage: () => Promise<QueryMessage>,
   columns: readonly string[],
 ): AsyncIterable<Row> {
   try {
     for (;;) {
-      const message = await next();
+      const message = await readMessage();
       if (!('rows' in message)) return;
       for (const cells of message.rows) yield toRow(columns, cells);
       if (child.connected) child.send('more', ignoreSendError);
@@ -105,14 +110,14 @@ async function* readRows(
 /** Ignores failed sends to a process that has ended, because its exit is reported. */
 function ignoreSendError(): void {}
 
-/** Returns a function that reads the next message. Messages are queued, so none is lost between calls. */
-function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAnswer> {
+/** Creates a function that reads the next message of the child. Messages are queued, so none is lost between calls. */
+function createMessageReader(child: ChildProcess, createEndError: () => Error): () => Promise<QueryMessage> {
   const messages = on(child, 'message', { close: ['exit'] });
   return async () => {
     const { value, done } = await messages.next();
-    if (done) throw ended();
-    const [answer]: QueryAnswer[] = value;
-    if (answer === undefined) throw ended();
+    if (done) throw createEndError();
+    const [answer]: QueryMessage[] = value;
+    if (answer === undefined) throw createEndError();
     if ('fault' in answer) throw new SqlQueryError(answer.code, answer.fault);
     return answer;
   };
