@@ -141,7 +141,7 @@ export function listChangedColumns({
   changed_columns: changed,
   before,
   after,
-}: Change): readonly ChangedColumn[] {
+}: Pick<Change, 'changed_columns' | 'before' | 'after'>): readonly ChangedColumn[] {
   return omitRedundantColumns(changed ?? []).map(name => ({
     name,
     before: before?.[name] ?? null,

@@ -32,6 +32,7 @@ import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/
 import { readList } from '../../src/query/lists/read-list.js';
 import { readTotals } from '../../src/query/lists/totals.js';
 import { GROUPINGS, readGroupTotals } from '../../src/query/lists/group-totals.js';
+import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/query/history/comparison.js';
 import { readLastRestatement } from '../../src/query/history/restated-fields.js';
 import { readFailedJobs, readStaleAndFreshLists } from '../../src/query/evaluation.js';
 import * as orders from '../../src/query/order-targets.js';
@@ -133,6 +134,15 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     const { rows, totals, coverage, caveats, gaps } = await readGroupTotals(reader, request, [grouping]);
     return { rows: await collectRows(rows), totals, coverage, caveats, gaps };
   }),
+  compareList: forEachItem(
+    pairs(COMPARABLE_LISTS, pairs(MOMENTS, MOMENTS)),
+    async (reader, [list, [from, to]]) => {
+      if (from > to) return null;
+      const request = { list, organizationId: null, from, to };
+      const { rows, sql: _sql, ...answer } = await compareList(reader, request, ALL_COMPARED_ROWS);
+      return { ...answer, list: list.name, rows: await collectRows(rows) };
+    },
+  ),
   readDeliveriesAfter: forEachItem([0, 3, 99], inbox.readDeliveriesAfter),
   readNewestDeliveryId: runOnce(inbox.readNewestDeliveryId),
   readLastRestatement: forEachItem(pairs(['R0', 'R1', 'nothing'], [null, ...MOMENTS]), (reader, [id, at]) =>

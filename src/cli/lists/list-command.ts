@@ -1,6 +1,6 @@
 import { describeUnknown } from '../../query/answer/describe.js';
 import { describeGap } from '../../query/answer/gap.js';
-import type { List } from '../../query/lists/list.js';
+import { hasOwnedHistory, type List } from '../../query/lists/list.js';
 import { readList, type RowRange } from '../../query/lists/read-list.js';
 import { createCheckError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
@@ -17,7 +17,7 @@ export function createListCommand(list: List): Command {
     summary: `List ${list.plural}${describeOrder(list)}`,
     options: {
       ...createFilterOptions(list),
-      ...(hasHistory(list) && { asOf: AS_OF }),
+      ...(hasOwnedHistory(list) && { asOf: AS_OF }),
       limit: defineRowLimit(DEFAULT_LIMIT),
     },
     formats: ROW_FORMATS,
@@ -32,11 +32,6 @@ const AS_OF = definePastDate('list the rows as of this date');
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
   return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
-}
-
-/** Returns whether `--as-of` can show this list as of a past instant. */
-function hasHistory({ past, resource, filters }: List): boolean {
-  return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
 }
 
 interface PrintListOptions {

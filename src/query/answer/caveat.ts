@@ -13,6 +13,15 @@ export type Caveat =
       /** The end of the first complete read of any of the lists, if the instant is before it. */
       readonly knownFrom: string | null;
     }
+  /** No list was known at both of two instants, so nothing is compared. */
+  | {
+      readonly code: 'nothing_compared';
+      readonly organizations: number;
+      /** The end of the first complete read of any of the lists, if the earlier instant is before it. */
+      readonly knownFrom: string | null;
+    }
+  /** The lists of some organizations were not known at both of two instants, so their rows are left out. */
+  | { readonly code: 'not_compared'; readonly organizations: number }
   /** The lists of some organizations were never read completely. */
   | { readonly code: 'never_read'; readonly organizations: number }
   /** Some rows are as they were last seen, because their lists are not fresh. */
@@ -66,6 +75,12 @@ export function describeCaveat(caveat: Caveat): string {
       return caveat.organizations === 0
         ? 'This list has never been read for any organization.'
         : `Nothing is known about this list at that time.${caveat.knownFrom === null ? '' : ` The first instant that can be asked is ${caveat.knownFrom}.`}`;
+    case 'nothing_compared':
+      return caveat.organizations === 0
+        ? 'This list has never been read for any organization.'
+        : `No organization has a list that was known at both dates.${caveat.knownFrom === null ? '' : ` The first instant that can be compared is ${caveat.knownFrom}.`}`;
+    case 'not_compared':
+      return `Not compared, and in no total: ${formatCount(caveat.organizations, 'organization')} whose list was not known at both dates.`;
     case 'never_read':
       return `Missing here: ${formatCount(caveat.organizations, 'organization')} whose list was never read completely.`;
     case 'last_seen':
@@ -93,7 +108,7 @@ export function describeCaveat(caveat: Caveat): string {
 
 /** Whether a caveat says that the rows are unknown, so that an answer without rows proves nothing. */
 export function isUnknown({ code }: Caveat): boolean {
-  return code === 'nothing_read' || code === 'nothing_known_then';
+  return code === 'nothing_read' || code === 'nothing_known_then' || code === 'nothing_compared';
 }
 
 function describeNoMatch({

@@ -26,7 +26,7 @@ export async function* serializeAnswer<Row>(
     separator = ',\n';
   }
   yield separator === '\n' ? ']' : '\n]';
-  for (const [name, value] of Object.entries({ ...toData(notes), ...more }))
+  for (const [name, value] of Object.entries({ ...toNotesData(notes), ...more }))
     yield `,\n${stringify(name)}: ${stringify(value)}`;
   yield '\n}\n';
 }
@@ -47,7 +47,7 @@ export async function* serializeAnswers(
 }
 
 /** Converts notes to plain data with names as in the columns of tables. */
-function toData({ at, totals, coverage, freshness, gaps, caveats }: AnswerNotes) {
+export function toNotesData({ at, totals, coverage, freshness, gaps, caveats }: AnswerNotes) {
   return {
     as_of: at,
     totals: totals && {

@@ -66,7 +66,7 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
 }
 
 /** Returns when the first complete read after the instant ended. Returns null if there was none. */
-function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
+export function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
   const ends = lists
     .flatMap(({ gaps }) => gaps)
     .flatMap(({ reason }) => (reason.code === 'before_first_read' ? reason.firstReadEndedAt : []));

@@ -6,6 +6,7 @@ import { readNumberedChanges } from './changes.js';
 
 /** The columns that say what a restatement changed. */
 export const RESTATED_FIELD_COLUMNS = ['fields', 'old_values', 'new_values'] as const;
+export type RestatedFieldCells = Readonly<Record<(typeof RESTATED_FIELD_COLUMNS)[number], string | null>>;
 
 /** Adds the restated fields with their values before and after. A removed row has no fields. */
 export async function addRestatedFields(
@@ -17,13 +18,17 @@ export async function addRestatedFields(
   const byNumber = new Map(changes.map(change => [change.number, listChangedColumns(change)]));
   return restatements.map(row => {
     const fields = row['change'] === 'changed' ? (byNumber.get(Number(row['number'])) ?? []) : [];
-    return {
-      ...row,
-      fields: joinTexts(fields.map(({ name }) => name)),
-      old_values: joinValues(fields, 'before'),
-      new_values: joinValues(fields, 'after'),
-    };
+    return { ...row, ...formatChangedFields(fields) };
   });
+}
+
+/** Formats the changed fields of a row as cells: their names, and their values before and after. Null if there are none. */
+export function formatChangedFields(fields: readonly ChangedColumn[]): RestatedFieldCells {
+  return {
+    fields: joinTexts(fields.map(({ name }) => name)),
+    old_values: joinValues(fields, 'before'),
+    new_values: joinValues(fields, 'after'),
+  };
 }
 
 function joinValues(fields: readonly ChangedColumn[], side: 'before' | 'after'): string | null {

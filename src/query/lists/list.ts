@@ -60,6 +60,11 @@ export interface ListSort {
   readonly order: SortOrder;
 }
 
+/** Whether the list can be read as of an instant, with the gaps of each organization. Projects belong to no organization. */
+export function hasOwnedHistory({ past, resource, filters }: List): boolean {
+  return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
+}
+
 /** A filter with the value that a person chose. */
 export interface ChosenFilter {
   readonly name: string;

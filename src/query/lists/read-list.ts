@@ -138,7 +138,11 @@ async function readKnownLists(reader: Reader, request: ListRequest): Promise<Cov
 }
 
 /** Replaces the names of organizations by those of the instant, so that the answer stays the same when they change. */
-async function useNamesAt(reader: Reader, lists: readonly CoverageAt[], at: string): Promise<CoverageAt[]> {
+export async function useNamesAt(
+  reader: Reader,
+  lists: readonly CoverageAt[],
+  at: string,
+): Promise<CoverageAt[]> {
   const organizations = await reader.all(
     queryBuilder.selectFrom('mirror.organizations_history').select(['id', 'full_name']).where(wasValidAt(at)),
   );

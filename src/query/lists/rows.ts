@@ -117,7 +117,8 @@ export async function* streamRows(
   else for await (const group of groupRows(rows)) yield* await refine(reader, group, at);
 }
 
-async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+/** Collects rows into groups of at most `AT_ONCE`. */
+export async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
   let group: Row[] = [];
   for await (const row of rows) {
     if (group.push(row) < STREAM_CHUNK_ROWS) continue;

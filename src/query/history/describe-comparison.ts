@@ -1,0 +1,77 @@
+/** Comparisons as data for JSON and CSV, and as sentences for people. */
+import { formatCount } from '../../text/numbers.js';
+import { formatCreditType, formatPlainTonnes } from '../../text/tonnes.js';
+import type { Row } from '../../store/contract/tables.js';
+import { serializeAnswer, toNotesData, withNotesCell } from '../answer/serialize.js';
+import type { List } from '../lists/list.js';
+import type { ComparisonAnswer, ComparisonAmounts } from './comparison.js';
+
+/** Describes how many rows differ, such as `3 credits before, 4 after: 2 added, 0 changed, 1 removed`. */
+export function describeCounts({ from, to, counts, list }: ComparisonAnswer): string {
+  const { added, changed, removed } = counts;
+  const rows = `${formatCount(from.totals.rows, list.singular)} before, ${to.totals.rows} after`;
+  return `${rows}: ${added} added, ${changed} changed, ${removed} removed`;
+}
+
+/** The columns of the amounts of a comparison, side by side. */
+export const COMPARISON_AMOUNT_COLUMNS = [
+  'before',
+  'added',
+  'changed',
+  'removed',
+  'after',
+  'difference',
+] as const;
+
+/** Returns the amounts of one credit type in tonnes. */
+export function toAmountCells({ from, added, changed, removed, to }: ComparisonAmounts) {
+  const values = { before: from, added, changed, removed, after: to, difference: to - from };
+  const cells = COMPARISON_AMOUNT_COLUMNS.map(name => [name, formatPlainTonnes(values[name])] as const);
+  return Object.fromEntries(cells);
+}
+
+/** Returns the word for the tonnes of one credit type. Retirements have no type. */
+export function describeType({ amounts }: List, type: string | null): string {
+  return amounts === 'by type' ? formatCreditType(type) : 'all';
+}
+
+/** Returns what a comparison has besides its rows and notes: the counts, and the amounts and notes of both instants. */
+function toComparisonData({ counts, amounts, from, to }: ComparisonAnswer) {
+  const data = amounts.map(sum => ({ type: sum.type, ...toAmountCells(sum) }));
+  return { differences: counts, amounts: data, from: toNotesData(from), to: toNotesData(to) };
+}
+
+/** Yields one comparison as a JSON object with its rows first. `more` has further members. */
+async function* serializeComparison(
+  { rows, ...comparison }: ComparisonAnswer,
+  toJson: (value: unknown) => string,
+  more: Readonly<Record<string, unknown>> = {},
+): AsyncGenerator<string> {
+  const data = toComparisonData({ rows, ...comparison });
+  yield* serializeAnswer(rows, comparison, toJson, { ...data, ...more });
+}
+
+/** Yields one JSON object with a header, and with each comparison under the name of its list. */
+export async function* serializeComparisons(
+  header: object,
+  comparisons: readonly ComparisonAnswer[],
+  toJson: (value: unknown) => string,
+): AsyncGenerator<string> {
+  yield toJson(header).slice(0, -1);
+  for (const comparison of comparisons) {
+    yield `,\n${toJson(comparison.list.name)}: `;
+    yield* serializeComparison(comparison, toJson);
+  }
+  yield '}\n';
+}
+
+/** Returns the columns of a CSV file of comparisons: the list of each row, then the columns that any of the lists has. */
+export function listFileColumns(comparisons: readonly ComparisonAnswer[]): readonly string[] {
+  return [...new Set(['list', ...comparisons.flatMap(({ columns }) => columns.map(({ name }) => name))])];
+}
+
+/** Yields the rows of a CSV file, each with its list, and with the notes of its list in the last cell. */
+export async function* listFileRows(comparisons: readonly ComparisonAnswer[]): AsyncGenerator<Row> {
+  for (const { list, rows, ...notes } of comparisons)
+    for await (const row of withNotesCell<Row>(rows, notes)) yield { list: list.name, ...row };
+}
