@@ -13,6 +13,7 @@ import { FORGET } from './commands/forget.js';
 import { RESERVATIONS } from './commands/reservations/reservations.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS } from './commands/jobs.js';
+import { COMPARE } from './commands/compare.js';
 import { BACKUP } from './commands/backup/backup.js';
 import { MOVE } from './commands/backup/move.js';
 import { RESTORE } from './commands/backup/restore.js';
@@ -70,6 +71,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
   },
   'Audit and prove': {
     'as-of': AS_OF,
+    compare: COMPARE,
     changes: CHANGES,
     balance: BALANCE,
     ...pickListGroups('restatements', 'certificates'),

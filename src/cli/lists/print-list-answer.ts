@@ -36,6 +36,22 @@ export function adviseOnUnknown(lists: readonly UnknownList[], now: number): str
   ];
 }
 
+/** Returns advice for a person if no list can be compared: from which date on one can be. */
+export function adviseOnUncompared(
+  comparisons: readonly Pick<AnswerNotes, 'caveats'>[],
+  now: number,
+): string {
+  const knownFrom = comparisons.flatMap(({ caveats }) =>
+    caveats.flatMap(caveat => (caveat.code === 'nothing_compared' ? (caveat.knownFrom ?? []) : [])),
+  );
+  const [first] = knownFrom.toSorted();
+  if (first === undefined) return UNKNOWN_ADVICE;
+  const yearEnd = findLastYearEnd(first, now);
+  return yearEnd === null
+    ? `The earliest possible date is --from ${first}.`
+    : `The last year end can be compared: --from ${yearEnd}.`;
+}
+
 /** Prints the rows of a list, their total and their notes. `heading` names one of several lists. */
 export async function printListAnswer(
   context: CommandContext,

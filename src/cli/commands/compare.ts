@@ -1,0 +1,152 @@
+import { describeUnknown } from '../../query/answer/describe.js';
+import { describeGap } from '../../query/answer/gap.js';
+import { CAVEATS_COLUMN } from '../../query/answer/serialize.js';
+import {
+  ALL_COMPARED_ROWS,
+  COMPARABLE_LISTS,
+  compareList,
+  type ComparisonAnswer,
+  USUALLY_COMPARED_LISTS,
+} from '../../query/history/comparison.js';
+import {
+  COMPARISON_AMOUNT_COLUMNS,
+  describeCounts,
+  describeType,
+  listFileColumns,
+  listFileRows,
+  serializeComparisons,
+  toAmountCells,
+} from '../../query/history/describe-comparison.js';
+import type { List } from '../../query/lists/list.js';
+import { describeWrongWord, findSpelling } from '../../text/spelling.js';
+import { createCheckError, createUsageError } from '../command-error.js';
+import type { CommandContext } from '../context.js';
+import { defineCommand } from '../define-command.js';
+import { findOptionalOrganizationId } from '../find/find-rows.js';
+import { streamStdout } from '../io.js';
+import { adviseOnUncompared } from '../lists/print-list-answer.js';
+import {
+  defineParsedText,
+  definePastDate,
+  makeRequired,
+  ORGANIZATION_OPTION,
+  withDefault,
+} from '../options.js';
+import { printAnswerNotes } from '../output/answer.js';
+import { toJson } from '../output/output-formats.js';
+
+const LIST_NAMES = COMPARABLE_LISTS.map(({ name }) => name);
+
+export const COMPARE = defineCommand({
+  summary: 'Compare credits and retirements at two dates',
+  details:
+    'Shows totals side by side, then each row that was added, changed or removed. Rows of an organization whose list was not known at both dates are left out.',
+  options: {
+    from: makeRequired(definePastDate('the earlier date')),
+    to: withDefault({ ...definePastDate(''), description: 'the later date, given as for --from' }, 'now'),
+    list: withDefault(
+      defineParsedText(
+        'names',
+        `compare these lists, separated by commas: ${LIST_NAMES.join(', ')}`,
+        parseLists,
+      ),
+      USUALLY_COMPARED_LISTS.join(','),
+    ),
+    organization: ORGANIZATION_OPTION,
+  },
+  formats: { json: 'print as JSON', csv: 'print the rows that differ as CSV' },
+  examples: [
+    'carbon-mirror compare --from 2024 --to 2025',
+    'carbon-mirror compare --from 2024-12-31 --to 2025-12-31 --list retirements --csv',
+    'carbon-mirror compare --from 24h --organization ID --json',
+  ],
+  run: async (context, { from: { until: from }, to: { until: to }, list: lists, organization }) => {
+    if (from > to)
+      throw createUsageError(
+        `--to: expected ${from} or later, got ${to}.`,
+        'Give the earlier date to --from.',
+      );
+    const reader = await context.openReader();
+    const organizationId = await findOptionalOrganizationId(reader, organization);
+    await reader.inSnapshot(async snapshot => {
+      const comparisons: ComparisonAnswer[] = [];
+      for (const list of lists)
+        comparisons.push(await compareList(snapshot, { list, organizationId, from, to }, ALL_COMPARED_ROWS));
+      const unknown = comparisons.map(describeUnknown).find(reason => reason !== null);
+      const known = comparisons.filter(answer => describeUnknown(answer) === null);
+      const gaps = comparisons
+        .filter(each => !known.includes(each))
+        .flatMap(each => each.gaps.map(describeGap));
+      if (known.length === 0)
+        throw createCheckError([...gaps, unknown ?? ''], adviseOnUncompared(comparisons, context.io.now()));
+      await printComparisons(context, { organization_id: organizationId, from, to }, { comparisons, known });
+      context.printNotice(...gaps);
+    });
+  },
+});
+
+/** Parses names of lists that are separated by commas, in any spelling. */
+function parseLists(words: string): readonly List[] {
+  const names = words.split(',').map(word => {
+    const name = findSpelling(word.trim(), LIST_NAMES);
+    if (name === null) throw createUsageError(`--list: ${describeWrongWord(word.trim(), LIST_NAMES)}`);
+    return name;
+  });
+  return COMPARABLE_LISTS.filter(({ name }) => names.includes(name));
+}
+
+interface Comparisons {
+  readonly comparisons: readonly ComparisonAnswer[];
+  /** The comparisons of lists of which something is known. */
+  readonly known: readonly ComparisonAnswer[];
+}
+
+async function printComparisons(
+  context: CommandContext,
+  header: object,
+  { comparisons, known }: Comparisons,
+): Promise<void> {
+  if (context.format === 'json')
+    return await streamStdout(context.io, serializeComparisons(header, comparisons, toJson));
+  if (context.format === 'csv') {
+    const columns = [...listFileColumns(known), CAVEATS_COLUMN];
+    await context.printRows(columns, listFileRows(known), {
+      emptyMessage: known.map(({ empty }) => empty).join(' '),
+    });
+  } else for (const comparison of known) await printComparison(context, comparison);
+  for (const comparison of known) printNotes(context, comparison);
+}
+
+/** Prints the totals of a list side by side, then the rows that differ. */
+async function printComparison(context: CommandContext, comparison: ComparisonAnswer): Promise<void> {
+  const { list, from, to, amounts, rows, columns, empty } = comparison;
+  await context.printLines(
+    `${list.name}, before: ${from.at}, after: ${to.at}:`,
+    `${describeCounts(comparison)}.`,
+  );
+  if (amounts.length > 0)
+    await context.printRows(
+      ['tonnes', ...COMPARISON_AMOUNT_COLUMNS],
+      amounts.map(sum => ({ tonnes: describeType(list, sum.type), ...toAmountCells(sum) })),
+      { tonneColumns: COMPARISON_AMOUNT_COLUMNS, importantColumns: COMPARISON_AMOUNT_COLUMNS },
+    );
+  if (comparison.totals.rows > 0) {
+    await context.printLines('');
+    await context.printRows(
+      columns.map(({ name }) => name),
+      rows,
+      {
+        importantColumns: columns.filter(({ isImportant }) => isImportant).map(({ name }) => name),
+        tonneColumns: columns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
+      },
+    );
+  } else context.printNotice(empty);
+  await context.printLines('');
+}
+
+/** Prints to stderr which organizations are not compared, and how recent the rows of both instants are. */
+function printNotes({ io }: CommandContext, { list, from, to, ...notes }: ComparisonAnswer): void {
+  printAnswerNotes(io, notes, list.name);
+  for (const side of from.at === to.at ? [to] : [from, to])
+    printAnswerNotes(io, { ...side, coverage: null, gaps: [] }, `${list.name} at ${side.at}`);
+}
