@@ -107,14 +107,33 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     sendStream,
     sendMessage: async (request, response, status, sentence) => {
       const title = status === 404 ? 'Not found' : 'Error';
-      const body = html`<h1>${sentence}</h1><p><a href="/">Go to Now</a></p>`;
-      await sendPage(request, response, { title, body }, { status });
+      await sendPage(request, response, { title, body: renderMessage(status, sentence) }, { status });
     },
     sendFile: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
       await sendStream(response, text);
     },
   };
+}
+
+/** Pages that a visitor may have looked for. */
+const STARTING_POINTS = [
+  ['/', 'Now', 'what is available to sell, and what needs attention'],
+  ['/warehouse', 'Warehouse', 'credits that can be reserved'],
+  ['/retirements', 'Retirements', 'what was retired for whom, with certificates'],
+  ['/organizations', 'Organizations', 'whose credits are mirrored, and how fresh they are'],
+  ['/help', 'Help', 'every list, word and key'],
+] as const;
+
+/** Renders the page of an error: what happened, and where to go on. */
+function renderMessage(status: number, sentence: string): Html {
+  const items = STARTING_POINTS.map(
+    ([path, label, description]) => html`<li><a href="${path}">${label}</a> <p>${description}</p></li>`,
+  );
+  return html`<div><p class="lead">Error ${status}</p><h1>${sentence}</h1></div>
+<section class="card message"><h2>Go on</h2>
+<form class="search-again" method="get" action="/search" role="search" aria-label="Search again"><label>Search for an id or a name <input name="q" type="search"></label> <button>Search</button></form>
+<ol class="timeline">${items}</ol></section>`;
 }
 
 /** Smaller answers fit into few packets, so compressing them gains nothing. */

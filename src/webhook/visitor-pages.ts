@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { NOTICE_STYLE_SOURCE, renderNoticePage } from '../text/notice-page.js';
 
 export const WEBHOOK_PATH = '/webhooks';
 /** Where the registry sends people after they installed the app. */
@@ -10,27 +11,30 @@ export const PAGES = [
     path: '/',
     send: createPageHandler(
       'carbon-mirror',
-      `This is a carbon-mirror receiver. The registry posts its webhooks to <code>${WEBHOOK_PATH}</code>.`,
+      `<p>This is a carbon-mirror receiver. The registry posts its webhooks to <code>${WEBHOOK_PATH}</code>.</p>`,
     ),
   },
   {
     path: LANDING_PATH,
-    send: createPageHandler('Installed', 'Thank you. The registry notifies us, and your credits follow.'),
+    send: createPageHandler(
+      'Installed',
+      `<p>Thank you. The registry notifies us, and your credits follow.</p>
+<ol><li class="done">Installed <span>The registry sent you here after the installation.</span></li>
+<li>Notified <span>The registry posts a webhook to this server.</span></li>
+<li>Read <span>Your organization and its credits appear in the mirror after the first read.</span></li></ol>
+<p>You can close this page.</p>`,
+    ),
   },
 ];
 
 /** Creates the handler that sends a fixed HTML page with `no-store` and `no-referrer` headers. */
-function createPageHandler(title: string, text: string) {
-  const html = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>${title}</title>
-<p>${text}</p>
-</html>
-`;
+function createPageHandler(title: string, content: string) {
+  const html = renderNoticePage({ title, content });
   return (_request: Request, response: Response): void => {
     // The URL may contain data from the registry.
     response.set({
       'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'",
+      'content-security-policy': `default-src 'none'; style-src ${NOTICE_STYLE_SOURCE}`,
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });

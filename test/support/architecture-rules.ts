@@ -81,7 +81,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: ['text', 'store/contract', 'query', 'resources', 'inbox/token.ts', 'webhook/problem-response.ts'],
   evidence: [],
   events: ['store/contract', 'text'],
-  sandbox: ['text/loopback.ts'],
+  sandbox: ['text/loopback.ts', 'text/notice-page.ts'],
   cli: EVERYTHING,
   app: EVERYTHING,
   'app/config': [

@@ -1,5 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { HEADERS } from './security-headers.js';
+import { renderNoticePage } from '../../text/notice-page.js';
+import { html } from '../components/html.js';
+import { allowNoticeStyle, HEADERS } from './security-headers.js';
 import type { ProxySignIn } from './proxy-sign-in.js';
 import type { VisitorKeys } from './visitor-keys.js';
 import { PAGE_TOKEN_FIELD, getVisitor, setVisitor, type Visitor } from './visitor.js';
@@ -108,9 +110,25 @@ function isSameOrigin({ method, headers }: Request): boolean {
   return origin === headers.host;
 }
 
-/** Sends an error status with a sentence, then closes the connection. */
+/** Sends an error status with a sentence, then closes the connection. Browsers get a page, and programs plain text. */
 function rejectRequest(response: Response, status: number, sentence: string): void {
-  response.status(status).set('connection', 'close').type('text/plain').send(`${sentence}\n`);
+  response.status(status).set('connection', 'close');
+  if (response.req.accepts(['text', 'html']) === 'html')
+    response.set(allowNoticeStyle()).type('html').send(renderRejection(status, sentence));
+  else response.type('text/plain').send(`${sentence}\n`);
+}
+
+const REJECTION_TITLES: Readonly<Record<number, string>> = {
+  401: 'Sign in',
+  403: 'Request refused',
+  421: 'Unknown host name',
+};
+
+/** Renders the page of a refused request. Code in the sentence is between quotation marks. */
+function renderRejection(status: number, sentence: string): string {
+  const title = REJECTION_TITLES[status] ?? 'Bad request';
+  const content = html`<p>${sentence.split(/"([^"]*)"/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</p>`;
+  return renderNoticePage({ title: `${title} – carbon-mirror`, heading: title, content: content.text });
 }
 
 function parseCookies(request: Request): readonly (readonly [name: string, value: string])[] {

@@ -1,3 +1,5 @@
+import { NOTICE_STYLE_SOURCE } from '../../text/notice-page.js';
+
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,6 +16,13 @@ const CSP = [
 /** Returns response headers that let pages of this console show the response in a frame. */
 export function allowOwnFrame(): Readonly<Record<string, string>> {
   return { 'content-security-policy': [...CSP, "frame-ancestors 'self'"].join('; ') };
+}
+
+/** Returns response headers for a page that carries its own style, because its visitor may not load the stylesheet. */
+export function allowNoticeStyle(): Readonly<Record<string, string>> {
+  const policy = CSP.filter(directive => !directive.startsWith('style-src'));
+  const directives = [...policy, `style-src ${NOTICE_STYLE_SOURCE}`, "frame-ancestors 'none'"];
+  return { 'content-security-policy': directives.join('; ') };
 }
 
 /** Headers of every answer. */

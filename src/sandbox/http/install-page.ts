@@ -1,5 +1,6 @@
 import express, { type Request, type Response, Router } from 'express';
 import type { SandboxRegistry } from '../registry/registry.js';
+import { NOTICE_STYLE_SOURCE, renderNoticePage } from '../../text/notice-page.js';
 import { forbidden, requireFound } from './api-errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
@@ -11,14 +12,21 @@ export function createInstallPageRouter(registry: SandboxRegistry, allowedHosts:
     assertSameOrigin(req, allowedHosts);
     next();
   });
-  router.get(PATH, (req, res) =>
-    sendHtmlPage(res, renderInstallForm(registry, readInstallForm(req, req.query))),
-  );
+  router.get(PATH, (req, res) => {
+    const form = readInstallForm(req, req.query);
+    const { name } = findAppToInstall(registry, form);
+    sendHtmlPage(res, `Install ${escapeHtml(name)}`, renderInstallForm(registry, form));
+  });
   router.post(PATH, express.urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
     const form = readInstallForm(req, req.body);
     const { appId, callbackUrl } = findAppToInstall(registry, form);
     const installationId = installOnce(registry, appId, form.organizationId);
-    if (callbackUrl === null) return sendHtmlPage(res, `<p>Installed as ${escapeHtml(installationId)}.</p>`);
+    if (callbackUrl === null)
+      return sendHtmlPage(
+        res,
+        'Installed',
+        `<p>Installed as <code>${escapeHtml(installationId)}</code>.</p>`,
+      );
     return res.redirect(302, addInstallationToUrl(callbackUrl, installationId, form.state));
   });
   return router;
@@ -106,28 +114,29 @@ function parseUrl(text: string): URL | null {
 
 /** Renders the HTML form where an administrator chooses the organization. */
 function renderInstallForm(registry: SandboxRegistry, form: InstallForm): string {
-  const { name } = findAppToInstall(registry, form);
   const options = registry.organizations
     .listAll()
     .map(({ id, fullName }) => `<option value="${escapeHtml(id)}">${escapeHtml(fullName)}</option>`)
     .join('');
-  return `<h1>Install ${escapeHtml(name)}</h1>
-<p>This is a sandbox registry: everybody who opens this page is an administrator of every organization.</p>
+  return `<p>This is a sandbox registry: everybody who opens this page is an administrator of every organization.</p>
 <form method="post">
 <input type="hidden" name="state" value="${escapeHtml(form.state)}">
 <input type="hidden" name="redirectUri" value="${escapeHtml(form.redirectUri)}">
-<select name="organizationId">${options}</select> <button>Install</button>
-</form>`;
+<select name="organizationId" aria-label="Organization">${options}</select> <button>Install</button>
+</form>
+<ol><li>Install <span>The app may read the organization and its credits, as its permissions say.</span></li>
+<li>Return <span>The registry sends you back to the app, and a webhook to its receiver.</span></li></ol>`;
 }
 
-/** Sends an HTML page. The page's Content-Security-Policy forbids frames, scripts and styles. */
-function sendHtmlPage(res: Response, content: string): void {
-  res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
+/** Sends an HTML page. The page's Content-Security-Policy forbids frames, scripts and all styles but its own. */
+function sendHtmlPage(res: Response, heading: string, content: string): void {
+  res.set(
+    'Content-Security-Policy',
+    `default-src 'none'; style-src ${NOTICE_STYLE_SOURCE}; form-action *; frame-ancestors 'none'`,
+  );
   res
     .type('html')
-    .send(
-      `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>Sandbox</title>\n${content}\n</html>\n`,
-    );
+    .send(renderNoticePage({ title: `${heading} – sandbox`, brand: 'Sandbox registry', heading, content }));
 }
 
 /** Escapes the special characters of HTML: `a < b` → `a &#60; b`. */
