@@ -2,10 +2,11 @@
 const layOutAsBlocks = (matrix: string): string => `
   ${matrix} thead, ${matrix} td:empty { display: none; }
   ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
-  ${matrix} tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(3.9rem, 1fr)); gap: .1rem .15rem; padding: var(--s1) var(--s4) var(--s2); border-top: 1px solid var(--line); }
-  ${matrix} tbody th:first-child { grid-column: 1 / -3; max-width: none; padding: 0; border: 0; white-space: normal; }
-  ${matrix} td.number { padding: .05rem .25rem; border: 0; text-align: left; }
-  ${matrix} td.number:last-child { grid-row: 1; grid-column: -3 / -1; text-align: right; font-weight: 600; }
+  ${matrix} tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .15rem; padding: var(--s1) var(--s4) var(--s2); border-top: 1px solid var(--line); }
+  ${matrix} tr::before { content: ""; flex: 0 0 100%; order: 1; }
+  ${matrix} tbody th:first-child { flex: 1 1 0; width: auto; max-width: none; padding: 0; border: 0; white-space: normal; }
+  ${matrix} td.number { order: 2; min-width: 3.9rem; padding: .05rem .25rem; border: 0; text-align: left; }
+  ${matrix} td.number:last-child { order: 0; flex: none; text-align: right; font-weight: 600; }
   ${matrix} td:not(:last-child)::before { content: attr(data-label); display: block; color: var(--quiet); font-size: var(--small); font-weight: 400; }
   ${matrix} .sum { background: var(--sunk); }
   ${matrix} tbody + tbody .sum > * { border-top: 0; }
@@ -257,6 +258,11 @@ main:has(#registry) > .filters { order: 1; }
 main:has(#registry) #sums { order: 2; }
 #below:not(:has(table)) { display: none; }
 .tiles > #tiles { display: contents; }
+
+.message { max-width: 44rem; }
+.search-again { display: flex; flex-wrap: wrap; align-items: end; gap: var(--s2); }
+.search-again label { display: grid; flex: 1 1 14rem; color: var(--quiet); font-size: var(--fine); }
+.message .timeline > li { padding-bottom: var(--s2); }
 
 /* Chart */
 svg { display: block; width: 100%; height: auto; max-height: 6rem; }
