@@ -4,7 +4,7 @@ import { FailedFiles } from './test/support/failed-files.js';
 
 /** Tests that start the program, processes or threads, or need the build. All tests in no list of this file are unit tests. */
 export const PROGRAM = [
-  'test/{build,deploy,prove,readme,readme-queries,run-tests,tasks}.test.ts',
+  'test/{build,deploy,prove,readme,readme-queries,release,run-tests,tasks}.test.ts',
   'test/app/*.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
   'test/contract/evidence-{forgery,format,named-forgeries,tampering,timestamp}.test.ts',

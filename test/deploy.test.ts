@@ -162,6 +162,16 @@ test('the workflow runs every check on the oldest Node and the suite on each lat
   );
 });
 
+test('a tag publishes the package and the image only after every check has passed, each with its provenance', () => {
+  const { on, jobs } = parse(read('.github/workflows/release.yml'));
+  expect(on).toEqual({ push: { tags: ['v*'] } });
+  expect(jobs.check.steps.at(-1)).toEqual({ run: '.ci/run' });
+  expect([jobs.package.needs, jobs.image.needs]).toEqual(['check', 'check']);
+  expect(jobs.package.steps.at(-1)).toEqual({ run: 'npm publish --provenance --access public' });
+  const { with: image } = jobs.image.steps.find(({ id }: { id?: string }) => id === 'image');
+  expect(image).toMatchObject({ platforms: 'linux/amd64,linux/arm64', provenance: 'mode=max', sbom: true });
+});
+
 describe('the systemd unit', () => {
   const PROCESSES = ['receive', 'work', 'console'];
   const unit = read('docs/carbon-mirror@.service').replace(
