@@ -50,7 +50,7 @@ export function createMirrorLocation(
 /** Returns the mirror in the data folder, or the demo if only the demo exists. */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
-  if (!mayUseDemo(io) || real.engine.findMissing() === null) return real;
+  if (!mayUseDemo(io) || real.engine.findMissingFile() === null) return real;
   const folder = getDemoFolder(io.env);
   const demoSettings = readDemoSettings(folder);
   if (demoSettings === null) return real;
@@ -59,7 +59,7 @@ export function findMirrorLocation(io: Io): MirrorLocation {
 
 /** Returns the location if a mirror exists there. Otherwise throws a usage error. */
 export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorLocation {
-  const missing = location.engine.findMissing();
+  const missing = location.engine.findMissingFile();
   if (missing === null) return location;
   const ignoredDemo = getDemoFolder(io.env);
   const hasIgnoredDemo = !mayUseDemo(io) && existsSync(getDemoSettingsFile(ignoredDemo));

@@ -43,7 +43,7 @@ export const PRIORITIES = {
 /** After this many attempts a job fails for good. */
 export const MAX_ATTEMPTS = 10;
 
-/** At most this many attempts of a paused job count, so that a job that was paused for long still has attempts left. */
+/** Limits the attempts that count for a paused job, so that a job that was paused for long still has attempts left. */
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** Begins the outcome of a job that could read only some of its lists. */
@@ -142,7 +142,7 @@ export interface ClaimResult {
   readonly nextChangeInMs: number | null;
 }
 
-/** How a running job ends, and what happens to it next. */
+/** The end of a running job, and what happens to the job next. */
 export type JobEnd =
   /** The outcome is text for people, such as `read`; after a partial read it also says what failed. */
   | { readonly act: 'done'; readonly outcome: string }
@@ -156,7 +156,7 @@ export type JobEnd =
   /** Undo the claim. Nothing failed, and the attempt does not count. */
   | { readonly act: 'release'; readonly delayMs: number };
 
-/** A claimed job and how it ended. */
+/** The end of one claimed job. */
 export interface JobSettlement {
   readonly claim: ClaimRef;
   readonly end: JobEnd;
@@ -177,7 +177,7 @@ export interface InstallationRef {
   readonly organizationId: string | null;
 }
 
-/** How many jobs are in each state. Done jobs are not counted, because there may be millions. */
+/** The number of jobs in each state. Done jobs are not counted, because there may be millions. */
 export interface JobCounts {
   readonly waiting: number;
   readonly running: number;
@@ -187,7 +187,7 @@ export interface JobCounts {
   readonly oldestRunAt: string | null;
 }
 
-/** How many rows one batch of pruning removed. */
+/** The number of rows that one batch of pruning removed. */
 export interface PruneResult {
   readonly deliveries: number;
   readonly signedTexts: number;

@@ -22,7 +22,7 @@ export interface RejectionCount {
   readonly newestMsAgo: number;
 }
 
-/** Replaces the prefixes beyond the limit of a minute. */
+/** The prefix under which webhooks are counted whose own prefix would exceed the limit of a minute. */
 export const OTHER_PREFIX = 'other';
 
 /** Limits the rows of a minute, because a sender can invent prefixes. Each reason may add one more row, of `OTHER_PREFIX`. */

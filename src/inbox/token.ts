@@ -1,7 +1,7 @@
 /** API tokens. A token is shown once, when it is created. Only its SHA-256 is stored. */
 import { createHash } from 'node:crypto';
 
-/** What a token may allow to read: lists, certificate files, the change log, and the state of all organizations. */
+/** Scopes of tokens: the lists, certificate files, the change log, and the state of all organizations. */
 export const TOKEN_SCOPES = ['lists', 'certificates', 'changes', 'status'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -15,6 +15,7 @@ export interface TokenGrant {
   readonly lists: readonly string[];
 }
 
+/** A token as it is stored, without its secret. */
 export interface StoredToken extends TokenGrant {
   readonly id: number;
   readonly createdAt: string;
@@ -24,6 +25,7 @@ export interface StoredToken extends TokenGrant {
   readonly lastUsedAt: string | null;
 }
 
+/** Stores and finds API tokens. */
 export interface TokenStore {
   /** Stores a token by its hash. Returns false if the name is in use, even by a revoked token. */
   readonly create: (grant: TokenGrant, sha256: string) => Promise<boolean>;

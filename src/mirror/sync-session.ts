@@ -30,7 +30,7 @@ const NEVER_READ: ListState = {
   dataAsOf: null,
   durationMs: 0,
   everyMs: null,
-  isStrange: false,
+  hasUnexpectedForm: false,
   pageSize: null,
 };
 

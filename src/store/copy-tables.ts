@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import type { Kinds, Value } from './dialect.js';
-import { type DatabaseName, relationsOf } from './migrations.js';
+import { type DatabaseName, listRelations } from './migrations.js';
 import { insertRows, prepared } from './sql/prepared.js';
 import type { BoundStatement } from './statement.js';
 
@@ -16,14 +16,14 @@ export type ReadRows = (relation: Relation) => AsyncIterable<readonly Cells[]>;
  * copied after the counted rows, so that they replace what the triggers counted during the copy.
  */
 export function listTables(database: DatabaseName): Relation[] {
-  return relationsOf('sqlite', database)
+  return listRelations('sqlite', database)
     .filter(({ kind }) => kind === 'table')
     .toReversed();
 }
 
 /** Returns the views that show all versions of a resource, past and current. */
 export function listHistoryViews(database: DatabaseName): readonly Relation[] {
-  return relationsOf('sqlite', database).filter(({ name }) => name.endsWith('_history'));
+  return listRelations('sqlite', database).filter(({ name }) => name.endsWith('_history'));
 }
 
 /** Copies all rows of a table from one database to another, where they replace the existing rows. */

@@ -41,12 +41,14 @@ export interface WorkerStores extends Stores {
   readonly readWalStatus: (now: number) => readonly WalStatus[];
 }
 
+/** The result of an attempt to remove older copies of deleted rows. */
 export interface ErasureReport {
   /** Whether every table with removed rows was vacuumed. */
   readonly vacuumed: boolean;
+  /** Whether the write-ahead log was emptied. */
   readonly logEmptied: boolean;
-  /** Places where older copies may remain. */
-  readonly left: readonly string[];
+  /** Places where older copies may remain, in words. */
+  readonly remainingCopies: readonly string[];
 }
 
 /** The PDF store of a command that only reads. */
@@ -61,6 +63,7 @@ export interface WriterStores extends Stores {
 /** Called when an idle connection is lost. The next request opens a new one. */
 export type OnConnectionLost = (error: Error) => void;
 
+/** The clock of a worker's stores, and what to call when a connection or the writing thread ends. */
 export interface WorkerStoreOptions {
   readonly now: () => number;
   /** Called when the thread that writes the mirror has ended. Nothing can be written after that. */
@@ -87,31 +90,32 @@ export interface StagingFolder {
   readonly close: () => void;
 }
 
+/** The numbers of rows and certificates that were moved to PostgreSQL. */
 export interface MoveResult {
   readonly rows: number;
   readonly certificates: number;
 }
 
 /**
- * A database engine with everything that programs need from it. Creating one opens nothing: each operation loads what it
- * needs, and the caller closes what it opened.
+ * A database engine: all operations that programs need of SQLite or PostgreSQL. Creating an engine opens nothing. Each operation
+ * loads its code when it is called, and the caller closes what it opened.
  */
 export interface Engine {
   /** The place of the data, for messages to people. */
   readonly location: string;
   /** The database files on this machine by name; empty for PostgreSQL. */
   readonly files: Readonly<Record<string, string>>;
-  /** Names the folders on this machine that hold older copies of the mirror, which no command reads. */
+  /** Lists the folders on this machine with older copies of the mirror, which no command reads. */
   readonly findOlderCopies: () => Promise<readonly string[]>;
-  /** Returns a missing file that commands read; null if none is. Asks no server. */
-  readonly findMissing: () => string | null;
+  /** Returns a database file that commands read and that is missing; null if none is. Connects to no server. */
+  readonly findMissingFile: () => string | null;
   /** Migrates all databases to the schema of this program. */
   readonly migrate: (now: number) => Promise<readonly NewMigration[]>;
-  /** Migrates files, or waits until somebody has migrated PostgreSQL and calls `waits` once with the reason. */
+  /** Migrates SQLite files. On PostgreSQL, waits until the schema is migrated, and calls `onWait` once with the reason. */
   readonly prepare: (
     databases: readonly DatabaseName[],
     now: number,
-    waits: (what: string) => void,
+    onWait: (reason: string) => void,
   ) => Promise<readonly NewMigration[]>;
   /** Opens a reader. Its snapshots and streams use connections of their own. */
   readonly openReader: () => Promise<OpenReader>;
@@ -123,16 +127,16 @@ export interface Engine {
   /** Opens the database of event subscriptions; null if none was ever created. */
   readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
   readonly openWorkerStores: (options: WorkerStoreOptions) => Promise<WorkerStores>;
-  /** Runs a person's SQL in a way that can be stopped. Throws `SqlQueryError`. */
-  readonly runSqlQuery: (question: SqlQuery) => Promise<StatementRows>;
+  /** Runs a person's SQL query with a time limit. Throws `SqlQueryError`. */
+  readonly runSqlQuery: (query: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
   /** Copies and restores files; null for PostgreSQL, which has its own tools. */
   readonly backup: BackupStore | null;
   /** Checks the data laws and returns the rows that violate them. */
   readonly findConsistencyFaults: (now: number, onLaw?: LawListener) => Promise<readonly ConsistencyFault[]>;
-  /** The checks of `findConsistencyFaults` in words, for the message that it found nothing. */
-  readonly checked: string;
+  /** Describes what `findConsistencyFaults` has checked, for the message that it found no fault. */
+  readonly checkedDescription: string;
   /** Runs the checks of `doctor` that depend on the engine. Throws if nothing can be read. */
   readonly examine: () => AsyncIterable<Finding>;
   readonly describeSchema: () => readonly Relation[];

@@ -31,15 +31,15 @@ type MigrationSource = readonly [name: string, build: (engine: EngineName) => Pa
 const DIALECTS: Readonly<Record<EngineName, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES };
 
 /** The migrations of each database in order. The version is the position, counted from 1. */
-const WRITTEN: Readonly<Record<DatabaseName, readonly MigrationSource[]>> = {
+const MIGRATIONS: Readonly<Record<DatabaseName, readonly MigrationSource[]>> = {
   inbox: [['0001-inbox', inbox0001]],
   mirror: [['0001-mirror', mirror0001]],
   evidence: [['0001-evidence', evidence0001]],
   events: [['0001-events', events0001]],
 };
 
-export function migrationsOf(engine: EngineName, database: DatabaseName): Migration[] {
-  return WRITTEN[database].map(([name, build], index) => ({
+export function listMigrations(engine: EngineName, database: DatabaseName): Migration[] {
+  return MIGRATIONS[database].map(([name, build], index) => ({
     version: index + 1,
     name,
     get sql() {
@@ -49,11 +49,11 @@ export function migrationsOf(engine: EngineName, database: DatabaseName): Migrat
 }
 
 /** Returns the tables and views that the migrations of a database create, with their column types. */
-export function relationsOf(engine: EngineName, database: DatabaseName): readonly Relation[] {
-  return WRITTEN[database].flatMap(([, build]) => build(engine).relations);
+export function listRelations(engine: EngineName, database: DatabaseName): readonly Relation[] {
+  return MIGRATIONS[database].flatMap(([, build]) => build(engine).relations);
 }
 
-export function typeOf(engine: EngineName, kind: Kind): string {
+export function getColumnType(engine: EngineName, kind: Kind): string {
   return DIALECTS[engine].dataTypes[kind];
 }
 

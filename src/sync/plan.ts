@@ -54,7 +54,7 @@ export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScop
 }
 
 /** How a resource was last read, as far as a plan depends on it. */
-export type PreviousRead = Omit<LastRead, 'isStrange' | 'pageSize'>;
+export type PreviousRead = Omit<LastRead, 'hasUnexpectedForm' | 'pageSize'>;
 
 /** Everything that `planReads` depends on. */
 export interface PlanInput {

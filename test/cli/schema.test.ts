@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { migrationsOf } from '../../src/store/migrations.js';
+import { listMigrations } from '../../src/store/migrations.js';
 import { describeSchema } from '../../src/store/contract/describe-schema.js';
 import { runCommand } from '../support/command.js';
 
 test('every table, view and column has a meaning', () => {
   const relations = describeSchema('sqlite');
   const created = ['mirror', 'inbox'].flatMap(database =>
-    migrationsOf('sqlite', database === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
+    listMigrations('sqlite', database === 'inbox' ? 'inbox' : 'mirror').flatMap(migration =>
       Array.from(
         migration.sql.matchAll(/^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)/gm),
         match => match[1],

@@ -8,7 +8,7 @@ import { renewKey } from '../../src/evidence/renew-key.js';
 import { beginOrigin } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
-import { relationsOf } from '../../src/store/migrations.js';
+import { listRelations } from '../../src/store/migrations.js';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { verifyEvidence } from '../../src/evidence/verify-log.js';
 import {
@@ -103,7 +103,7 @@ const SEALED_TABLES = {
   unchanged_spans: 'id',
 };
 
-const TABLES = [...relationsOf('sqlite', 'evidence'), ...relationsOf('sqlite', 'mirror')];
+const TABLES = [...listRelations('sqlite', 'evidence'), ...listRelations('sqlite', 'mirror')];
 const columnsOf = (name: string) =>
   Object.entries(TABLES.find(table => table.name === name)?.columns ?? {}).map(([column, [kind]]) => ({
     column,

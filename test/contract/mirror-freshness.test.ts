@@ -205,7 +205,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     scene.clock.at += MINUTE;
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     const { previousRead: before } = await begin();
-    expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
+    expect(before).toMatchObject({
+      attemptedAt: scene.clock.at,
+      dataAsOf,
+      pageSize: 50,
+      hasUnexpectedForm: false,
+    });
     expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { relationsOf } from '../../src/store/migrations.js';
+import { listRelations } from '../../src/store/migrations.js';
 import { type StatementWithValues, POSTGRES, SQLITE } from '../../src/store/dialect.js';
 import { LAWS } from '../../src/store/laws/check-laws.js';
 import { fillAgedMirror } from '../support/mirror/aged.js';
@@ -198,7 +198,7 @@ describe.each(ENGINES)('on a mirror of 90 days, $name', engine => {
       readsPerDay: 2,
       readRows: true,
     });
-    const views = relationsOf(isSqlite ? 'sqlite' : 'postgres', 'mirror')
+    const views = listRelations(isSqlite ? 'sqlite' : 'postgres', 'mirror')
       .filter(({ kind }) => kind === 'view')
       .map(({ name }) => name.replace('mirror.', ''));
     expect(views).toContain('findings');

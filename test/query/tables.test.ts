@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Columns, Kind } from '../../migrations/schema.js';
 import { isNullable, TABLES } from '../../src/store/contract/tables.js';
-import { typeOf } from '../../src/store/migrations.js';
+import { getColumnType } from '../../src/store/migrations.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
 import { type Tables, createTables } from '../support/tables.js';
@@ -14,7 +14,7 @@ interface Found {
 }
 
 function kept(table: string, column: string, kind: Kind): string {
-  return `${typeOf('sqlite', kind)}${isNullable(table, column) ? ' or null' : ''}`;
+  return `${getColumnType('sqlite', kind)}${isNullable(table, column) ? ' or null' : ''}`;
 }
 
 function found({ type, notnull, pk }: Found): string {

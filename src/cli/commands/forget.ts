@@ -32,7 +32,7 @@ export const FORGET = defineCommand({
       () => mirror.forget(address),
     );
     const { texts, deliveries } = await eraseMatchingTexts(inbox, content => containsEmail(content, address));
-    const { vacuumed, logEmptied, left } = await erase(vacuum);
+    const { vacuumed, logEmptied, remainingCopies } = await erase(vacuum);
     const mentions = await countMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
@@ -51,7 +51,7 @@ export const FORGET = defineCommand({
       ...mentions.map(
         ({ table, rows }) => `NOT removed: ${rows} rows of ${table} contain the address in registry data.`,
       ),
-      ...left,
+      ...remainingCopies,
       ...olderCopies.map(describeUntouchedCopy),
       'Certificate PDFs, backups and snapshots were not changed. Check them yourself.',
     );

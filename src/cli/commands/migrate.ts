@@ -24,7 +24,7 @@ function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): Mirro
   const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
   /** An empty mirror in the default folder would hide a demo from every later command. */
-  if (location.isDemo || isNamed || location.engine.findMissing() === null) return location;
+  if (location.isDemo || isNamed || location.engine.findMissingFile() === null) return location;
   throw createUsageError(
     `There is no mirror and no demo in ${getDataFolder(env)}, and no setting says where to create one.`,
     'Set DATA_DIR or the registry settings, or run "carbon-mirror up --demo" to create a demo.',

@@ -41,7 +41,7 @@ export const PURGE = defineCommand({
     await inbox.enqueue(newInstallationIds.map(id => createInstallationJob(id, organizationId, 'person')));
     const { texts } = await eraseMatchingTexts(inbox, content => content.includes(organizationId));
     const orders = await inbox.removeOrders(organizationId);
-    const { vacuumed, logEmptied, left } = await erase(vacuum);
+    const { vacuumed, logEmptied, remainingCopies } = await erase(vacuum);
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
       {
@@ -58,7 +58,7 @@ export const PURGE = defineCommand({
       `Emptied ${texts} signed texts of webhooks. Their times, digests and jobs remain until RETENTION_DAYS.`,
       ...(orders === 0 ? [] : [`Removed ${formatCount(orders, 'order')} of the console.`]),
       'Backups, snapshots, and rows of other organizations that name it were not changed.',
-      ...left,
+      ...remainingCopies,
       ...olderCopies.map(describeUntouchedCopy),
     );
     if (state !== 'uninstalled')

@@ -61,7 +61,7 @@ export interface LastRead {
   /** The interval of reads without a webhook; null for every scheduled round. */
   readonly everyMs: number | null;
   /** Whether the latest answer did not have the expected form. */
-  readonly isStrange: boolean;
+  readonly hasUnexpectedForm: boolean;
   /** The page size to request if the registry refuses the default; else null. */
   readonly pageSize: number | null;
 }

@@ -1,18 +1,18 @@
 import { SqlQueryError } from './sql-query.js';
 import type { Row, Value } from './tables.js';
 
-const READS = /^(select|with|values|explain)\b/i;
+const BEGINS_LIKE_READ = /^(select|with|values|explain)\b/i;
 const MB = 1024 * 1024;
 /** Limits a row. The limit is low, because a value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
 /** Throws an `SqlQueryError` unless a person's SQL begins with SELECT, WITH, VALUES or EXPLAIN. */
 export function assertReadOnlySql(sql: string): void {
-  const word = skipLeadingComments(sql);
-  if (READS.test(word)) return;
+  const start = skipLeadingComments(sql);
+  if (BEGINS_LIKE_READ.test(start)) return;
   throw new SqlQueryError(
-    word.startsWith('(') ? 'in_brackets' : 'refused',
-    `expected one statement that begins with SELECT, WITH, VALUES or EXPLAIN, but it begins with "${word.slice(0, 20)}"`,
+    start.startsWith('(') ? 'in_brackets' : 'refused',
+    `expected one statement that begins with SELECT, WITH, VALUES or EXPLAIN, but it begins with "${start.slice(0, 20)}"`,
   );
 }
 
@@ -26,7 +26,7 @@ export function skipLeadingComments(text: string): string {
   }
 }
 
-/** A row is too large to show. */
+/** Thrown if a row is too large to show. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
@@ -41,6 +41,7 @@ export function measureRow(row: readonly Value[]): number {
   throw new TooLargeError(`a row has ${Math.ceil(bytes / MB)} MB, the limit is ${MAX_ROW_BYTES / MB} MB`);
 }
 
+/** Combines the names of columns with the cells of one row. */
 export function toRow(columns: readonly string[], cells: readonly Value[]): Row {
   return Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
 }

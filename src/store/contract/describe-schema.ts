@@ -1,4 +1,4 @@
-import { type EngineName, relationsOf, typeOf } from '../migrations.js';
+import { type EngineName, listRelations, getColumnType } from '../migrations.js';
 
 interface ColumnDescription {
   readonly name: string;
@@ -18,14 +18,14 @@ export interface Relation {
 /** Returns the tables and views of the databases `mirror` and `inbox`, with the column types of an engine. */
 export function describeSchema(engine: EngineName): Relation[] {
   return (['mirror', 'inbox'] as const).flatMap(database =>
-    relationsOf(engine, database).map(({ kind, name, meaning, columns }) => ({
+    listRelations(engine, database).map(({ kind, name, meaning, columns }) => ({
       database,
       kind,
       name: name.slice(database.length + 1),
       meaning,
       columns: Object.entries(columns).map(([column, [columnKind, description]]) => ({
         name: column,
-        type: typeOf(engine, columnKind),
+        type: getColumnType(engine, columnKind),
         meaning: description,
       })),
     })),

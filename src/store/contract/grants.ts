@@ -1,3 +1,4 @@
+/** The purposes of PostgreSQL roles. */
 export const PURPOSES = ['receive', 'work', 'console', 'read', 'api'] as const;
 export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 

@@ -18,7 +18,7 @@ import type { VERDICTS } from '../../inbox/delivery.js';
 import type { JOB_STATES, PARTS } from '../../inbox/job.js';
 import type { ORDER_ACTIONS, ORDER_STATES } from '../../inbox/order.js';
 import type { PROCESS_ROLES } from '../../inbox/process.js';
-import { type DatabaseName, relationsOf } from '../migrations.js';
+import { type DatabaseName, listRelations } from '../migrations.js';
 import type {
   CertificateState,
   COVERAGE_STATES,
@@ -170,7 +170,7 @@ export function historyView({ table }: TableEntry): string {
 /** The columns of each table and view of `mirror` and `inbox`, by its name in `Tables`. */
 export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
   (['mirror', 'inbox'] as const)
-    .flatMap(database => relationsOf('sqlite', database))
+    .flatMap(database => listRelations('sqlite', database))
     .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
 );
 
@@ -185,4 +185,5 @@ export function hasColumn(table: string, column: string): boolean {
 
 /** A value of a cell, as a database returns it. */
 export type Value = string | number | bigint | null | Uint8Array;
+/** A row with values by the names of their columns. */
 export type Row = Readonly<Record<string, Value>>;

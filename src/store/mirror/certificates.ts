@@ -145,8 +145,8 @@ const CONFIRM_FILE = prepared(({ db }, params: Params<RequestResult & { readonly
     .set({ ...setResult(params), file: params.file, attempts: 0, error: null })
     .where('version', '=', params.currentVersion),
 );
-type NoFile = RequestResult & { readonly state: CertificateState; readonly error: string | null };
-const POSTPONE = prepared(({ db }, params: Params<NoFile>) =>
+type PostponedRequest = RequestResult & { readonly state: CertificateState; readonly error: string | null };
+const POSTPONE = prepared(({ db }, params: Params<PostponedRequest>) =>
   db
     .updateTable('mirror.certificates')
     .set(eb => ({
@@ -301,7 +301,7 @@ export function createCertificates(
  * Plans the next request after a request without a file. If there is no certificate, the wait doubles from one day up to 30. If
  * the request failed, the wait doubles from five minutes up to a day.
  */
-function planNextRequest(answer: CertificateDownload, stored: StoredCertificate): NoFile {
+function planNextRequest(answer: CertificateDownload, stored: StoredCertificate): PostponedRequest {
   if (answer.result.kind === 'fault') {
     const waitMs = Math.min(DAY_MS, FIRST_RETRY_MS * 2 ** stored.attempts);
     return { ...toRequestResult(answer, stored, waitMs), state: stored.state, error: answer.result.error };
@@ -312,6 +312,7 @@ function planNextRequest(answer: CertificateDownload, stored: StoredCertificate)
   return { ...toRequestResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
+/** Returns the values to store for a request. The certificate is due again after `waitMs`. */
 function toRequestResult(
   { requestedAt, retirementVersion }: CertificateDownload,
   { version }: StoredCertificate,

@@ -41,7 +41,7 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<Organization>) 
       'as_of as dataAsOf',
       eb.fn.coalesce('duration_ms', eb.lit(0)).as('durationMs'),
       eb('every_seconds', '*', 1000).as('everyMs'),
-      eb('answer_text', 'is not', null).as('isStrange'),
+      eb('answer_text', 'is not', null).as('hasUnexpectedForm'),
       'page_size as pageSize',
     ])
     .where('organization_id', '=', organizationId)
@@ -53,7 +53,7 @@ function toListState({
   resource: _,
   hasOpenSync,
   isOwnerNamed,
-  isStrange,
+  hasUnexpectedForm,
   attemptedAt,
   dataAsOf,
   ...rest
@@ -62,7 +62,7 @@ function toListState({
     ...rest,
     hasOpenSync: Boolean(hasOpenSync),
     isOwnerNamed: Boolean(isOwnerNamed),
-    isStrange: Boolean(isStrange),
+    hasUnexpectedForm: Boolean(hasUnexpectedForm),
     attemptedAt: toMilliseconds(attemptedAt),
     dataAsOf: toMilliseconds(dataAsOf),
   };

@@ -7,7 +7,7 @@ import { getInboxClock, describeLocation, getPoolOptions } from './pool-settings
 interface EngineOptions {
   readonly onConnectionLost: OnConnectionLost;
   /** The SQLite files in DATA_DIR. They stay there after they were moved into the database. */
-  readonly files: Pick<Engine, 'location' | 'findMissing' | 'findOlderCopies'>;
+  readonly files: Pick<Engine, 'location' | 'findMissingFile' | 'findOlderCopies'>;
 }
 
 /** Creates the engine for a PostgreSQL database. Loads the driver at first use. Readers and writers of a command share one pool. */
@@ -25,9 +25,9 @@ export function createPostgresEngine(
   return {
     location: describeLocation(database.url),
     files: {},
-    findMissing: () => null,
+    findMissingFile: () => null,
     findOlderCopies: async () => {
-      const moved = files.findMissing() === null ? [files.location] : [];
+      const moved = files.findMissingFile() === null ? [files.location] : [];
       return [...moved, ...(await files.findOlderCopies())];
     },
     migrate: now =>
@@ -63,7 +63,7 @@ export function createPostgresEngine(
       withOwnConnections(async postgres =>
         (await import('./find-consistency-faults.js')).findConsistencyFaults(postgres, now, onLaw),
       ),
-    checked: 'The rows in PostgreSQL were checked, but not the files of its server',
+    checkedDescription: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
       yield* (await import('./examine-server.js')).examineServer(pool, queryPool);
     },

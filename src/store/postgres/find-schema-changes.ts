@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { DATABASE_NAMES, migrationsOf } from '../migrations.js';
+import { DATABASE_NAMES, listMigrations } from '../migrations.js';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
@@ -28,7 +28,7 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
     await transaction.query('SET LOCAL search_path = pg_catalog');
     const found = await listSchemaObjects(transaction.query, 'ours');
     for (const schema of DATABASE_NAMES)
-      for (const migration of migrationsOf('postgres', schema))
+      for (const migration of listMigrations('postgres', schema))
         await transaction.query(inTemporarySchema(migration.sql));
     const changes = compareSchemas(await listSchemaObjects(transaction.query, 'temporary'), found);
     if (changes.length === 0) return [];

@@ -7,7 +7,7 @@ import {
   DATABASE_NAMES,
   type DatabaseName,
   type Migration,
-  migrationsOf,
+  listMigrations,
   type AppliedMigration,
   type SchemaState,
 } from '../migrations.js';
@@ -50,7 +50,8 @@ const DESCRIBE_SCHEMA = prepared(
 export async function migrate(
   postgres: Postgres,
   now: string,
-  getMigrations: (schema: DatabaseName) => readonly Migration[] = schema => migrationsOf('postgres', schema),
+  getMigrations: (schema: DatabaseName) => readonly Migration[] = schema =>
+    listMigrations('postgres', schema),
 ): Promise<string[]> {
   const applied: string[] = [];
   for (const schema of DATABASE_NAMES)
@@ -70,7 +71,7 @@ export async function migrate(
 /** Throws unless a schema has all migrations of this program and is not being moved into. */
 export async function assertMigrated({ query }: Postgres, schema: DatabaseName): Promise<void> {
   const state = await readSchemaState(query, schema);
-  assertCurrentSchema(state, migrationsOf('postgres', schema));
+  assertCurrentSchema(state, listMigrations('postgres', schema));
   if (state.records.some(({ version }) => version === MOVE_IN_PROGRESS)) {
     throw new StoreError(
       'unfinished',

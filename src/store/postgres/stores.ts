@@ -57,7 +57,7 @@ async function eraseDeletedRows(postgres: Postgres, vacuum: boolean): Promise<Er
   return {
     vacuumed: vacuum && notVacuumed.length === 0,
     logEmptied: false,
-    left: [...notVacuumed, FREE_SPACE, OPERATORS],
+    remainingCopies: [...notVacuumed, FREE_SPACE, OPERATORS],
   };
 }
 

@@ -30,7 +30,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
   return {
     location: dataDir,
     files: { mirror: mirrorFile, inbox: inboxFile, certificates: files.certificates },
-    findMissing: () => {
+    findMissingFile: () => {
       const missing = [mirrorFile, inboxFile].find(file => !existsSync(file));
       return missing === undefined ? null : `the file ${missing}`;
     },
@@ -68,7 +68,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     },
     findConsistencyFaults: async (now, onLaw) =>
       (await import('./find-consistency-faults.js')).findConsistencyFaults(files, now, optionalFiles, onLaw),
-    checked: 'inbox.db and mirror.db are intact',
+    checkedDescription: 'inbox.db and mirror.db are intact',
     examine: async function* () {
       const { examine } = await import('./examine-files.js');
       yield* examine(files, measureDisk(dataDir, diskReserveMb), optionalFiles);

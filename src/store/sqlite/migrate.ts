@@ -4,7 +4,7 @@ import {
   computeDigest,
   type DatabaseName,
   type Migration,
-  migrationsOf,
+  listMigrations,
   type SchemaState,
 } from '../migrations.js';
 import { INSERT_APPLIED, LIST_APPLIED } from '../applied-migrations.js';
@@ -29,7 +29,7 @@ export function migrate(
   db: Sqlite,
   database: DatabaseName,
   now: string,
-  migrations: readonly Migration[] = migrationsOf('sqlite', database),
+  migrations: readonly Migration[] = listMigrations('sqlite', database),
 ): string[] {
   if (assertOwnSchema(readSchemaState(db), migrations) === migrations.length) return [];
   runInTransaction(db, () => db.exec(CREATE_RECORDS_TABLE));
@@ -47,7 +47,7 @@ export function migrateFile(file: string, database: DatabaseName, now: string): 
 /** Creates the schema in an empty database. */
 export function createSchema(db: Sqlite, database: DatabaseName): void {
   db.exec(CREATE_RECORDS_TABLE);
-  for (const { sql } of migrationsOf('sqlite', database)) db.exec(sql);
+  for (const { sql } of listMigrations('sqlite', database)) db.exec(sql);
 }
 
 /** Returns the schema version; 0 if the database was never migrated. */
@@ -56,7 +56,7 @@ export function readSchemaVersion(db: Sqlite): number {
 }
 
 export function assertMigrated(db: Sqlite, database: DatabaseName): void {
-  assertCurrentSchema(readSchemaState(db), migrationsOf('sqlite', database));
+  assertCurrentSchema(readSchemaState(db), listMigrations('sqlite', database));
 }
 
 function readSchemaState(db: Sqlite): SchemaState {

@@ -99,8 +99,8 @@ const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when tha
 function eraseOldCopies(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   if (vacuum) for (const db of databases) db.exec('VACUUM');
   const logEmptied = databases.map(emptyLog).every(Boolean);
-  const left = [...(vacuum ? [] : [UNUSED_PARTS]), ...(logEmptied ? [] : [HELD_LOG])];
-  return { vacuumed: vacuum, logEmptied, left };
+  const remainingCopies = [...(vacuum ? [] : [UNUSED_PARTS]), ...(logEmptied ? [] : [HELD_LOG])];
+  return { vacuumed: vacuum, logEmptied, remainingCopies };
 }
 
 /** Moves the write-ahead log into its file, so that no old copies remain in it. Returns false if a reader prevents that. */

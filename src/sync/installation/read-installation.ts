@@ -220,5 +220,5 @@ async function recordFailure(
 
 /** Whether the resource was read completely before and its last answer had the expected format. */
 function hadExpectedFormat(previous: LastRead | undefined): boolean {
-  return previous !== undefined && previous.dataAsOf !== null && !previous.isStrange;
+  return previous !== undefined && previous.dataAsOf !== null && !previous.hasUnexpectedForm;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { assertMigrated, migrate } from '../../../src/store/postgres/migrate.js';
-import { migrationsOf } from '../../../src/store/migrations.js';
+import { listMigrations } from '../../../src/store/migrations.js';
 import { listCodeBlocks } from '../../support/readme.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
@@ -10,7 +10,7 @@ const NOW = '2026-05-04T12:00:00.000Z';
 const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
 const DATABASE_NAMES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 const ALL = DATABASE_NAMES.flatMap(schema =>
-  migrationsOf('postgres', schema).map(({ name }) => `${schema}/${name}`),
+  listMigrations('postgres', schema).map(({ name }) => `${schema}/${name}`),
 );
 
 test('ten concurrent migrations apply and record each file once', async () => {
@@ -49,7 +49,7 @@ test('a failed migration leaves nothing behind', async () => {
 test('a newer schema is refused, and an older one is refused with the advice to migrate', async () => {
   const postgres = openForTest(await createDatabase());
   await assertMigrated(postgres, 'mirror');
-  const known = migrationsOf('postgres', 'mirror').length;
+  const known = listMigrations('postgres', 'mirror').length;
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
     known + 1,
     NOW,
@@ -121,6 +121,6 @@ test('migrations create nothing outside the four schemas', async () => {
      WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1`,
   );
   expect(made).toEqual(DATABASE_NAMES.toSorted().map(nspname => ({ nspname })));
-  const applied = DATABASE_NAMES.flatMap(schema => migrationsOf('postgres', schema).map(({ sql }) => sql));
+  const applied = DATABASE_NAMES.flatMap(schema => listMigrations('postgres', schema).map(({ sql }) => sql));
   expect(applied.join('\n')).not.toMatch(/EXTENSION/i);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { Query, Reader } from '../../../src/store/contract/reader.js';
-import { relationsOf } from '../../../src/store/migrations.js';
+import { listRelations } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open-engine.js';
 import { runCommand } from '../../support/command.js';
 import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
@@ -11,7 +11,7 @@ import { chooseLength } from '../../support/long.js';
 import { createDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
 
-const COMPARED = [...relationsOf('sqlite', 'inbox'), ...relationsOf('sqlite', 'mirror')]
+const COMPARED = [...listRelations('sqlite', 'inbox'), ...listRelations('sqlite', 'mirror')]
   .filter(({ kind, name }) => kind === 'table' || name.endsWith('_history'))
   .map(({ name, columns }) => {
     const told = Object.keys(columns).filter(column => column !== 'cells');

@@ -3,7 +3,7 @@ import { explainError } from '../../../src/cli/errors/explain-error.js';
 import type { PoolOptions } from '../../../src/store/postgres/driver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
-import { migrationsOf } from '../../../src/store/migrations.js';
+import { listMigrations } from '../../../src/store/migrations.js';
 import { awaitSchema, withConnections } from '../../../src/store/postgres/await-schema.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
@@ -86,7 +86,7 @@ test('ten concurrent migrate commands succeed, and each file is applied once', a
   const applied = ended.flatMap(({ stdout }): unknown[] => JSON.parse(stdout));
   expect(applied).toHaveLength(
     [...DATABASE_NAMES, 'evidence' as const, 'events' as const].flatMap(schema =>
-      migrationsOf('postgres', schema),
+      listMigrations('postgres', schema),
     ).length,
   );
 });
@@ -109,7 +109,7 @@ test('T65 a running program of the previous version continues after columns were
   const credits = ['c-1', 'c-2'].map(id => credit(id));
   await stage.read('warehouse', credits);
   await inbox.enqueue([createInstallationJob('installation-1', 'organization-1', 'person')]);
-  await openForTest(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
+  await openForTest(database, 1).query(LATER(listMigrations('postgres', 'mirror').length));
 
   stage.clock.at += 60_000;
   await stage.read('warehouse', [credit('c-1', { vintage: '2022' }), credit('c-3')], {

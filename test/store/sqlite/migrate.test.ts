@@ -9,7 +9,7 @@ import {
   migrateFile,
   readSchemaVersion,
 } from '../../../src/store/sqlite/migrate.js';
-import { migrationsOf } from '../../../src/store/migrations.js';
+import { listMigrations } from '../../../src/store/migrations.js';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open-database.js';
 import { makeFolder } from '../../support/folder.js';
 
@@ -143,7 +143,7 @@ test('several processes may start at once, and each migration is applied by one 
     return Number(output?.join(''));
   });
   const counts = await Promise.all(applied);
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(migrationsOf('sqlite', 'mirror').length);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(listMigrations('sqlite', 'mirror').length);
 });
 
 function shape(db: Sqlite): string {
@@ -152,7 +152,7 @@ function shape(db: Sqlite): string {
 
 test('T65 a migration killed at any moment leaves a complete schema version', async () => {
   const shapes = new Map<number, string>();
-  const files = migrationsOf('sqlite', 'mirror');
+  const files = listMigrations('sqlite', 'mirror');
   for (let upTo = 0; upTo <= files.length; upTo++) {
     const db = openDatabase(join(folder, `reference-${upTo}.db`), { busyTimeoutMs: 0 });
     migrate(db, 'mirror', NOW, files.slice(0, upTo));

@@ -15,7 +15,7 @@ export const MOVE = defineCommand({
     if (to === undefined || store.database === null)
       throw createUsageError('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
     const engine = openEngine({ ...store, database: null });
-    const missing = engine.findMissing();
+    const missing = engine.findMissingFile();
     if (missing !== null || engine.backup === null)
       throw createNotFoundError(`There is no mirror in ${store.dataDir}: ${missing} is missing.`);
     await engine.backup.assertNotOpen();

@@ -27,7 +27,7 @@ export const RESTORE = defineCommand({
     const { engine, env, folder: dataDir } = findMirror();
     const keeping = requireFileBackupStore(findMirror());
     const backup = openFolder(folder);
-    const missing = backup.findMissing();
+    const missing = backup.findMissingFile();
     if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
     const keyFile = env['EVIDENCE_KEY_FILE'];
     if (!keyFile && existsSync(join(folder, 'evidence.db')))

@@ -54,7 +54,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
 /** Describes whether the mirror has real or made-up data, such as "a real mirror in data". */
 function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
   if (isDemo) return `the demo in ${engine.location}: made-up data`;
-  const kind = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
+  const kind = engine.findMissingFile() === null ? 'a real mirror' : 'the settings expect a real mirror';
   return `${kind} in ${engine.location}`;
 }
 

@@ -157,7 +157,7 @@ function printSuccess(
   const certificates = formatCount(local.files, 'certificate');
   if (evidenceLog !== null) printNotice(describeEvidenceLog(evidenceLog));
   printNotice(
-    `${requireMirror().engine.checked}. The mirror is consistent: ${rows} (including past versions) and ${certificates}.`,
+    `${requireMirror().engine.checkedDescription}. The mirror is consistent: ${rows} (including past versions) and ${certificates}.`,
     comparison === null
       ? NOT_COMPARED_NOTE
       : `${formatWithCommas(comparison.rows)} rows match the registry (${comparison.organizations} of ${formatCount(comparison.known, 'organization')}). Dates and past versions exist only here, so they were not compared.`,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { migrationsOf } from '../../../../src/store/migrations.js';
+import { listMigrations } from '../../../../src/store/migrations.js';
 import { temporaryMirror } from '../../../support/mirror/open.js';
 
-const SQL = migrationsOf('sqlite', 'mirror')
+const SQL = listMigrations('sqlite', 'mirror')
   .map(({ sql }) => sql)
   .join('\n');
 
