@@ -28,6 +28,28 @@ test('the source code has no breach of the architecture', () => {
   expect(formatFaults(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
 });
 
+/** The renderers of commands and of pages, which may put the parts of notes in different places. */
+const RENDERERS = ['cli/output/answer.ts', 'console/components/answer.ts'];
+const WORDS_OF_ONE_NOTE = ['describeCaveat', 'describeGap', 'describeFreshnessSum'];
+const WORDS_OF_PARTS = ['describeGaps', 'describeCompleteness'];
+
+test('commands, pages and the API describe the notes of an answer as a whole', () => {
+  const src = join(import.meta.dirname, '../src');
+  const faults = ['cli', 'console', 'api'].flatMap(area =>
+    readdirSync(join(src, area), { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.ts'))
+      .flatMap(name => {
+        const file = posix.join(area, name);
+        const text = readFileSync(join(src, file), 'utf8');
+        const forbidden = RENDERERS.includes(file)
+          ? WORDS_OF_ONE_NOTE
+          : [...WORDS_OF_ONE_NOTE, ...WORDS_OF_PARTS];
+        return forbidden.filter(word => text.match(/\w+/g)?.includes(word)).map(word => `${file}: ${word}`);
+      }),
+  );
+  expect(faults).toEqual([]);
+});
+
 test('each test file starts in an empty folder instead of the checkout', () => {
   expect(readdirSync(process.cwd())).toEqual([]);
   const { projects = [] } = config.test ?? {};

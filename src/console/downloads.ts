@@ -1,5 +1,6 @@
 import type { Value } from '../store/contract/tables.js';
 import type { AnswerNotes } from '../query/answer/answer.js';
+import { describeUnknown } from '../query/answer/describe-notes.js';
 import { CAVEATS_COLUMN, formatNotesCell, serializeAnswer, toJson } from '../query/answer/serialize.js';
 import { type CodedValue, formatCsvCell, formatCsvLine } from '../text/csv.js';
 import { withQuery } from './components/as-of.js';
@@ -52,8 +53,11 @@ export function createFilePages(
       ...urlOptions,
       render: async request => {
         const exported = await readRows(request);
-        const name = request.isDemo ? `demo-${file}` : file;
-        return 'fault' in exported ? exported : { type, name, text: write(exported) };
+        if ('fault' in exported) return exported;
+        const unknown = describeUnknown(exported.notes);
+        // For the present, the file says that nothing was read.
+        if (exported.notes.at !== null && unknown !== null) return { fault: unknown };
+        return { type, name: request.isDemo ? `demo-${file}` : file, text: write(exported) };
       },
     };
   });

@@ -106,11 +106,8 @@ export async function readListCoverage(
   return { counted, known, missing: known - counted };
 }
 
-/** How complete and fresh the rows of a list are, for sums over all organizations. */
-export type ListNotes = Pick<AnswerNotes, 'coverage' | 'caveats'>;
-
 /** Reads the notes of a sum over the rows of a list. Organizations whose list is not fresh are included as last seen. */
-export async function readListNotes(reader: Reader, resource: string): Promise<ListNotes> {
+export async function readListNotes(reader: Reader, resource: string): Promise<AnswerNotes> {
   const { counted, last_seen: organizations } = await readOne(
     reader,
     queryBuilder
@@ -124,7 +121,11 @@ export async function readListNotes(reader: Reader, resource: string): Promise<L
   );
   const known = await countKnown(reader);
   return {
+    at: null,
+    totals: null,
     coverage: { counted, known, missing: known - counted },
+    freshness: [],
+    gaps: [],
     caveats: organizations === 0 ? [] : [{ code: 'last_seen', organizations }],
   };
 }

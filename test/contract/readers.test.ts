@@ -7,10 +7,10 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 const PARTS = `
   addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
-  describeActor describeBalanceReason describeCaveat describeExplanationReason describeFirstReads
-  describeFreshnessSum describeGap describeGapOfList describeGapReason describeNotes describeRejection describeTotals describeUnchanged
+  describeActor describeBalanceReason describeCaveat describeCompleteness describeExplanationReason describeFirstReads
+  describeFreshnessSum describeGap describeGaps describeNotes describeRejection describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findTroubles
-  findUnknownReason formatAmounts formatCaveatCell formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
+  findUnknownReason formatAmounts formatCaveatCell formatCoverage formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
   organizationIdsOf ownerOf parseGroupings parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readKnownRows readOne

@@ -1,21 +1,17 @@
 import { expect, test } from 'vitest';
 import { describeBalanceReason } from '../../src/query/answer/balance-reason.js';
 import { type Caveat, describeCaveat, formatCaveatCell, isUnknown } from '../../src/query/answer/caveat.js';
-import { describeNotes, describeTotals, describeUnknown } from '../../src/query/answer/describe.js';
+import { describeTotals } from '../../src/query/answer/describe.js';
+import { describeNotes, describeUnknown } from '../../src/query/answer/describe-notes.js';
 import { describeExplanationReason, type ExplainedSync } from '../../src/query/answer/explanation-reason.js';
-import {
-  describeGap,
-  describeGapOfList,
-  type GapReason,
-  isWholeList,
-  toGapData,
-} from '../../src/query/answer/gap.js';
+import { describeGap, type GapReason, isWholeList, toGapData } from '../../src/query/answer/gap.js';
 import { formatNotesCell, serializeAnswers, withNotesCell } from '../../src/query/answer/serialize.js';
 import { collectRows, streamOf } from '../../src/query/answer/rows.js';
 import { findAmountCaveats, totalsOfSums } from '../../src/query/answer/totals.js';
 
 const AT = '2026-05-04T12:00:00.000Z';
 const LATER = '2026-05-04T13:00:00.000Z';
+const GAP = { organizationId: 'organization-1', organizationName: null, resource: 'inventory_requests' };
 
 const CAVEATS: readonly (readonly [Caveat, string, string])[] = [
   [
@@ -133,13 +129,22 @@ test('only a caveat that nothing is known says so', () => {
 });
 
 test('notes say which organizations are missing, and nothing if none is', () => {
-  const coverage = { counted: 1_000, known: 1_001, missing: 1 };
-  expect(describeNotes({ coverage, caveats: [{ code: 'limited', rows: 2 }] })).toEqual([
+  const none = { coverage: null, freshness: [], gaps: [], caveats: [] };
+  const stale = { state: 'stale', reason: 'overdue', failing_since: null, resources: 2, rows: 5 } as const;
+  const notes = {
+    coverage: { counted: 1_000, known: 1_001, missing: 1 },
+    freshness: [{ ...stale, oldest_at: AT, as_of: LATER }],
+    gaps: [{ ...GAP, reason: { code: 'never_read' } as const }],
+    caveats: [{ code: 'limited', rows: 2 } as const],
+  };
+  expect(describeNotes(notes)).toEqual([
+    'organization-1, inventory requests: never read completely.',
+    `stale (overdue) in 2 organizations, last complete read ${LATER}.`,
     'Covers 1,000 of the 1,001 known organizations.',
     'Showing 2. There are more.',
   ]);
-  expect(describeNotes({ coverage: { counted: 1, known: 1, missing: 0 }, caveats: [] })).toEqual([]);
-  expect(describeNotes({ coverage: null, caveats: [] })).toEqual([]);
+  expect(describeNotes({ ...none, coverage: { counted: 1, known: 1, missing: 0 } })).toEqual([]);
+  expect(describeNotes(none)).toEqual([]);
 });
 
 test('totals name the rows, the amounts by type and the part that is available', () => {
@@ -183,8 +188,6 @@ test('sums are added up by credit type, with the rows that are in no sum', () =>
   expect(findAmountCaveats({ ...totals, rowsWithoutAmount: 0 })).toEqual([]);
 });
 
-const GAP = { organizationId: 'organization-1', organizationName: null, resource: 'inventory_requests' };
-
 test('a gap names its organization and list, is flat in JSON, and is counted in the cell of files', async () => {
   const neverRead = { ...GAP, reason: { code: 'never_read' } as const };
   const running = {
@@ -194,7 +197,6 @@ test('a gap names its organization and list, is flat in JSON, and is counted in 
   };
   expect(describeGap(neverRead)).toBe('organization-1, inventory requests: never read completely.');
   expect(describeGap(running)).toMatch(/^Acme, inventory requests: a read that started /);
-  expect(describeGapOfList(neverRead)).toBe('inventory requests: never read completely.');
   expect(toGapData(running)).toEqual({
     organizationId: 'organization-1',
     organizationName: 'Acme',

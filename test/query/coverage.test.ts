@@ -64,17 +64,17 @@ test('sums include an organization once all its lists of amounts were read', asy
 
 test('the notes of a sum count the organizations that it includes, and those whose list is not fresh', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
-  expect(await readListNotes(filled.reader, 'warehouse')).toEqual({
+  expect(await readListNotes(filled.reader, 'warehouse')).toMatchObject({
     coverage: { counted: 3, known: 3, missing: 0 },
     caveats: [],
   });
   await breakReads(filled, 'organization-3');
   await uninstall(filled, 1);
-  expect(await readListNotes(filled.reader, 'warehouse')).toEqual({
+  expect(await readListNotes(filled.reader, 'warehouse')).toMatchObject({
     coverage: { counted: 2, known: 2, missing: 0 },
     caveats: [{ code: 'last_seen', organizations: 1 }],
   });
-  expect(await readListNotes(filled.reader, 'members')).toEqual({
+  expect(await readListNotes(filled.reader, 'members')).toMatchObject({
     coverage: { counted: 0, known: 2, missing: 2 },
     caveats: [],
   });

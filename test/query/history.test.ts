@@ -354,7 +354,9 @@ test('an explanation names the sync that showed a row and the sync that closed i
     { code: 'valid_until', at: changed },
     { code: 'ended', sync: first.ended_by },
   ]);
-  expect(second.gaps).toMatchObject([{ reason: { code: 'later_changes_unread', lastReadAt: changed } }]);
+  expect(second.notes.gaps).toMatchObject([
+    { reason: { code: 'later_changes_unread', lastReadAt: changed } },
+  ]);
 });
 
 test('a row that differs from its document was edited by hand, and no read confirms it', async () => {

@@ -51,6 +51,7 @@ import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { type Change, parseChange } from '../../src/text/describe-change.js';
+import { answerResourcesAt } from '../../src/query/history/resources-at.js';
 import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
 import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
@@ -350,6 +351,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   groupVersions: forEachItem([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
     groupVersions(entry, await find.readVersionsById(reader, entry, 'R0')),
   ),
+  answerResourcesAt: forEachItem(pairs([ONE, 'nobody'], MOMENTS), async (reader, [organizationId, at]) => {
+    const answer = await answerResourcesAt(reader, organizationId, at);
+    return { ...answer, rows: await collectRows(answer.rows) };
+  }),
   explainRow: forEachItem(
     some(pairs(ENTRIES, pairs(NAMES, MOMENTS))),
     async (reader, [entry, [name, at]]) => {

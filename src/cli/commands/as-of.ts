@@ -1,5 +1,4 @@
-import { describeUnknown } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
+import { isUnknown } from '../../query/answer/caveat.js';
 import { serializeAnswers } from '../../query/answer/serialize.js';
 import type { List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
@@ -8,10 +7,11 @@ import { readList } from '../../query/lists/read-list.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../define-command.js';
-import { createCheckError, createUsageError } from '../command-error.js';
+import { createUsageError } from '../command-error.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
 import { adviseOnUnknown, printListAnswer } from '../lists/print-list-answer.js';
+import { assertKnown, printAnswerNotes } from '../output/answer.js';
 import { toJson } from '../output/output-formats.js';
 import { definePastDate, makeRequired, defineText } from '../options.js';
 
@@ -36,17 +36,18 @@ export const AS_OF = defineCommand({
       const answers = [];
       for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
         answers.push({ name: list.name, list, answer: await readListAt(snapshot, list, organizationId, at) });
-      const known = answers.filter(({ answer }) => describeUnknown(answer) === null);
-      const unknownGaps = answers
-        .filter(each => !known.includes(each))
-        .flatMap(({ answer }) => answer.gaps.map(describeGap));
-      if (known.length === 0) throw createCheckError(unknownGaps, adviseOnUnknown(answers, context.io.now()));
+      assertKnown(
+        answers.map(({ answer }) => answer),
+        adviseOnUnknown(answers, context.io.now()),
+      );
       if (context.format === 'json') {
         const header = { organization_id: organizationId, at };
         return await streamStdout(context.io, serializeAnswers(header, answers, toJson));
       }
-      for (const { name, answer } of known) await printListAnswer(context, answer, name);
-      return context.printNotice(...unknownGaps);
+      for (const { name, answer } of answers) {
+        if (answer.caveats.some(isUnknown)) printAnswerNotes(context.io, answer, name);
+        else await printListAnswer(context, answer, name);
+      }
     });
   },
 });

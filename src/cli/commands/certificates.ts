@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { type Gap, toGapData } from '../../query/answer/gap.js';
-import { readCoverageAt } from '../../query/history/as-of.js';
+import { readCoverageAt, selectKnownIds, toNotesAt } from '../../query/history/as-of.js';
 import { LISTS } from '../../resources/lists.js';
 import { nameCertificate } from '../../text/certificate-name.js';
 import { formatCsvLine } from '../../text/csv.js';
@@ -10,12 +10,9 @@ import { saveCertificate } from '../certificate-files.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
-import {
-  findOptionalOrganizationId,
-  findRowVersions,
-  selectKnownOrganizationIds,
-} from '../find/find-rows.js';
+import { findOptionalOrganizationId, findRowVersions } from '../find/find-rows.js';
 import { definePastDate, defineText, makeRequired, ORGANIZATION_OPTION, withDefault } from '../options.js';
+import { assertKnown, printAnswerNotes } from '../output/answer.js';
 import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createExportFolder } from '../output/export-folder.js';
 
@@ -132,7 +129,10 @@ async function dropUnknownOrganizations(
       gaps.push(...list.gaps);
       coverage.push({ organizationId, resource, lastRead: lastReadAt });
     }
-    const knownIds = selectKnownOrganizationIds(context, lists);
+    const notes = { ...toNotesAt(request.at, lists), totals: null };
+    assertKnown([notes]);
+    printAnswerNotes(context.io, notes, resource);
+    const knownIds = selectKnownIds(lists);
     rows = rows.filter(row => knownIds.includes(row.organization_id));
   }
   return { rows, gaps: gaps.map(toGapData), coverage };

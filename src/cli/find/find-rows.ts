@@ -9,10 +9,7 @@ import { findInstallation, findOrganization, findProject } from '../../query/fin
 import { requireFoundId } from './name-error.js';
 import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
-import { describeGap } from '../../query/answer/gap.js';
-import { type CoverageAt, findUnknownReason, selectKnownIds } from '../../query/history/as-of.js';
-import type { CommandContext } from '../context.js';
-import { createCheckError, createNotFoundError } from '../command-error.js';
+import { createNotFoundError } from '../command-error.js';
 import type { Row } from '../../store/contract/tables.js';
 
 /** Creates a function that finds an id by a name or an id. It throws unless exactly one row matches. */
@@ -107,25 +104,5 @@ export async function findRowVersions(
   throw createNotFoundError(
     `No row of ${entry.table} has the id "${idOrName}", now or in the past.`,
     'It may not have been read yet. See "carbon-mirror status".',
-  );
-}
-
-/** Returns the ids of the organizations whose past rows are known. Prints the reasons for all others. Throws if none is known. */
-export function selectKnownOrganizationIds(
-  { printNotice }: CommandContext,
-  lists: readonly CoverageAt[],
-): string[] {
-  const knownIds = selectKnownIds(lists);
-  const reasons = lists.flatMap(list => {
-    const reason = findUnknownReason(list);
-    return reason === null ? [] : list.gaps.filter(gap => gap.reason === reason).map(describeGap);
-  });
-  if (knownIds.length > 0) {
-    printNotice(...reasons);
-    return knownIds;
-  }
-  throw createCheckError(
-    reasons.length > 0 ? reasons : 'This list has never been read for any organization.',
-    'The mirror only knows a list from its first complete read until its last.',
   );
 }

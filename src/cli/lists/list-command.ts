@@ -1,11 +1,9 @@
-import { describeUnknown } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
 import { hasOwnedHistory, type List } from '../../query/lists/list.js';
 import { readList, type RowRange } from '../../query/lists/read-list.js';
-import { createCheckError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { definePastDate, defineRowLimit } from '../options.js';
+import { assertKnown } from '../output/answer.js';
 import { toListRequest, createFilterOptions } from './filter-options.js';
 import { adviseOnUnknown, printListAnswer } from './print-list-answer.js';
 
@@ -54,12 +52,10 @@ async function printList(
   const range: RowRange = limit === null ? { kind: 'all' } : { kind: 'first', limit };
   await reader.inSnapshot(async snapshot => {
     const answer = await readList(snapshot, request, range);
-    const unknown = describeUnknown(answer);
-    const advice = unknown === null ? [] : adviseOnUnknown([{ list, answer }], context.io.now());
-    if (unknown !== null && answer.at !== null)
-      throw createCheckError([...answer.gaps.map(describeGap), unknown], advice);
+    const advice = adviseOnUnknown([{ list, answer }], context.io.now());
+    if (answer.at !== null) assertKnown([answer], advice);
     await printListAnswer(context, answer);
     if (limit !== null && answer.totals.rows > limit) context.printNotice('Use --limit 0 for all.');
-    if (unknown !== null) throw createCheckError(unknown, advice);
+    assertKnown([answer], advice);
   });
 }

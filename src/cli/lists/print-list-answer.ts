@@ -5,9 +5,7 @@ import { findLastYearEnd } from '../../query/history/year-end.js';
 import type { List } from '../../query/lists/list.js';
 import type { ListAnswer } from '../../query/lists/read-list.js';
 import type { CommandContext } from '../context.js';
-
-const UNKNOWN_ADVICE =
-  'The mirror only knows a list from its first complete read until its last. See "carbon-mirror status".';
+import { UNKNOWN_ADVICE } from '../output/answer.js';
 
 interface UnknownList {
   readonly list: List;

@@ -1,7 +1,8 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, groupVersions, selectRowColumns } from '../../query/history/explanation.js';
 import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
-import { describeGapOfList, toGapData } from '../../query/answer/gap.js';
+import { describeNotes } from '../../query/answer/describe-notes.js';
+import { toNotesData } from '../../query/answer/serialize.js';
 import { readRowsById } from '../../query/lists/find.js';
 import { readNumbered } from '../../query/lists/rows.js';
 import type { List } from '../../query/lists/list.js';
@@ -72,7 +73,7 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
       const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
       const request = { id, organizationId, instant: asOf?.until ?? null };
       const rows = await readRowsWithProvenance(context, list, entry, request);
-      const data = rows.map(row => ({ ...row, gaps: row.gaps.map(toGapData) }));
+      const data = rows.map(({ notes, ...row }) => ({ ...row, ...toNotesData(notes) }));
       if (context.format === 'json') await context.printJson(data.length === 1 ? data[0] : data);
       else for (const row of rows) await printRowWithProvenance(context, list, row);
       assertAnyRowExisted(rows);
@@ -151,7 +152,8 @@ async function printRowWithProvenance(
   list: List,
   explained: RowWithProvenance,
 ): Promise<void> {
-  const { table, id, at, row, document, versions, certificate, gaps } = explained;
+  const { table, id, at, row, document, versions, certificate } = explained;
+  const notes = describeNotes(explained.notes).map(line => `  ${line}`);
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
   if (row !== null && list.name === 'warehouse') await printLines(...describeReserving(row), '');
   await printLines(...explained.reasons.map(describeExplanationReason));
@@ -159,7 +161,7 @@ async function printRowWithProvenance(
     await printLines(
       `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${FILE_STATES[certificate.state] ?? certificate.state}.`,
     );
-  if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${describeGapOfList(gap)}`));
+  if (notes.length > 0) await printLines('', 'Not known:', ...notes);
   if (versions.length > 1) {
     await printLines('', 'Versions:');
     await printRows(chooseVersionColumns(list, versions), versions);

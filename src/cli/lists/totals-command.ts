@@ -1,10 +1,10 @@
-import { describeTotals, describeUnknown } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
+import { describeTotals } from '../../query/answer/describe.js';
 import { GROUPINGS, parseGroupings, readGroupTotals } from '../../query/lists/group-totals.js';
 import type { List } from '../../query/lists/list.js';
-import { createCheckError, createUsageError } from '../command-error.js';
+import { createUsageError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import { definePastDate, defineText, withDefault } from '../options.js';
+import { assertKnown } from '../output/answer.js';
 import { createFilterOptions, toListRequest } from './filter-options.js';
 import { adviseOnUnknown } from './print-list-answer.js';
 
@@ -33,10 +33,8 @@ export function createTotalsCommand(list: List): Command {
       const reader = await context.openReader();
       const request = await toListRequest(context, list, { filterOptions, instant: asOf?.until ?? null });
       const answer = await readGroupTotals(reader, request, groupings);
-      const unknown = describeUnknown(answer);
-      const advice = unknown === null ? [] : adviseOnUnknown([{ list, answer }], context.io.now());
-      if (unknown !== null && answer.at !== null)
-        throw createCheckError([...answer.gaps.map(describeGap), unknown], advice);
+      const advice = adviseOnUnknown([{ list, answer }], context.io.now());
+      if (answer.at !== null) assertKnown([answer], advice);
       const names = answer.columns.map(({ name }) => name);
       await context.printAnswer(answer, {
         tableColumns: answer.totals.rowsWithoutAmount === 0 ? names.slice(0, -1) : names,
@@ -46,7 +44,7 @@ export function createTotalsCommand(list: List): Command {
         emptyMessage: answer.empty,
         total: answer.totals.rows === 0 ? null : describeTotals(answer.totals, list.singular),
       });
-      if (unknown !== null) throw createCheckError(unknown, advice);
+      assertKnown([answer], advice);
     },
   });
 }

@@ -1,13 +1,16 @@
 /** Prints answers: rows, their total, and how complete and fresh they are. All words come from the answer. */
 import type { Answer, AnswerNotes } from '../../query/answer/answer.js';
 import { isUnknown } from '../../query/answer/caveat.js';
-import { describeNotes } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
+import { describeGaps, describeNotes, describeUnknown } from '../../query/answer/describe-notes.js';
 import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
-import { describeFreshnessSum } from '../../query/freshness/words.js';
+import { createCheckError } from '../command-error.js';
 import { type Io, printLines, printNotice, streamStdout } from '../io.js';
 import { type OutputFormat, printRows, type Row, toJson } from './output-formats.js';
 import type { TableShape } from './table.js';
+
+/** Advice for a person if nothing is known of a list. */
+export const UNKNOWN_ADVICE =
+  'The mirror only knows a list from its first complete read until its last. See "carbon-mirror status".';
 
 /** How an answer is printed as a table or as CSV. */
 export interface AnswerShape extends TableShape {
@@ -48,19 +51,24 @@ function formatHeading(heading: string, { at }: AnswerNotes): string {
 }
 
 /** Returns one line for each thing that a reader must know. A complete and fresh answer needs none. */
-function formatAnswerNotes(
-  { at, gaps, coverage, freshness, caveats }: AnswerNotes,
-  heading: string | null,
-): string[] {
-  const sentences = [
-    ...freshness.map(describeFreshnessSum).filter(line => line !== null),
-    // The command ends with the sentence that nothing is known.
-    ...describeNotes({ coverage, caveats: caveats.filter(caveat => !isUnknown(caveat)) }),
-  ];
+function formatAnswerNotes(notes: AnswerNotes, heading: string | null): string[] {
+  // The command ends with the sentence that nothing is known.
+  const caveats = notes.caveats.filter(caveat => !isUnknown(caveat));
+  const sentences = describeNotes({ ...notes, gaps: [], caveats });
   return [
     // A heading says the instant.
-    ...(at === null || heading !== null ? [] : [`As observed by ${at}.`]),
-    ...gaps.map(describeGap),
+    ...(notes.at === null || heading !== null ? [] : [`As observed by ${notes.at}.`]),
+    ...describeGaps(notes),
     ...sentences.map(line => (heading === null ? line : `${heading}: ${line}`)),
   ];
+}
+
+/** Throws if nothing is known about the rows of any of these answers. The error says why. */
+export function assertKnown(
+  answers: readonly AnswerNotes[],
+  advice: string | readonly string[] = UNKNOWN_ADVICE,
+): void {
+  const sentences = answers.map(describeUnknown).filter(sentence => sentence !== null);
+  if (sentences.length < answers.length) return;
+  throw createCheckError([...answers.flatMap(describeGaps), ...new Set(sentences)], advice);
 }

@@ -1,6 +1,5 @@
 import type { AnswerNotes } from '../../query/answer/answer.js';
-import { describeNotes } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
+import { describeCompleteness, describeGaps } from '../../query/answer/describe-notes.js';
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 import { renderFreshness } from './freshness.js';
 import { html, type Html } from './html.js';
@@ -17,7 +16,7 @@ export function renderCaveats({
   coverage,
   caveats,
 }: Pick<AnswerNotes, 'coverage' | 'caveats'>): Html | false {
-  const sentences = describeNotes({ coverage, caveats });
+  const sentences = describeCompleteness({ coverage, caveats });
   return (
     sentences.length > 0 &&
     html`<p id="caveats" class="lead" data-live>${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p>`
@@ -29,17 +28,21 @@ export function renderFreshnessOf(
   { at, coverage, freshness }: Pick<AnswerNotes, 'at' | 'coverage' | 'freshness'>,
   now: number,
 ): Html | false {
-  // An answer about several lists has no freshness, but coverage.
-  const hasFreshness = freshness.length > 0 || coverage?.counted === 0;
+  // An answer about several lists has no freshness.
+  const hasFreshness = freshness.length > 0 || coverage?.known === 0;
   return at === null && hasFreshness && renderFreshness(freshness, now);
 }
 
 /** Renders what was not known at the instant of an answer, as a card. */
-export function renderGaps({ gaps }: Pick<AnswerNotes, 'gaps'>): Html | false {
-  if (gaps.length === 0) return false;
-  const shown = [
-    ...gaps.slice(0, MAX_SHOWN).map(describeGap),
-    ...[formatOmittedCount(gaps.length) ?? []].flat(),
-  ];
-  return html`<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;
+export function renderGaps(notes: Pick<AnswerNotes, 'gaps'>): Html | false {
+  return (
+    notes.gaps.length > 0 && html`<section class="card"><h2>Known gaps</h2>${renderGapList(notes)}</section>`
+  );
+}
+
+/** Renders the first lists that were not fully known at the instant of an answer. */
+export function renderGapList(notes: Pick<AnswerNotes, 'gaps'>): Html {
+  const gaps = describeGaps(notes);
+  const lines = [...gaps.slice(0, MAX_SHOWN), formatOmittedCount(gaps.length) ?? []].flat();
+  return html`<ul class="gaps">${lines.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul>`;
 }

@@ -1,5 +1,5 @@
 import { describeBalanceReason } from '../../query/answer/balance-reason.js';
-import { describeNotes } from '../../query/answer/describe.js';
+import type { AnswerNotes } from '../../query/answer/answer.js';
 import {
   type BalanceLine,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
@@ -27,6 +27,7 @@ import type { ComparisonOutcome } from '../registry-comparison.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
+import { renderAnswerNotes } from '../components/answer.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
 import { renderTonnes } from '../components/amounts.js';
@@ -91,7 +92,7 @@ interface Reconciliation {
   readonly at: string;
   readonly balanced: boolean | null;
   readonly verdict: string;
-  readonly notes: readonly string[];
+  readonly notes: AnswerNotes;
   readonly sums: ReadableSums;
   /** The first sums that do not balance. */
   readonly differences: readonly BalanceLine[];
@@ -103,13 +104,13 @@ async function reconcile(
   organizationId: string | null,
   now: number,
 ): Promise<Reconciliation> {
-  const answer = await readBalance(reader, organizationId);
-  const { balanced, sums, differences } = await collectBalance(answer);
+  const { rows, ...notes } = await readBalance(reader, organizationId);
+  const { balanced, sums, differences } = await collectBalance({ rows });
   return {
     at: new Date(now).toISOString(),
     balanced,
     verdict: describeVerdict(sums),
-    notes: describeNotes(answer),
+    notes,
     sums: toReadableSums(sums),
     differences: differences.slice(0, MAX_SHOWN),
     differenceCount: differences.length,
@@ -120,7 +121,8 @@ async function reconcile(
 function renderReconciliation(reconciliation: Reconciliation, now: number, fileLinks: Html): Html {
   const { at, balanced, notes, differences, differenceCount } = reconciliation;
   const { totals, failed, shown, hiddenCount } = reconciliation.sums;
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} ${notes.join(' ')} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
+${renderAnswerNotes(notes, now)}
 <section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why && describeBalanceReason(why) }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
 <section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;

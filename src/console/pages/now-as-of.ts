@@ -1,4 +1,5 @@
-import { describeUnknown, formatAmounts } from '../../query/answer/describe.js';
+import { isUnknown as isUnknownCaveat } from '../../query/answer/caveat.js';
+import { formatAmounts } from '../../query/answer/describe.js';
 import { collectRows } from '../../query/answer/rows.js';
 import { readWarehousesAt } from '../../query/warehouses-at.js';
 import type { ConsoleRequest, PageContent } from '../page.js';
@@ -21,7 +22,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
 async function renderWarehousesAt({ reader, query, now }: ConsoleRequest, at: string): Promise<Html> {
   const answer = await readWarehousesAt(reader, { at, projectId: null });
   const sums = await collectRows(answer.rows);
-  const isUnknown = describeUnknown(answer) !== null;
+  const isUnknown = answer.caveats.some(isUnknownCaveat);
   return html`${!isUnknown && html`<p id="sentence"><strong>${formatAmounts(answer.totals?.amounts ?? [])} in the warehouses.</strong></p>`}
 ${sums.length > 0 && html`<section id="stood">${renderVintageMatrix('Credits', sums, { query, at })}</section>`}
 ${!isUnknown && html`<p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">Credits by organization</a></p>`}

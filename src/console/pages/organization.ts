@@ -1,14 +1,13 @@
-import { describeGapReason } from '../../query/answer/gap.js';
-import { countRowsAt, findUnknownReason, readOwnCoverageAt } from '../../query/history/as-of.js';
+import { collectRows } from '../../query/answer/rows.js';
+import { answerResourcesAt } from '../../query/history/resources-at.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
-import { findOwnerColumn } from '../../resources/entry.js';
-import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
+import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderPageHead } from '../components/detail-page.js';
@@ -113,20 +112,14 @@ function renderResources(
   );
 }
 
-/** Renders a table of an organization's resources at an instant: rows, last complete read and gaps. */
+/** Renders a table of an organization's resources at an instant: rows and last complete read, then what was not known. */
 async function renderResourcesAt(
-  { reader }: ConsoleRequest,
+  { reader, now }: ConsoleRequest,
   organizationId: string,
   at: string,
 ): Promise<Html> {
-  const knownResources = [];
-  for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
-    if (findOwnerColumn(entry) === null) continue;
-    const known = await readOwnCoverageAt(reader, { organizationId, resource, at });
-    const rows = await countRowsAt(reader, entry, { organizationId, at });
-    knownResources.push({ ...known, resource, rows });
-  }
-  return renderTable(
+  const answer = await answerResourcesAt(reader, organizationId, at);
+  const table = renderTable(
     'Known data at that time',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
@@ -135,14 +128,8 @@ async function renderResourcesAt(
         name: 'Last complete read',
         cell: ({ lastReadAt }) => renderInstantsIn(lastReadAt ?? 'not recorded'),
       },
-      {
-        name: 'Known gap',
-        cell: list => {
-          const reason = findUnknownReason(list);
-          return reason && renderInstantsIn(describeGapReason(reason));
-        },
-      },
     ],
-    knownResources,
+    await collectRows(answer.rows),
   );
+  return html`${table}${renderAnswerNotes(answer, now)}${renderGaps(answer)}`;
 }

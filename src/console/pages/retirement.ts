@@ -1,7 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { type Explanation, explainRow } from '../../query/history/explanation.js';
 import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
-import { describeGapOfList } from '../../query/answer/gap.js';
 import { readVersionsById } from '../../query/lists/find.js';
 import { wordsOf } from '../../query/freshness/words.js';
 import { readNameOf, readOrigin } from '../../query/names.js';
@@ -30,6 +29,7 @@ import { toDisplayValue } from '../components/display-value.js';
 import { renderBadge } from '../components/state-badge.js';
 import { renderRestatedBadge } from '../components/restated-badge.js';
 import { renderAge, renderDay, renderInstantsIn } from '../components/instants.js';
+import { renderAnswerNotes, renderGapList } from '../components/answer.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
 
 /** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */
@@ -54,7 +54,7 @@ export const RETIREMENT: ConsolePage = {
     const title = `Retirement ${explanation.id}`;
     if (version === null) {
       const heading = html`<h1>${title} was not in the mirror at that time.</h1>`;
-      return { title, body: html`${heading}${renderProvenance(explanation)}` };
+      return { title, body: html`${heading}${renderProvenance(explanation, now)}` };
     }
     const history = knownVersions.filter(hasSameOwner);
     const beneficiary = getText(version, 'beneficiary');
@@ -93,7 +93,7 @@ async function renderRetirement(
   return html`${renderPageHead(listLink, describeRetirement(version), lead)}
 ${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${renderCredits(version, at)}<div class="two">${renderParties(version, owner, at)}<section class="card"><h2>Timeline</h2>${timeline}</section></div></div>
-<section id="why" class="card" data-live><h2>Provenance</h2>${renderProvenance(explanation)}${checkpoint !== null && html`<p>${checkpoint}</p>`}
+<section id="why" class="card" data-live><h2>Provenance</h2>${renderProvenance(explanation, now)}${checkpoint !== null && html`<p>${checkpoint}</p>`}
 <p class="cite no-paper">Permanent link: <a href="${permanentPath}">${permanentPath}</a></p></section>
 <section id="versions" class="card" data-live><h2>Version history, newest first</h2>${renderVersions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...version, freshness }, { now, at }, BOOKKEEPING)}</details>
@@ -232,12 +232,10 @@ async function renderCertificateHistory(
   );
 }
 
-/** Renders how the mirror learned of a retirement, then a list of known gaps. */
-function renderProvenance(explanation: Explanation): Html {
-  const { gaps } = explanation;
-  const reasons = explanation.reasons.map(
+/** Renders how the mirror learned of a retirement, then what is not known about it. */
+function renderProvenance({ reasons, notes }: Explanation, now: number): Html {
+  const sentences = reasons.map(
     reason => html`<p>${renderInstantsIn(describeExplanationReason(reason))}</p>`,
   );
-  const gapItems = gaps.map(gap => html`<li>${renderInstantsIn(describeGapOfList(gap))}</li>`);
-  return html`${reasons}${gaps.length > 0 && html`<h3>Known gaps</h3><ul class="gaps">${gapItems}</ul>`}`;
+  return html`${sentences}${renderAnswerNotes(notes, now)}${notes.gaps.length > 0 && html`<h3>Known gaps</h3>${renderGapList(notes)}`}`;
 }

@@ -1,6 +1,6 @@
 import type { Charts, ChartPoint } from '../../query/charts.js';
-import { describeNotes } from '../../query/answer/describe.js';
-import type { ListNotes } from '../../query/coverage.js';
+import type { AnswerNotes } from '../../query/answer/answer.js';
+import { describeNotes } from '../../query/answer/describe-notes.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { formatWholeTonnes } from '../components/table-cell.js';
 import { renderChart } from '../components/chart.js';
@@ -50,7 +50,7 @@ function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: strin
   }));
 }
 
-function formatTitle(title: string, notes: ListNotes): string {
+function formatTitle(title: string, notes: AnswerNotes): string {
   return [`${title}.`, ...describeNotes(notes)].join(' ').replace(/\.$/, '');
 }
 

@@ -1,8 +1,7 @@
-/** Sentences about an answer for people. Commands print them, and pages show them. */
-import { formatCount, formatKnownOrganizations, formatWithCommas, pluralize } from '../../text/numbers.js';
+/** Totals of an answer as words for people. */
+import { formatCount, formatWithCommas, pluralize } from '../../text/numbers.js';
 import { formatSumsByType } from '../../text/tonnes.js';
-import type { AnswerNotes, Coverage, Totals, TypeAmount } from './answer.js';
-import { describeCaveat, isUnknown } from './caveat.js';
+import type { Totals, TypeAmount } from './answer.js';
 
 /** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. */
 export function describeTotals(
@@ -31,22 +30,4 @@ export function formatAmounts(amounts: readonly TypeAmount[]): string {
       amount_micro: amountMicro,
     })),
   );
-}
-
-/** Describes how many organizations are missing. Null if none is. */
-function describeCoverage(coverage: Coverage | null): string | null {
-  if (coverage === null || coverage.missing === 0) return null;
-  return `Covers ${formatWithCommas(coverage.counted)} of ${formatKnownOrganizations(coverage.known)}.`;
-}
-
-/** Describes which organizations are missing, and each caveat, in one sentence each. A complete answer needs none. */
-export function describeNotes({ coverage, caveats }: Pick<AnswerNotes, 'coverage' | 'caveats'>): string[] {
-  const sentence = describeCoverage(coverage);
-  return [...(sentence === null ? [] : [sentence]), ...caveats.map(describeCaveat)];
-}
-
-/** Describes why nothing is known about the rows. Null if something is. */
-export function describeUnknown({ caveats }: Pick<AnswerNotes, 'caveats'>): string | null {
-  const caveat = caveats.find(isUnknown);
-  return caveat === undefined ? null : describeCaveat(caveat);
 }

@@ -26,8 +26,7 @@ export type GapReason =
     }
   | { readonly code: 'later_changes_unread'; readonly lastReadAt: string };
 
-/** Describes a gap without the names of the organization and the list, such as "never read completely". */
-export function describeGapReason(reason: GapReason): string {
+function describeReason(reason: GapReason): string {
   switch (reason.code) {
     case 'never_read':
       return 'never read completely';
@@ -55,13 +54,8 @@ export function describeGapReason(reason: GapReason): string {
 }
 
 /** Describes a gap in one sentence, such as "Acme, retirements: never read completely." */
-export function describeGap(gap: Gap): string {
-  return `${gap.organizationName ?? gap.organizationId}, ${describeGapOfList(gap)}`;
-}
-
-/** Describes a gap without the organization, such as "retirements: never read completely." */
-export function describeGapOfList({ resource, reason }: Pick<Gap, 'resource' | 'reason'>): string {
-  return `${resource.replaceAll('_', ' ')}: ${describeGapReason(reason)}.`;
+export function describeGap({ organizationId, organizationName, resource, reason }: Gap): string {
+  return `${organizationName ?? organizationId}, ${resource.replaceAll('_', ' ')}: ${describeReason(reason)}.`;
 }
 
 /** Returns a gap as one flat object, for JSON. */

@@ -60,7 +60,13 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
     gaps: lists.flatMap(({ gaps }) => gaps),
     caveats:
       counted === 0
-        ? [{ code: 'nothing_known_then', organizations: lists.length, knownFrom: findFirstReadEnd(lists) }]
+        ? [
+            {
+              code: 'nothing_known_then',
+              organizations: countOrganizations(lists),
+              knownFrom: findFirstReadEnd(lists),
+            },
+          ]
         : findOldestReadCaveats(lists),
   };
 }
@@ -71,6 +77,10 @@ export function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
     .flatMap(({ gaps }) => gaps)
     .flatMap(({ reason }) => (reason.code === 'before_first_read' ? reason.firstReadEndedAt : []));
   return ends.toSorted()[0] ?? null;
+}
+
+function countOrganizations(lists: readonly CoverageAt[]): number {
+  return new Set(lists.map(({ organizationId }) => organizationId)).size;
 }
 
 /** Returns the caveat about the known list that was read longest ago. Returns none if no list was known. */

@@ -128,7 +128,7 @@ export interface BalanceLines {
 }
 
 /** Reads all lines of an answer. */
-export async function collectBalance({ rows }: Answer<BalanceLine>): Promise<BalanceLines> {
+export async function collectBalance({ rows }: Pick<Answer<BalanceLine>, 'rows'>): Promise<BalanceLines> {
   const sums: BalanceLine[] = [];
   const differences: BalanceLine[] = [];
   for await (const line of rows) (line.kind === 'sum' ? sums : differences).push(line);

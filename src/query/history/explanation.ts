@@ -5,10 +5,12 @@ import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import type { ExplainedSync, ExplanationReason } from '../answer/explanation-reason.js';
+import type { AnswerNotes } from '../answer/answer.js';
 import type { Gap, GapReason } from '../answer/gap.js';
 import { readFirst, wasValidAt } from '../read.js';
 import { type CoverageAt, type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
 
+/** A row at an instant, why it was so, and what was not known about it. An explanation is of one row, so it has no totals. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
 
 /** A certificate's file as it is now. */
@@ -85,6 +87,7 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
     first_seen_at: getInstant(oldest, 'valid_from'),
     dated_at: getText(oldest['created_at']),
   };
+  const notes: AnswerNotes = { at, totals: null, coverage: null, freshness: [], gaps, caveats: [] };
   return {
     table: entry.table,
     id,
@@ -93,8 +96,8 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
     /** The certificate that was stored at the instant. */
     certificate: version === null ? null : await readCertificate(context, entry, organizationId, id),
     reasons: findReasons(facts),
-    /** Because of these gaps the row may have been different. */
-    gaps,
+    /** Because of its gaps the row may have been different. */
+    notes,
   };
 }
 

@@ -1,0 +1,38 @@
+/** Sentences about how complete and fresh an answer is. Only the renderers of commands and of pages use them. */
+import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { describeFreshnessSum } from '../freshness/words.js';
+import type { AnswerNotes, Coverage } from './answer.js';
+import { describeCaveat, isUnknown } from './caveat.js';
+import { describeGap } from './gap.js';
+
+/** Describes gaps, freshness, missing organizations and caveats in one sentence each. A complete and fresh answer needs none. */
+export function describeNotes(notes: Omit<AnswerNotes, 'at' | 'totals'>): string[] {
+  const freshness = notes.freshness.map(describeFreshnessSum).filter(line => line !== null);
+  return [...describeGaps(notes), ...freshness, ...describeCompleteness(notes)];
+}
+
+/** Describes which lists were not fully known at the instant, in one sentence each. */
+export function describeGaps({ gaps }: Pick<AnswerNotes, 'gaps'>): string[] {
+  return gaps.map(describeGap);
+}
+
+/** Describes how many organizations are included if some are missing, and each caveat, in one sentence each. */
+export function describeCompleteness({
+  coverage,
+  caveats,
+}: Pick<AnswerNotes, 'coverage' | 'caveats'>): string[] {
+  const sentences = caveats.map(describeCaveat);
+  if (coverage === null || coverage.missing === 0) return sentences;
+  return [`Covers ${formatCoverage(coverage)}.`, ...sentences];
+}
+
+/** Formats how many organizations are included, such as `3 of the 4 known organizations`. */
+export function formatCoverage({ counted, known }: Coverage): string {
+  return `${formatWithCommas(counted)} of ${formatKnownOrganizations(known)}`;
+}
+
+/** Describes why nothing is known about the rows. Null if something is. */
+export function describeUnknown({ caveats }: Pick<AnswerNotes, 'caveats'>): string | null {
+  const caveat = caveats.find(isUnknown);
+  return caveat === undefined ? null : describeCaveat(caveat);
+}
