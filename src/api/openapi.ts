@@ -184,7 +184,16 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       id: 'get_status',
       summary: 'Get the state of all organizations and of the worker',
       parameters: [],
-      content: createJsonContent({ type: 'object' }),
+      content: createJsonContent({
+        allOf: [
+          { $ref: '#/components/schemas/Notes' },
+          {
+            type: 'object',
+            required: ['organizations'],
+            properties: { organizations: { type: 'array', items: { type: 'object' } } },
+          },
+        ],
+      }),
     }),
   ],
   [

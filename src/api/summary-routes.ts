@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import { streamOf } from '../query/answer/rows.js';
-import { toJson } from '../query/answer/serialize.js';
+import { toJson, toNotesData } from '../query/answer/serialize.js';
 import { answerAvailable } from '../query/answer-available.js';
 import { ALL_LISTS, WAREHOUSE } from '../query/lists/lists.js';
 import { getFilterText } from '../query/lists/parse-request.js';
@@ -81,6 +81,6 @@ async function sendTotals(context: ApiContext, { request, response, token }: Api
 async function sendStatus(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   assertScope(token, 'status');
   parseParameters(request, []);
-  const status = await context.readers.withReader(reader => readStatus(reader, context.now()));
-  await sendJson(request, response, toJson(toSnakeKeys(status)));
+  const { notes, ...status } = await context.readers.withReader(reader => readStatus(reader, context.now()));
+  await sendJson(request, response, toJson(toSnakeKeys({ ...status, ...toNotesData(notes) })));
 }

@@ -1,12 +1,12 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Answer, Totals } from './answer/answer.js';
-import type { Caveat } from './answer/caveat.js';
 import { streamOf } from './answer/rows.js';
-import { findAmountCaveats, totalsOfSums } from './answer/totals.js';
+import { totalsOfSums } from './answer/totals.js';
 import {
   type AvailableCredits,
   type AvailableRequest,
   type ExcludedWarehouse,
+  findAvailableCaveats,
   readAvailable,
 } from './available.js';
 import type { FreshnessSum } from './freshness/read.js';
@@ -27,8 +27,6 @@ export async function answerAvailable(reader: Reader, request: AvailableRequest)
   const sums = rows.map(row => ({ ...row, amount_micro: BigInt(row.amount_micro ?? 0) }));
   const totals = totalsOfSums(sums);
   const counted = warehouses.length;
-  const caveats: Caveat[] = findAmountCaveats(totals);
-  if (leftOut.length > 0) caveats.unshift({ code: 'left_out', organizations: leftOut.length });
   return {
     at: null,
     rows: streamOf(rows),
@@ -38,7 +36,7 @@ export async function answerAvailable(reader: Reader, request: AvailableRequest)
       sumFresh(warehouses.filter(warehouse => (warehouse.failing_since !== null) === fails)),
     ),
     gaps: [],
-    caveats,
+    caveats: findAvailableCaveats(totals, leftOut.length),
     leftOut,
     uninstalled,
   };

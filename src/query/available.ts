@@ -3,13 +3,19 @@ import type { Reader } from '../store/contract/reader.js';
 import type { FreshnessReason, FreshnessState } from '../store/contract/states.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
+import type { CollectedAnswer, Coverage, Totals } from './answer/answer.js';
+import type { Caveat } from './answer/caveat.js';
+import { findAmountCaveats, totalsOfSums } from './answer/totals.js';
+import { countKnown } from './coverage.js';
 import { type Condition, matches } from './lists/condition.js';
 import { allOf } from './lists/relation.js';
-import { RANK } from './freshness/read.js';
-import { belongsTo, countRows, readFirst, readOne } from './read.js';
+import { type FreshnessSum, RANK } from './freshness/read.js';
+import type { FreshnessStanding } from './freshness/words.js';
+import { belongsTo, countRows, readFirst } from './read.js';
 import {
   BY_OWNER,
   BY_PROJECT,
+  type CreditSum,
   groupByOwner,
   organizationIdsOf,
   selectOwnersExcept,
@@ -26,7 +32,6 @@ export interface AvailableRequest {
 export type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
-export type WarehouseCounts = Awaited<ReturnType<typeof readWarehouseCounts>>;
 
 /** Nothing is expected of these warehouses. They are shown only if some of their credits are known. */
 const CLOSED_STATES = ['no_access', 'not_offered'] as const;
@@ -66,14 +71,23 @@ export interface CreditScope {
   readonly projectId?: string | null;
 }
 
-/**
- * Adds up the available credits by project and vintage. Also reads the warehouses that are not fresh, the worst first, and counts
- * the others.
- */
+/** A warehouse that is not fresh, with the sums of its last known credits. */
+interface UnavailableWarehouse extends FreshnessStanding {
+  readonly organization_id: string | null;
+  readonly organization_name: string | null;
+  readonly sums: readonly CreditSum[];
+}
+
+export interface Availability extends CollectedAnswer<CreditSum> {
+  /** The warehouses of which nothing is available now, the worst first. */
+  readonly unavailable: readonly UnavailableWarehouse[];
+}
+
+/** Adds up the available credits by project and vintage. Its coverage counts the organizations whose warehouse is fresh. */
 export async function readAvailability(
   reader: Reader,
   { organizationId = null, projectId = null }: CreditScope,
-) {
+): Promise<Availability> {
   const condition: Expression<SqlBool> = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
   return await reader.inSnapshot(async snapshot => {
     // Freshness is computed once: of all organizations it takes longer than the sums.
@@ -84,11 +98,12 @@ export async function readAvailability(
         .select([
           'list.organization_id',
           'owner.full_name as organization_name',
+          'list.resource',
           'list.state',
           'list.reason',
           'list.failing_since',
         ])
-        .where('list.resource', '=', 'warehouse')
+        .where('list.resource', 'in', ['warehouse', '*'])
         .where('list.state', '<>', 'fresh')
         .where(belongsTo(organizationId, 'list.organization_id'))
         .orderBy(RANK, 'desc')
@@ -100,21 +115,42 @@ export async function readAvailability(
     const findSums = groupByOwner(
       otherIds.length === 0 ? [] : await sumWarehouses(snapshot, otherIds, BY_OWNER, condition),
     );
-    const unavailable = others.map(warehouse => ({ ...warehouse, sums: findSums(warehouse) }));
+    const unavailable = others.map(({ resource: _, ...list }) => ({ ...list, sums: findSums(list) }));
+    const counted = warehouseCount - others.filter(({ resource }) => resource !== '*').length;
     return {
-      freshCount: warehouseCount - others.length,
-      rows: await sumWarehouses(
-        snapshot,
-        selectOwnersExcept(otherIds, organizationId),
-        BY_PROJECT,
-        condition,
+      ...answerSums(
+        await sumWarehouses(snapshot, selectOwnersExcept(otherIds, organizationId), BY_PROJECT, condition),
+        unavailable.filter(({ state, sums }) => sums.length > 0 || !isClosed(state)).length,
       ),
+      // One organization is either available or not.
+      coverage: organizationId === null ? toCoverage(counted, await countKnown(snapshot)) : null,
       unavailable: unavailable.filter(({ sums }) => sums.length > 0),
     };
   });
 }
 
-export type Availability = Awaited<ReturnType<typeof readAvailability>>;
+function toCoverage(counted: number, known: number): Coverage {
+  return { counted, known, missing: known - counted };
+}
+
+/** Answers with the sums of the available warehouses. `leftOut` counts the others. */
+export function answerSums(rows: readonly CreditSum[], leftOut: number) {
+  const totals = totalsOfSums(rows.map(row => ({ ...row, type: row.type ?? null })));
+  const caveats = findAvailableCaveats(totals, leftOut);
+  return { at: null, rows, totals, freshness: [], gaps: [], caveats };
+}
+
+/** Returns the caveats of available credits. `leftOut` counts the warehouses of which nothing is available. */
+export function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] {
+  return [
+    ...(leftOut === 0 ? [] : [{ code: 'left_out' as const, organizations: leftOut }]),
+    ...findAmountCaveats(totals),
+  ];
+}
+
+function isClosed(state: string): boolean {
+  return CLOSED_STATES.some(closed => closed === state);
+}
 
 /** Reads the warehouses of which something is available, and those that are left out. */
 async function readWarehouses({ all }: Reader, organizationId: string | null) {
@@ -127,9 +163,7 @@ async function readWarehouses({ all }: Reader, organizationId: string | null) {
     uninstalled,
     /** The warehouses whose credits are available, with the empty ones. */
     warehouses: fresh,
-    leftOut: warehouses.filter(
-      ({ state, rows }) => state !== 'fresh' && (rows > 0 || !CLOSED_STATES.some(closed => closed === state)),
-    ),
+    leftOut: warehouses.filter(({ state, rows }) => state !== 'fresh' && (rows > 0 || !isClosed(state))),
   };
 }
 
@@ -173,40 +207,50 @@ const IS_LEFT_OUT = sql<boolean>`state <> 'fresh' AND (rows > 0 OR state NOT IN 
 
 /** Counts the warehouses by how they stand. Also reads the worst of those that are left out, at most `limit`. */
 export async function readWarehouseCounts(reader: Reader, limit: number) {
-  const count = sql<number>`count(*)`;
-  const {
-    left_out: leftOut,
-    left_out_known: readCount,
-    ...counts
-  } = await readOne(
-    reader,
-    queryBuilder.selectFrom(selectWarehouses(null).as('warehouse')).select([
-      sql<number>`${count} FILTER (WHERE coalesce(reason, '') <> 'uninstalled')`.as('known'),
-      sql<number>`${count} FILTER (WHERE reason = 'uninstalled')`.as('uninstalled'),
-      /** The warehouses whose credits are available, with the empty ones. */
-      sql<number>`${count} FILTER (WHERE state = 'fresh')`.as('available'),
-      /** Available warehouses whose last read failed. */
-      sql<number>`count(failing_since) FILTER (WHERE state = 'fresh')`.as('failing'),
-      sql<string | null>`min(as_of) FILTER (WHERE state = 'fresh')`.as('oldest_at'),
-      sql<number>`${count} FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out'),
-      /** Left-out warehouses that were read completely at least once. */
-      sql<number>`count(as_of) FILTER (WHERE ${IS_LEFT_OUT})`.as('left_out_known'),
-    ]),
+  const isLeftOut = sql<number>`CASE WHEN ${IS_LEFT_OUT} THEN 1 ELSE 0 END`;
+  const groups = await reader.all(
+    queryBuilder
+      .selectFrom(selectWarehouses(null).as('warehouse'))
+      .select(['state', 'reason', isLeftOut.as('is_left_out')])
+      .select(eb => [
+        eb.fn.max<string | null>('failing_since').as('failing_since'),
+        eb.fn.countAll<number>().as('resources'),
+        eb.fn.count<number>('as_of').as('read_count'),
+        eb.fn.sum<number>('rows').as('rows'),
+        eb.fn.min<string | null>('as_of').as('oldest_at'),
+        eb.fn.max<string | null>('as_of').as('as_of'),
+      ])
+      .groupBy(['state', 'reason', isLeftOut, sql`failing_since IS NOT NULL`]),
   );
+  const leftOut = groups.filter(group => group.is_left_out === 1);
+  const fresh = groups.filter(({ state }) => state === 'fresh');
   const worst = selectWarehouses(null)
     .where(IS_LEFT_OUT)
     .orderBy(RANK, 'desc')
     .orderBy('rows', 'desc')
     .orderBy(BY_NAME);
+  const count = countWarehouses(leftOut);
   return {
-    ...counts,
+    known: countWarehouses(groups.filter(({ reason }) => reason !== 'uninstalled')),
+    uninstalled: countWarehouses(groups.filter(({ reason }) => reason === 'uninstalled')),
+    /** The warehouses whose credits are available, with the empty ones. */
+    available: countWarehouses(fresh),
+    /** How fresh they are. Those whose last read failed come last. */
+    freshness: fresh
+      .toSorted((one, other) => Number(one.failing_since !== null) - Number(other.failing_since !== null))
+      .map(({ is_left_out: _leftOut, read_count: _readCount, ...sum }): FreshnessSum => sum),
     unavailable: {
-      count: leftOut,
-      readCount,
+      count,
+      /** Left-out warehouses that were read completely at least once. */
+      readCount: leftOut.reduce((sum, { read_count: readCount }) => sum + readCount, 0),
       worst:
-        leftOut === 0 || limit === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
+        count === 0 || limit === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
     },
   };
+}
+
+function countWarehouses(groups: readonly { readonly resources: number }[]): number {
+  return groups.reduce((sum, { resources }) => sum + resources, 0);
 }
 
 /** Whether any warehouse has held such a credit, as far as the mirror has seen. */

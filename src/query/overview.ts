@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { readWarehouseCounts } from './available.js';
+import type { CollectedAnswer, Coverage, Totals } from './answer/answer.js';
+import { answerSums, readWarehouseCounts } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
 import { countRows } from './read.js';
@@ -9,6 +10,7 @@ import { type OrganizationStatus, readOrganizations, sumCertificates } from './s
 import {
   BY_OWNER,
   BY_PROJECT,
+  type CreditSum,
   organizationIdsOf,
   selectOwners,
   sumWarehouses,
@@ -36,24 +38,41 @@ export async function readOverview(
   }));
 }
 
-/** Reads sums over all organizations: what is available, what is left out, and some organizations, trouble first. */
+/** The available credits of all organizations, added up by project. */
+interface AvailableSums extends CollectedAnswer<CreditSum> {
+  readonly totals: Totals;
+  readonly coverage: Coverage;
+}
+
+/**
+ * Reads sums over all organizations: what is available, what is left out, and some organizations, trouble first. The last two are
+ * no answers: each row says how fresh it is.
+ */
 export async function readSums(reader: Reader, maxOrganizations: number, maxLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
-    const warehouseCounts = await readWarehouseCounts(snapshot, maxLeftOut);
+    const { known, uninstalled, ...counts } = await readWarehouseCounts(snapshot, maxLeftOut);
+    const { freshness, unavailable } = counts;
+    const coverage = { counted: counts.available, known, missing: known - counts.available };
+    const rows = await sumWarehouses(snapshot, selectOwners('fresh'), BY_PROJECT);
+    const sums: AvailableSums = { ...answerSums(rows, unavailable.count), coverage, freshness };
     const organizations = await readOrganizations(snapshot, maxOrganizations);
     const available = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
       organizations,
       /** Counts by state, over all organizations. */
       certificates: await sumCertificates(snapshot),
-      warehouseCounts,
+      available: sums,
+      /** Organizations that removed the app. They are not among the known ones. */
+      uninstalled,
       failing: await countRows(snapshot, FAILING_LISTS),
-      /** The last known sums of the warehouses that are left out. */
-      unavailableSums:
-        warehouseCounts.unavailable.readCount === 0
-          ? []
-          : await sumWarehouses(snapshot, selectOwners('not fresh'), ['type']),
-      availableByProject: await sumWarehouses(snapshot, selectOwners('fresh'), BY_PROJECT),
+      /** The warehouses that are left out, with their last known sums. */
+      unavailable: {
+        ...unavailable,
+        sums:
+          unavailable.readCount === 0
+            ? []
+            : await sumWarehouses(snapshot, selectOwners('not fresh'), ['type']),
+      },
       /** The available sums of the organizations in `organizations`. */
       availableByOwner: await sumWarehouses(snapshot, organizationIdsOf(available), BY_OWNER),
     };

@@ -2,8 +2,18 @@ import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import type { Tables } from '../store/contract/tables.js';
+import type { AnswerNotes } from './answer/answer.js';
 import { type KnownOrganization, readKnown } from './coverage.js';
-import { compareStandings, FRESH, rankOf, type FreshnessStanding, WAITING } from './freshness/words.js';
+import {
+  compareStandings,
+  FRESH,
+  rankOf,
+  type FreshnessDetails,
+  type FreshnessStanding,
+  sentenceOf,
+  WAITING,
+} from './freshness/words.js';
+import { formatCount } from '../text/numbers.js';
 import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
@@ -22,16 +32,37 @@ type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_a
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
+/**
+ * Reads the organizations with their notes, and the state of the processes and jobs. The counts of deliveries and jobs are single
+ * values of the mirror's own, so no notes are about them.
+ */
 export async function readStatus(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => {
+    const organizations = await readOrganizations(snapshot, Infinity);
     return {
-      organizations: await readOrganizations(snapshot, Infinity),
+      organizations,
+      notes: toNotes(organizations),
       registry: (await readOrigin(snapshot))?.base_url ?? null,
       ...(await readActivity(snapshot, now)),
       firstReads: await readFirstReads(snapshot, now),
       findings: await readFindings(snapshot),
     };
   });
+}
+
+/** Returns how many organizations have data. Each of them has the freshness of its own lists. */
+function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {
+  const installed = organizations.filter(({ state }) => state !== 'uninstalled');
+  const counted = installed.filter(({ resources }) => resources.some(list => list.as_of !== null)).length;
+  const uninstalled = organizations.length - installed.length;
+  return {
+    at: null,
+    totals: { rows: organizations.length, hasMore: false, amounts: null, rowsWithoutAmount: 0 },
+    coverage: { counted, known: installed.length, missing: installed.length - counted },
+    freshness: [],
+    gaps: [],
+    caveats: uninstalled === 0 ? [] : [{ code: 'uninstalled_included', organizations: uninstalled }],
+  };
 }
 
 /** Reads organizations in the order of their trouble, and among the same trouble those with the most credits first. */
@@ -121,6 +152,12 @@ function isWithheld({ state, reason }: FreshnessStanding): boolean {
 /** Whether the rows of a list are from before the app lost access to it. */
 export function isFrozen(resource: ListState): boolean {
   return isWithheld(resource) && resource.as_of !== null;
+}
+
+/** Describes why a list is not fresh, or since when nothing newer is known. Null if there is nothing to say. */
+export function describeListState(list: ListState & FreshnessDetails): string | null {
+  if (!isFrozen(list)) return sentenceOf(list);
+  return `its ${formatCount(list.rows, 'row is', 'rows are')} as of ${list.as_of}; nothing newer is known`;
 }
 
 async function readLists({ all }: Reader, ids: readonly string[] | null) {

@@ -13,7 +13,8 @@ const MINUTE = 60_000;
 async function status({ program }: InstalledProgram) {
   const env = { DATA_DIR: program.folder };
   const text = await runCommand(['status'], { env });
-  expect(text).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(text.exitCode).toBe(0);
+  expect(text.stderr).toMatch(/^(Covers \d of the \d known organizations\.\n)?$/);
   const json = await runCommand(['status', '--json'], { env });
   return { first: text.stdout.split('\n')[0] ?? '', text: text.stdout, json: JSON.parse(json.stdout) };
 }
@@ -112,6 +113,7 @@ test('status says how many organizations wait for their first read, and how long
     '\nCatching up: 2 of 3 organizations to go, no worker is running.\n',
   );
   expect(await estimateOf()).toMatchObject({ organizations_to_go: 2, workers: 0, seconds_left: null });
+  expect((await status(installed)).json.coverage).toEqual({ counted: 1, known: 3, missing: 2 });
   await writeHeartbeat(installed, 0);
   const { text, json } = await status(installed);
   expect(text).toContain(

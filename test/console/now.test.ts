@@ -42,7 +42,7 @@ test('Now shows the oldest read and how many last reads failed', async () => {
   await scene.read('warehouse', [credit('c-1')]);
   await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
   expect(getPageText(await page('/'))).toContain(
-    'Fresh1 of 1known organizations, oldest read 4 min ago; last read failed in 1',
+    'Fresh1 of 1known organizations: fresh, but the last read failed in 1 organization, last complete read 4 min ago.',
   );
   expect(getPageText(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
@@ -73,10 +73,9 @@ test('Now reports rows without an amount', async () => {
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
-  expect(await sentence()).toContain('1 row without a usable amount is left out.');
-  expect(getPageText(await page('/organizations/organization-1'))).toContain(
-    'rounded down. 1 row without a usable amount is left out.',
-  );
+  const left = '1 row without a usable amount is in no total.';
+  expect(getPageText(await page('/'))).toContain(`issues0 jobs failed, 0 due now ${left}`);
+  expect(getPageText(await page('/organizations/organization-1'))).toContain(`rounded down. ${left}`);
   expect(getPageText(await page('/'))).not.toContain('twelve months');
 });
 
@@ -106,14 +105,14 @@ test('tiles and charts report rows that their sums exclude', async () => {
   await scene.read('warehouse', [credit('c-1'), credit('c-2', without)]);
   scene.clock.at += 3_600_000;
   const words = getPageText(await page('/'));
-  const left = '1 row without a usable amount is left out.';
+  const left = '1 row without a usable amount is in no total.';
   expect(words).toMatch(
     new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
   );
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
   // In the first hour of a UTC day the read of an hour ago belongs to the day before, so that the chart has two points.
   expect(words).toMatch(
-    /(recorded since today:|stayed at) 100 t\. The rows of 1 organization are as last seen, because their lists are not fresh\. 1 row without a usable amount is left out\./,
+    /(recorded since today:|stayed at) 100 t\. The rows of 1 organization are as last seen, because their lists are not fresh\. 1 row without a usable amount is in no total\./,
   );
   expect(words).toContain(`0 t retired in the last twelve months. ${left}`);
 });

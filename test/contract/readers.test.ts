@@ -5,11 +5,11 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges answerSums belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
-  describeActor describeBalanceReason describeCaveat describeCompleteness describeExplanationReason describeFirstReads
-  describeFreshnessSum describeGap describeGaps describeNotes describeRejection describeTotals describeUnchanged
-  describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findTroubles
+  describeActor describeBalanceReason describeCaveat describeCompleteness describeExcludedRows describeExplanationReason describeFirstReads
+  describeFreshnessSum describeGap describeGaps describeListState describeNotes describeRejection describeTotals describeUnchanged
+  describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findAvailableCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatCoverage formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql

@@ -92,7 +92,7 @@ test('an empty warehouse is left out if it may be read, but not if the app has n
   expect(leftOut).toMatchObject([{ organization_id: 'organization-4', state: 'never_read', rows: 0 }]);
   expect(known).toBe(4);
   const { unavailable, ...counts } = await readWarehouseCounts(reader, Infinity);
-  expect(counts).toMatchObject({ known: 4, uninstalled: 0, available: 2, failing: 0 });
+  expect(counts).toMatchObject({ known: 4, uninstalled: 0, available: 2 });
   expect([unavailable.count, unavailable.readCount, unavailable.worst.length]).toEqual([1, 0, 1]);
 });
 
@@ -103,7 +103,8 @@ test('organizations are counted by availability, and the worst of those left out
     "UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3' AND resource = 'warehouse'",
   );
   const { unavailable: leftOut, ...sums } = await readWarehouseCounts(mirror.reader, 1);
-  expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1, failing: 0 });
+  expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1 });
+  expect(sums.freshness).toMatchObject([{ state: 'fresh', failing_since: null, resources: 1 }]);
   expect([leftOut.count, leftOut.readCount]).toEqual([2, 1]);
   expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);
 });
@@ -121,11 +122,20 @@ test('availability is grouped by project and vintage, for all projects or for on
       amount_micro: 300_000_000n,
     },
   ]);
-  expect(all).toMatchObject({ freshCount: 2, unavailable: [] });
+  const whole = { counted: 2, known: 2, missing: 0 };
+  expect(all).toMatchObject({ coverage: whole, caveats: [], totals: { rows: 3 }, unavailable: [] });
   expect((await readAvailability(mirror.reader, { projectId: 'project-2' })).rows).toEqual([]);
   await breakReads(mirror, 'organization-1');
-  const { rows, unavailable, freshCount } = await readAvailability(mirror.reader, { projectId: 'project-1' });
-  expect(freshCount).toBe(1);
+  const { rows, unavailable, coverage, caveats } = await readAvailability(mirror.reader, {
+    projectId: 'project-1',
+  });
+  expect(coverage).toEqual({ counted: 1, known: 2, missing: 1 });
+  expect(caveats).toEqual([{ code: 'left_out', organizations: 1 }]);
+  expect(await readAvailability(mirror.reader, { organizationId: 'organization-1' })).toMatchObject({
+    rows: [],
+    coverage: null,
+    caveats: [{ code: 'left_out', organizations: 1 }],
+  });
   expect(rows).toMatchObject([{ rows: 2 }]);
   expect(unavailable).toMatchObject([
     { organization_id: 'organization-1', reason: 'read_failed', sums: [{ amount_micro: 100_000_000n }] },

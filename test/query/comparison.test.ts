@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { collectRows } from '../../src/query/answer/rows.js';
-import { describeNotes, describeUnknown } from '../../src/query/answer/describe.js';
+import { describeCompleteness, describeUnknown } from '../../src/query/answer/describe-notes.js';
 import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/query/history/comparison.js';
 import { findList } from '../../src/query/lists/lists.js';
 import { askList } from '../support/ask-list.js';
@@ -178,7 +178,7 @@ test('an organization whose list was not readable at one of the instants is a ga
     from: { gaps: [], totals: { rows: 1, amounts: [{ type: 'exPost', amountMicro: 100_000_000n }] } },
     to: { gaps: [{ organizationName: 'Organization 2' }], totals: { rows: 1 } },
   });
-  expect(describeNotes(lost)).toEqual([
+  expect(describeCompleteness(lost)).toEqual([
     'Covers 1 of the 2 known organizations.',
     'Not compared, and in no total: 1 organization whose list was not known at both dates.',
   ]);

@@ -439,7 +439,7 @@ test('a read that failed, and the delivery that requested a sync, are part of an
     newest_delivery_id: 7,
     delivery: { event: 'installed', received_at: received },
   });
-  expect(explanation.gaps.map(({ reason }) => reason)).toContainEqual({
+  expect(explanation.notes.gaps.map(({ reason }) => reason)).toContainEqual({
     code: 'read_incomplete',
     startedAt: instant(startedAt),
     state: 'failed',

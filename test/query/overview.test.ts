@@ -12,12 +12,16 @@ test('sums cover all organizations, and the list shows as many of them as reques
     'organization-1',
     'organization-3',
   ]);
-  expect(sums.warehouseCounts).toMatchObject({ known: 3, available: 2, unavailable: { count: 1 } });
+  expect(sums.unavailable.count).toBe(1);
   expect(sums.failing).toBe(10);
-  expect(sums.unavailableSums).toMatchObject([{ type: 'exPost', rows: 1, amount_micro: 100_000_000n }]);
-  expect(sums.availableByProject).toMatchObject([
-    { project_id: 'project-1', rows: 5, amount_micro: 500_000_000n },
-  ]);
+  expect(sums.unavailable.sums).toMatchObject([{ type: 'exPost', rows: 1, amount_micro: 100_000_000n }]);
+  expect(sums.available).toMatchObject({
+    rows: [{ project_id: 'project-1', rows: 5, amount_micro: 500_000_000n }],
+    totals: { rows: 5, amounts: [{ type: 'exPost', amountMicro: 500_000_000n }] },
+    coverage: { counted: 2, known: 3, missing: 1 },
+    freshness: [{ state: 'fresh', failing_since: null, resources: 2 }],
+    caveats: [{ code: 'left_out', organizations: 1 }],
+  });
   expect(sums.availableByOwner).toMatchObject([
     { organization_id: 'organization-3', amount_micro: 300_000_000n },
   ]);
@@ -25,7 +29,12 @@ test('sums cover all organizations, and the list shows as many of them as reques
 
 test('nothing is reported as left out if every warehouse is available', async () => {
   const { reader } = await openFilledMirror({ organizations: 1 });
-  expect(await readSums(reader, 8, 8)).toMatchObject({ unavailableSums: [], failing: 0, certificates: {} });
+  expect(await readSums(reader, 8, 8)).toMatchObject({
+    unavailable: { count: 0, sums: [] },
+    available: { caveats: [] },
+    failing: 0,
+    certificates: {},
+  });
 });
 
 test('the overview shows reserved amounts with their earliest expiry, and the newest changes first', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  describeListState,
   isFrozen,
   readCertificateCounts,
   readOrganization,
@@ -78,6 +79,9 @@ test('an organization has the state of its worst list; a withheld list counts on
   expect(worstOf({ resources: [fresh, frozen] })).toEqual(frozen);
   expect(worstOf({ resources: [] })).toMatchObject({ state: 'never_read', reason: 'waiting' });
   expect([isFrozen(withheld), isFrozen(frozen), isFrozen(fresh)]).toEqual([false, true, false]);
+  const details = { error: null, oldest_unread_at: null, worker_seen_at: null };
+  const words = [fresh, withheld, frozen].map(each => describeListState({ ...each, ...details }));
+  expect(words).toEqual([null, null, 'its 1 row is as of T1; nothing newer is known']);
 });
 
 test('certificates are counted by state, and those of retirements without a beneficiary separately', async () => {
@@ -98,6 +102,17 @@ test('certificates are counted by state, and those of retirements without a bene
   expect((await readOrganization(reader, 'organization-1'))?.certificates).toEqual({
     pending: 1,
     unclaimed: 1,
+  });
+});
+
+test('the status counts the organizations that have data, and says that it includes those that left', async () => {
+  const { reader, db } = await openFilledMirror({ organizations: 3 });
+  await db.change("UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3'");
+  await db.change("UPDATE installations SET state = 'uninstalled' WHERE organization_id = 'organization-2'");
+  expect((await readStatus(reader, Date.now())).notes).toMatchObject({
+    totals: { rows: 3 },
+    coverage: { counted: 1, known: 2, missing: 1 },
+    caveats: [{ code: 'uninstalled_included', organizations: 1 }],
   });
 });
 

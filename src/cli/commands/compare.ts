@@ -1,5 +1,4 @@
-import { describeUnknown } from '../../query/answer/describe.js';
-import { describeGap } from '../../query/answer/gap.js';
+import { isUnknown } from '../../query/answer/caveat.js';
 import { CAVEATS_COLUMN } from '../../query/answer/serialize.js';
 import {
   ALL_COMPARED_ROWS,
@@ -19,7 +18,7 @@ import {
 } from '../../query/history/describe-comparison.js';
 import type { List } from '../../query/lists/list.js';
 import { describeWrongWord, findSpelling } from '../../text/spelling.js';
-import { createCheckError, createUsageError } from '../command-error.js';
+import { createUsageError } from '../command-error.js';
 import type { CommandContext } from '../context.js';
 import { defineCommand } from '../define-command.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
@@ -32,7 +31,7 @@ import {
   ORGANIZATION_OPTION,
   withDefault,
 } from '../options.js';
-import { printAnswerNotes } from '../output/answer.js';
+import { assertKnown, printAnswerNotes } from '../output/answer.js';
 import { toJson } from '../output/output-formats.js';
 
 const LIST_NAMES = COMPARABLE_LISTS.map(({ name }) => name);
@@ -72,15 +71,11 @@ export const COMPARE = defineCommand({
       const comparisons: ComparisonAnswer[] = [];
       for (const list of lists)
         comparisons.push(await compareList(snapshot, { list, organizationId, from, to }, ALL_COMPARED_ROWS));
-      const unknown = comparisons.map(describeUnknown).find(reason => reason !== null);
-      const known = comparisons.filter(answer => describeUnknown(answer) === null);
-      const gaps = comparisons
-        .filter(each => !known.includes(each))
-        .flatMap(each => each.gaps.map(describeGap));
-      if (known.length === 0)
-        throw createCheckError([...gaps, unknown ?? ''], adviseOnUncompared(comparisons, context.io.now()));
+      assertKnown(comparisons, adviseOnUncompared(comparisons, context.io.now()));
+      const known = comparisons.filter(({ caveats }) => !caveats.some(isUnknown));
       await printComparisons(context, { organization_id: organizationId, from, to }, { comparisons, known });
-      context.printNotice(...gaps);
+      for (const unknown of comparisons.filter(each => !known.includes(each)))
+        printAnswerNotes(context.io, unknown, unknown.list.name);
     });
   },
 });

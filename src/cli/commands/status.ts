@@ -2,13 +2,22 @@ import { describeDisk } from '../../store/contract/disk-space.js';
 import { readCallsPerSecond } from '../../app/config/read-settings.js';
 import { describeFirstReads, estimateFirstReads, type FirstReadEstimate } from '../../query/first-reads.js';
 import { getOrganizationName } from '../../query/coverage.js';
-import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
-import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
+import { toNotesData } from '../../query/answer/serialize.js';
+import {
+  describeListState,
+  isFrozen,
+  type OrganizationStatus,
+  readStatus,
+  type Status,
+  worstOf,
+} from '../../query/status.js';
+import { wordsOf } from '../../query/freshness/words.js';
 import { describeActor, findTroubles } from '../../query/inbox/troubles.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
 import { defineCommand } from '../define-command.js';
+import { printAnswerNotes } from '../output/answer.js';
 import type { Row } from '../output/output-formats.js';
 import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeRemedy } from '../describe-findings.js';
@@ -16,7 +25,7 @@ import { defineFlag } from '../options.js';
 import { describeDemoCreation, isDemoBeingCreated } from './demo/demo-sandbox.js';
 
 /** The status without the first reads, which have a line of their own. */
-type ShownStatus = Omit<Status, 'firstReads'>;
+type ShownStatus = Omit<Status, 'firstReads' | 'notes'>;
 
 const ROW_COUNT_COLUMNS = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...ROW_COUNT_COLUMNS, 'certificates', 'freshness', 'oldest_read'];
@@ -29,13 +38,14 @@ export const STATUS = defineCommand({
   run: async (context, { all }) => {
     const now = context.io.now();
     const location = context.requireMirror();
-    const { firstReads, ...status } = await readStatus(await context.openReader(), now);
+    const { firstReads, notes, ...status } = await readStatus(await context.openReader(), now);
     const estimate = firstReads && estimateFirstReads(firstReads, await readCallsPerSecond(location.env));
     const disk = location.engine.measureDisk();
     const isCreating = status.worker.state !== 'alive' && (await isDemoBeingCreated(location));
     if (context.format === 'json') {
       const mirror = { demo: location.isDemo, being_created: isCreating, folder: location.engine.location };
-      return await context.printJson({ mirror, disk, ...status, firstReads: estimate });
+      const data = { mirror, disk, ...status, firstReads: estimate, ...toNotesData(notes) };
+      return await context.printJson(data);
     }
     if (isCreating)
       return await context.printLines(`${describeDemoCreation(location)} Try again in a moment.`);
@@ -54,6 +64,7 @@ export const STATUS = defineCommand({
     await context.printLines(...describeHidden(organizations), '', ...describeEstimate(estimate));
     await context.printLines(...describeActivity(status, now));
     await context.printLines(...reasons.slice(0, limit), ...describeHidden(reasons));
+    printAnswerNotes(context.io, notes);
   },
 });
 
@@ -122,9 +133,7 @@ function describeActivity(status: ShownStatus, now: number): string[] {
 function describeListsNotFresh({ organizations }: ShownStatus): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {
-      const reason = isFrozen(list)
-        ? `its ${formatWithCommas(list.rows)} rows are as of ${list.as_of}; nothing newer is known`
-        : sentenceOf(list);
+      const reason = describeListState(list);
       // A list that the app was never permitted to read is left out.
       if (reason === null || (list.reason === 'no_permission' && !isFrozen(list))) return [];
       const name = truncateName(getOrganizationName(organization));

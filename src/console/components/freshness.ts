@@ -7,7 +7,12 @@ import { renderAge, formatRelativeTime } from './instants.js';
 
 /** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<span id="freshness" class="lead">${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSentence(sum, now))}</span>`;
+  return html`<span id="freshness" class="lead">${sums.length === 0 ? 'No list has been read yet.' : renderFreshnessSums(sums, now)}</span>`;
+}
+
+/** Renders a sentence for each freshness state of a list. */
+export function renderFreshnessSums(sums: readonly FreshnessSum[], now: number): Html {
+  return html`${sums.map(sum => renderFreshnessSentence(sum, now))}`;
 }
 
 /** Renders a freshness state: a coloured badge, but plain text for "fresh". */

@@ -3,7 +3,7 @@ import { formatCount } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { withAsOf } from './as-of.js';
 import { renderDetailLink, getAmountMicro, sumAmountsBy, getText, formatWholeTonnes } from './table-cell.js';
-import { describeExcludedRows } from './amounts.js';
+import { describeExcludedRows } from '../../query/answer/describe.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
 

@@ -1,43 +1,35 @@
 import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
+import { describeExcludedRows } from '../../query/answer/describe.js';
 import { collectRows } from '../../query/answer/rows.js';
 import { readWarehousesAt } from '../../query/warehouses-at.js';
-import { countKnown } from '../../query/coverage.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { ConsoleRequest } from '../page.js';
 import { formatSumsByType } from '../../text/tonnes.js';
-import { renderAnswerNotes, renderGaps } from '../components/answer.js';
+import { renderAnswerNotes, renderCaveats, renderGaps } from '../components/answer.js';
 import { renderDetailLink } from '../components/table-cell.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
-import { describeExcludedRows } from '../components/amounts.js';
-import {
-  formatKnownOrganizations,
-  formatOmittedCount,
-  formatWithCommas,
-  MAX_SHOWN,
-} from '../../text/numbers.js';
+import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 
 /** Renders the available credits of an organization. A second table shows the unavailable credits. */
 export async function renderOrganizationAvailability(reader: Reader, organizationId: string): Promise<Html> {
   return renderAvailability(await readAvailability(reader, { organizationId }), { organizationId });
 }
 
-/** Renders the available credits of a project, and the number of warehouses that are up to date. */
+/** Renders the available credits of a project. A second table shows the unavailable credits. */
 export async function renderProjectAvailability(reader: Reader, projectId: string): Promise<Html> {
-  const availability = await readAvailability(reader, { projectId });
-  const known = await countKnown(reader);
-  return html`<p class="lead">Warehouses up to date: ${formatWithCommas(availability.freshCount)} of ${formatKnownOrganizations(known)}.</p>
-${renderAvailability(availability, { projectId })}`;
+  return renderAvailability(await readAvailability(reader, { projectId }), { projectId });
 }
 
-function renderAvailability({ rows, unavailable }: Availability, scope: CreditScope): Html {
+function renderAvailability({ rows, unavailable, ...notes }: Availability, scope: CreditScope): Html {
   const amounts =
     rows.length === 0
       ? html`<p class="card">Nothing is available now.</p>`
       : renderVintageMatrix('Available', rows, { isOneProject: scope.projectId != null });
   return html`<div class="stack">${amounts}
+${renderCaveats(notes)}
 ${renderUnavailableTable(unavailable)}</div>`;
 }
 

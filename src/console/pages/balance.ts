@@ -27,7 +27,7 @@ import type { ComparisonOutcome } from '../registry-comparison.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
-import { renderAnswerNotes } from '../components/answer.js';
+import { renderCaveats } from '../components/answer.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
 import { renderTonnes } from '../components/amounts.js';
@@ -122,7 +122,7 @@ function renderReconciliation(reconciliation: Reconciliation, now: number, fileL
   const { at, balanced, notes, differences, differenceCount } = reconciliation;
   const { totals, failed, shown, hiddenCount } = reconciliation.sums;
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
-${renderAnswerNotes(notes, now)}
+${renderCaveats(notes)}
 <section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why && describeBalanceReason(why) }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
 <section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;

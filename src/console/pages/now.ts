@@ -1,4 +1,6 @@
-import type { WarehouseCounts, Warehouse } from '../../query/available.js';
+import { describeExcludedRows, formatAmounts } from '../../query/answer/describe.js';
+import { formatCoverage } from '../../query/answer/describe-notes.js';
+import type { Warehouse } from '../../query/available.js';
 import { getOrganizationName } from '../../query/coverage.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { describeActor, reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
@@ -7,16 +9,17 @@ import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
-import { formatCount, formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
 import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/table-cell.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
-import { renderFreshnessState } from '../components/freshness.js';
+import { renderCaveats } from '../components/answer.js';
+import { renderFreshnessState, renderFreshnessSums } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
-import { describeExcludedRows, renderTonnes } from '../components/amounts.js';
+import { renderTonnes } from '../components/amounts.js';
 import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { capitalize } from '../components/column-labels.js';
 import { renderAge, renderDay, formatRelativeTime } from '../components/instants.js';
@@ -50,16 +53,18 @@ export function createNowPage(): ConsolePage {
         const organizationLimit = getRowLimit(query, MAX_ORGANIZATIONS);
         return await sumsCache(now, key, () => readSums(snapshot, organizationLimit, getRowLimit(query)));
       });
-      const { known, uninstalled } = overview.warehouseCounts;
+      const { available, uninstalled } = overview;
       const renderRest = async () =>
         // The charts are read again when an organization is added or removed.
-        renderCharts(await chartsCache(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
+        renderCharts(
+          await chartsCache(now, `${available.coverage.known} ${uninstalled}`, () => readCharts(reader, now)),
+        );
       return {
         intro:
           origin !== null &&
           html`<p class="lead">Mirror of ${origin.base_url}${origin.simulated_until !== null && html`. Its history until ${renderDay(origin.simulated_until, now)} is simulated.`}</p>`,
         ...renderOverview(overview, request),
-        ...(countOrganizations(overview.warehouseCounts) > 0 && { renderRest }),
+        ...(countOrganizations(overview) > 0 && { renderRest }),
       };
     },
   };
@@ -68,19 +73,20 @@ export function createNowPage(): ConsolePage {
 /** Renders the start page without the charts. */
 function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
   const { now, webhookUrl, query } = request;
-  const { activity, warehouseCounts, availableByProject, changes } = overview;
-  const isEmpty = countOrganizations(warehouseCounts) === 0;
+  const { activity, available, changes } = overview;
+  const isEmpty = countOrganizations(overview) === 0;
   const issues = [...findTroubles(activity, now), ...reportFailingLists(overview.failing)];
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, issues, now)}</div></div>
+${renderCaveats({ ...available, coverage: null })}
 <section id="attention" class="notices" data-live>${renderNotices(issues, request)}</section></div>
 <section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${availableByProject.length > 0 && renderVintageMatrix('Available', availableByProject, { query })}</section>
+<section id="available" data-live>${available.rows.length > 0 && renderVintageMatrix('Available', available.rows, { query })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && renderOrganizations(overview, request)}</section>
 <section id="moved" data-live>${renderChangeFeed('Recent activity', groups, { now, footer: ALL_CHANGES_LINK })}</section></div>
 </div>
-<div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(warehouseCounts.unavailable, request)}</section></div>`;
+<div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(overview.unavailable, request)}</section></div>`;
   return { title: 'Now', body };
 }
 
@@ -91,8 +97,8 @@ function renderCharts(charts: Charts): Html {
 const ALL_CHANGES_LINK = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
 /** Counts all known organizations, including those that have uninstalled the app. */
-function countOrganizations({ known, uninstalled }: WarehouseCounts): number {
-  return known + uninstalled;
+function countOrganizations({ available, uninstalled }: Overview): number {
+  return available.coverage.known + uninstalled;
 }
 
 /** Renders setup instructions for an empty mirror. Also says when the newest webhook arrived, if any. */
@@ -108,10 +114,11 @@ function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null,
 }
 
 /** Renders the headline, such as "5 t ex-post available to sell now in 3 of the 4 known organizations". */
-function renderHeadline({ warehouseCounts, availableByProject }: Overview): Html {
-  if (countOrganizations(warehouseCounts) === 0)
+function renderHeadline(overview: Overview): Html {
+  const { totals, coverage } = overview.available;
+  if (countOrganizations(overview) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmountLines(formatSumsByType(availableByProject))} <span class="of">available to sell now in ${formatWithCommas(warehouseCounts.available)} of ${formatKnownOrganizations(warehouseCounts.known)}${describeExcludedRows(availableByProject)}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmountLines(formatAmounts(totals.amounts ?? []))} <span class="of">available to sell now in ${formatCoverage(coverage)}</span></h1>`;
 }
 
 /** Renders a list of amounts, such as "5 t ex-post and 2 t ex-ante", with each amount on a line of its own. */
@@ -153,29 +160,25 @@ function renderReservedTile({ reserved }: Overview, now: number): Html {
 }
 
 /** Renders the tile with the tonnes that are not available, and the reason. */
-function renderUnavailableTile({ warehouseCounts, unavailableSums }: Overview): Html {
-  const { count, readCount, worst } = warehouseCounts.unavailable;
+function renderUnavailableTile({ unavailable }: Overview): Html {
+  const { count, readCount, worst, sums } = unavailable;
   const [first] = worst;
   return renderTile(
     'Not available',
-    count > 0 && readCount === 0 ? 'unknown' : formatSumsByType(unavailableSums),
+    count > 0 && readCount === 0 ? 'unknown' : formatSumsByType(sums),
     first === undefined
       ? 'all organizations included'
-      : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(unavailableSums)}`,
+      : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(sums)}`,
   );
 }
 
-/** Renders the tile with the number of organizations whose data is fresh. */
-function renderFreshTile({ warehouseCounts }: Overview, now: number): Html {
-  const oldest =
-    warehouseCounts.oldest_at !== null && html`, oldest read ${renderAge(warehouseCounts.oldest_at, now)}`;
-  const failing =
-    warehouseCounts.failing > 0 &&
-    html`; <a href="/organizations">last read failed in ${formatWithCommas(warehouseCounts.failing)}</a>`;
+/** Renders the tile with the number of organizations whose warehouse is fresh, and when these were read. */
+function renderFreshTile({ available }: Overview, now: number): Html {
+  const { coverage, freshness } = available;
   return renderTile(
     'Fresh',
-    `${formatWithCommas(warehouseCounts.available)} of ${formatWithCommas(warehouseCounts.known)}`,
-    html`known organizations${oldest}${failing}`,
+    `${formatWithCommas(coverage.counted)} of ${formatWithCommas(coverage.known)}`,
+    html`<a href="/organizations">known organizations</a>${freshness.length > 0 && html`: ${renderFreshnessSums(freshness, now)}`}`,
   );
 }
 
@@ -215,11 +218,9 @@ const NOTICE_ACTIONS: Readonly<
 };
 
 /** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */
-function renderOrganizations(
-  { organizations, warehouseCounts, availableByOwner, certificates: certificateCounts }: Overview,
-  request: ConsoleRequest,
-): Html {
+function renderOrganizations(overview: Overview, request: ConsoleRequest): Html {
   const { query } = request;
+  const { organizations, availableByOwner, certificates } = overview;
   const sums = sumAmountsBy(availableByOwner, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
@@ -247,16 +248,16 @@ function renderOrganizations(
     organizations,
     query,
     {
-      totalCount: countOrganizations(warehouseCounts),
+      totalCount: countOrganizations(overview),
       limit: MAX_ORGANIZATIONS,
-      footer: html`${renderCertificateCounts(certificateCounts)} ${renderButton(request, '/read-now', 'Read everything now')}`,
+      footer: html`${renderCertificateCounts(certificates)} ${renderButton(request, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }
 
 /** Renders a table of warehouses whose credits are not available, with the reason for each warehouse. */
 function renderUnavailableWarehouses(
-  { count, worst }: WarehouseCounts['unavailable'],
+  { count, worst }: Overview['unavailable'],
   { now, query }: ConsoleRequest,
 ): Html | false {
   if (count === 0) return false;

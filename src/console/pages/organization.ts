@@ -1,8 +1,7 @@
 import { collectRows } from '../../query/answer/rows.js';
 import { answerResourcesAt } from '../../query/history/resources-at.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
-import { sentenceOf } from '../../query/freshness/words.js';
-import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
+import { describeListState, type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { renderButton } from '../actions/button.js';
@@ -105,7 +104,7 @@ function renderResources(
         cell: ({ drift_total: drift }) => renderCount(drift),
         numeric: true,
       },
-      { name: 'Reason', cell: sentenceOf },
+      { name: 'Reason', cell: list => renderInstantsIn(describeListState(list) ?? '') },
       { name: 'Failing since', cell: ({ failing_since: since }) => since !== null && renderAge(since, now) },
     ],
     resources,

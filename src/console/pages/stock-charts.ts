@@ -1,11 +1,11 @@
 import type { Charts, ChartPoint } from '../../query/charts.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
+import { describeExcludedRows } from '../../query/answer/describe.js';
 import { describeNotes } from '../../query/answer/describe-notes.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { formatWholeTonnes } from '../components/table-cell.js';
 import { renderChart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
-import { describeExcludedRows } from '../components/amounts.js';
 import { formatDay, formatMonth } from '../components/instants.js';
 
 const MICRO_PER_TONNE = 1e6;

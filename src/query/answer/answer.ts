@@ -27,6 +27,11 @@ export interface Answer<Row> extends AnswerNotes {
   readonly rows: AsyncIterable<Row>;
 }
 
+/** An answer with few rows, which are in memory and can be read more than once. */
+export interface CollectedAnswer<Row> extends AnswerNotes {
+  readonly rows: readonly Row[];
+}
+
 export interface Totals {
   readonly rows: number;
   /** Whether there are more rows than `rows`, because counting stopped there. */

@@ -2,6 +2,7 @@
 import { formatCount, formatWithCommas, pluralize } from '../../text/numbers.js';
 import { formatSumsByType } from '../../text/tonnes.js';
 import type { Totals, TypeAmount } from './answer.js';
+import { describeCaveat } from './caveat.js';
 
 /** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. */
 export function describeTotals(
@@ -30,4 +31,10 @@ export function formatAmounts(amounts: readonly TypeAmount[]): string {
       amount_micro: amountMicro,
     })),
   );
+}
+
+/** Describes the rows that are in none of these sums, to append to a sum. Returns an empty text if there are none. */
+export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
+  const rows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
+  return rows === 0 ? '' : `. ${describeCaveat({ code: 'without_amount', rows })}`;
 }
