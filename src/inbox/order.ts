@@ -43,6 +43,13 @@ export interface Order extends NewOrder {
   readonly sentAt: string | null;
 }
 
+/** The texts of an order that can name a person. They are not needed to look up the result of an order. */
+export const ORDER_TEXTS = ['actor', 'beneficiary', 'reason', 'comment', 'result'] as const;
+export type OrderTextName = (typeof ORDER_TEXTS)[number];
+type OrderTexts = { readonly id: number } & Readonly<Record<OrderTextName, string | null>>;
+/** Replaces an erased text. An actor of NULL would mean that the person signed in with a link. */
+export const ERASED_TEXT = '(erased)';
+
 /** The end of an order. */
 export interface OrderEnd {
   readonly state: 'done' | 'refused' | 'unknown';
@@ -71,8 +78,15 @@ export interface OrderPort {
   readonly listOrderedReservations: (
     order: Pick<Order, 'key' | 'organizationId' | 'creditId'>,
   ) => Promise<readonly string[]>;
-  /** Removes the orders of an organization, except those that are being sent. Returns how many. */
+  /**
+   * Removes the orders of an organization. An order that is being sent stays, so that it is never sent again, but its texts are
+   * erased. Returns how many orders were removed or erased.
+   */
   readonly removeOrders: (organizationId: string) => Promise<number>;
+  /** Lists the texts of all orders, oldest first. */
+  readonly listOrderTexts: (afterId: number, limit: number) => Promise<readonly OrderTexts[]>;
+  /** Erases texts of an order. Returns false for a waiting order, whose texts are still to be sent. */
+  readonly eraseOrderTexts: (id: number, names: readonly OrderTextName[]) => Promise<boolean>;
 }
 
 /** Returns whether two orders have the same key, person and content. Ignores the reservation that a `reserve` order created. */

@@ -70,6 +70,28 @@ describe('forget', () => {
     expect(again).toMatchObject({ exitCode: 0, stdout: '' });
     expect(again.stderr).toContain('Emptied 0 signed texts');
   });
+
+  test('T75 erases the address of a person from the orders of the console', async () => {
+    await demo.change(`INSERT INTO inbox.orders
+      (key, actor, action, organization_id, credit_id, amount_exact, beneficiary, state, result, created_at, finished_at)
+      VALUES ('key-1', 'Dana@example.com', 'reserve', 'o-1', 'c-1', '1', 'Harbour Ferries', 'refused', 'Too late.',
+        '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z')`);
+    const { exitCode, stdout, stderr } = await run('forget', '--person', 'dana@EXAMPLE.com', '--json');
+    expect({ exitCode }, stderr).toEqual({ exitCode: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ orders: 1, waiting_orders: 0 });
+    expect(stderr).toContain('Erased the address from 1 order of the console.');
+    expect(await demo.rows('SELECT actor, beneficiary FROM inbox.orders')).toEqual([
+      { actor: '(erased)', beneficiary: 'Harbour Ferries' },
+    ]);
+    for (const file of readdirSync(demo.folder).filter(name => name.startsWith('inbox.db')))
+      expect(readFileSync(join(demo.folder, file)).includes('Dana@example.com'), file).toBe(false);
+    await demo.change(
+      "UPDATE inbox.orders SET actor = 'dana@example.com', state = 'waiting', finished_at = NULL",
+    );
+    const waiting = await run('forget', '--person', 'dana@example.com');
+    expect(waiting.stderr).toContain('NOT removed: 1 order of the console will be sent with the address.');
+    await demo.change('DELETE FROM inbox.orders');
+  });
 });
 
 describe('purge', () => {

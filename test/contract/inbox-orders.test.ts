@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isSameOrder, ORDER_LIFETIME_MS } from '../../src/inbox/order.js';
+import { eraseMatchingOrderTexts } from '../../src/inbox/erase-order-texts.js';
+import { ERASED_TEXT, isSameOrder, ORDER_LIFETIME_MS } from '../../src/inbox/order.js';
 import { createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { createOrder, createRetireOrder } from '../support/orders.js';
@@ -7,21 +8,61 @@ import { createOrder, createRetireOrder } from '../support/orders.js';
 const SENT_AT = new Date(NOON + 1000).toISOString();
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  test('T75 a purge removes the orders of its organization, but none that is being sent', async () => {
+  test('T75 a purge removes the orders of its organization, and erases the texts of one that is being sent', async () => {
     const box = createTestInbox(await store());
     const [kept, ended, sent] = [
       createOrder({ organizationId: 'organization-2' }),
       createOrder(),
-      createOrder({ creditId: 'another' }),
+      createRetireOrder('r-1', { creditId: 'another', comment: 'for Dana' }),
     ];
     for (const order of [kept, ended, sent]) await box.at(NOON).placeOrder(order);
     await box.at(NOON).finishOrder(ended.key, { state: 'refused', result: 'Too late.' });
     await box.at(NOON).startOrder(sent.key, SENT_AT);
-    expect(await box.at(NOON).removeOrders(sent.organizationId)).toBe(1);
-    const left = await box.db.rows('SELECT key FROM orders ORDER BY id');
-    expect(left).toEqual([{ key: kept.key }, { key: sent.key }]);
+    expect(await box.at(NOON).removeOrders(sent.organizationId)).toBe(2);
+    const left = await box.db.rows('SELECT key, actor FROM orders ORDER BY id');
+    expect(left).toEqual([
+      { key: kept.key, actor: 'dana@example.com' },
+      { key: sent.key, actor: ERASED_TEXT },
+    ]);
+    expect(await box.at(NOON).readOrder(sent.key)).toMatchObject({
+      state: 'sending',
+      reservationId: 'r-1',
+      creditId: 'another',
+      amount: '2.5',
+      beneficiary: ERASED_TEXT,
+      reason: ERASED_TEXT,
+      comment: ERASED_TEXT,
+    });
     await box.at(NOON).finishOrder(sent.key, { state: 'done', result: 'Done.' });
     expect(await box.at(NOON).removeOrders(sent.organizationId)).toBe(1);
+  });
+
+  test('T75 erasing texts changes only those that match, and no order that waits to be sent', async () => {
+    const box = createTestInbox(await store());
+    const ended = createRetireOrder('r-1', { comment: 'Ask DANA@example.com' });
+    const [waiting, other] = [createOrder(), createOrder({ actor: null })];
+    for (const order of [ended, waiting, other]) await box.at(NOON).placeOrder(order);
+    await box.at(NOON).startOrder(ended.key, SENT_AT);
+    await box.at(NOON).finishOrder(ended.key, { state: 'done', result: 'Retired.' });
+    const matches = (text: string) => text.toLowerCase().includes('dana@');
+    expect(await eraseMatchingOrderTexts(box.at(NOON), matches)).toEqual({ erased: 1, waiting: 1 });
+    const rows = await box.db.rows(
+      'SELECT actor, beneficiary, reason, comment, result FROM orders ORDER BY id',
+    );
+    const empty = { beneficiary: null, reason: null, comment: null, result: null };
+    expect(rows).toEqual([
+      {
+        actor: ERASED_TEXT,
+        beneficiary: ended.beneficiary,
+        reason: ended.reason,
+        comment: ERASED_TEXT,
+        result: 'Retired.',
+      },
+      { actor: 'dana@example.com', ...empty },
+      { actor: null, ...empty },
+    ]);
+    await box.at(NOON).finishOrder(waiting.key, { state: 'refused', result: 'Too late.' });
+    expect(await eraseMatchingOrderTexts(box.at(NOON), matches)).toEqual({ erased: 1, waiting: 0 });
   });
 
   describe('T110 placing an order', () => {

@@ -1,6 +1,7 @@
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberChangeNumbers, countMentions } from '../../query/people.js';
 import { defineCommand } from '../define-command.js';
+import { formatCount } from '../../text/numbers.js';
 import { createUsageError } from '../command-error.js';
 import { eraseWithEvidence } from '../evidence/evidence-log.js';
 import { makeRequired, VACUUM_OPTION, defineText } from '../options.js';
@@ -9,7 +10,7 @@ import { describeUntouchedCopy } from '../older-copies.js';
 export const FORGET = defineCommand({
   summary: 'Remove a person from the mirror',
   details:
-    'Removes the person from the lists of members and their history. Empties stored webhooks that contain the e-mail address.',
+    'Removes the person from the lists of members and their history. Empties stored webhooks that contain the e-mail address, and erases it from orders.',
   options: {
     person: makeRequired(defineText('email', "the person's e-mail address")),
     vacuum: VACUUM_OPTION,
@@ -32,6 +33,8 @@ export const FORGET = defineCommand({
       () => mirror.forget(address),
     );
     const { texts, deliveries } = await eraseMatchingTexts(inbox, content => containsEmail(content, address));
+    const { eraseMatchingOrderTexts } = await import('../../inbox/erase-order-texts.js');
+    const orders = await eraseMatchingOrderTexts(inbox, text => containsEmail(text, address));
     const { vacuumed, logEmptied, remainingCopies } = await erase(vacuum);
     const mentions = await countMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
@@ -40,6 +43,8 @@ export const FORGET = defineCommand({
         memberRows,
         signedTexts: texts,
         deliveries,
+        orders: orders.erased,
+        waitingOrders: orders.waiting,
         logsEmptied: logEmptied,
         vacuumed,
         mentions,
@@ -47,6 +52,12 @@ export const FORGET = defineCommand({
       },
       `Removed ${memberRows} member rows, including past versions. Future reads skip this person.`,
       `Emptied ${texts} signed texts of ${deliveries} deliveries. Their digests, times and jobs remain.`,
+      `Erased the address from ${formatCount(orders.erased, 'order')} of the console.`,
+      ...(orders.waiting === 0
+        ? []
+        : [
+            `NOT removed: ${formatCount(orders.waiting, 'order')} of the console will be sent with the address. Run this command again in ten minutes.`,
+          ]),
       'A later webhook that names the person is stored unchanged. Run this command again if one arrives.',
       ...mentions.map(
         ({ table, rows }) => `NOT removed: ${rows} rows of ${table} contain the address in registry data.`,

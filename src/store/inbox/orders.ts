@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
 import { PRIORITIES } from '../../inbox/job.js';
 import {
+  ERASED_TEXT,
   type NewOrder,
   type Order,
   ORDER_JOB,
   ORDER_LIFETIME_MS,
+  ORDER_TEXTS,
   type OrderPort,
+  type OrderTextName,
 } from '../../inbox/order.js';
 import { insertFrom, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
@@ -153,6 +156,34 @@ const LIST_RESERVATIONS = prepared(
         AND ${own.key} <> ${key} AND ${own.reservation_id} IS NOT NULL`,
 );
 
+const OVERWRITE_DELETED = prepared(({ fn }) => fn.overwriteDeleted);
+const LIST_TEXTS = prepared(
+  (_, { afterId, limit }: Params<{ readonly afterId: number; readonly limit: number }>) => {
+    const { id, actor, beneficiary, reason, comment, result } = own;
+    return sqlStatement`SELECT ${select({ id, actor, beneficiary, reason, comment, result })} FROM ${own()}
+    WHERE ${own.id} > ${afterId} ORDER BY ${own.id} LIMIT ${limit}`;
+  },
+);
+
+/** 1 for each text to erase, 0 for the others. */
+type ErasedTexts = Readonly<Record<OrderTextName, 0 | 1>>;
+const ERASE = prepared((_, params: Params<ErasedTexts & { readonly id: number }>) => {
+  const cells = ORDER_TEXTS.map(
+    name =>
+      sql`${own[name]} = CASE WHEN ${params[name]} = 1 THEN ${sql.lit(ERASED_TEXT)} ELSE ${own[name]} END`,
+  );
+  return sqlStatement`UPDATE ${own()} SET ${sql.join(cells)}
+    WHERE ${own.id} = ${params.id} AND ${own.state} <> 'waiting' RETURNING ${select({ id: own.id })}`;
+});
+
+const ERASE_SENDING = prepared((_, { organizationId }: Params<{ readonly organizationId: string }>) => {
+  const cells = ORDER_TEXTS.map(
+    name => sql`${own[name]} = CASE WHEN ${own[name]} IS NOT NULL THEN ${sql.lit(ERASED_TEXT)} END`,
+  );
+  return sqlStatement`UPDATE ${own()} SET ${sql.join(cells)}
+    WHERE ${own.organization_id} = ${organizationId} AND ${own.state} = 'sending' RETURNING ${select({ id: own.id })}`;
+});
+
 /** Keeps an order that is being sent, so that it is never sent again. */
 const REMOVE = prepared(
   (_, { organizationId }: Params<{ readonly organizationId: string }>) =>
@@ -198,8 +229,27 @@ export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
       return rows.map(({ id }) => id);
     },
     removeOrders: async organizationId => {
-      const [removed] = await commit(REMOVE({ organizationId }));
-      return removed.length;
+      const [, removed, erased] = await commit(
+        OVERWRITE_DELETED(),
+        REMOVE({ organizationId }),
+        ERASE_SENDING({ organizationId }),
+      );
+      return removed.length + erased.length;
+    },
+    listOrderTexts: async (afterId, limit) => (await read(LIST_TEXTS({ afterId, limit })))[0],
+    eraseOrderTexts: async (id, names) => {
+      const [, erased] = await commit(
+        OVERWRITE_DELETED(),
+        ERASE({
+          id,
+          actor: names.includes('actor') ? 1 : 0,
+          beneficiary: names.includes('beneficiary') ? 1 : 0,
+          reason: names.includes('reason') ? 1 : 0,
+          comment: names.includes('comment') ? 1 : 0,
+          result: names.includes('result') ? 1 : 0,
+        }),
+      );
+      return erased.length > 0;
     },
   };
 }
