@@ -17,6 +17,7 @@ import { formatCount } from '../text/numbers.js';
 import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
+import { findTroubles } from './inbox/troubles.js';
 import { readOrigin } from './names.js';
 import { groupByOwner } from './sums.js';
 import { RANK } from './freshness/read.js';
@@ -39,11 +40,17 @@ export type Status = Awaited<ReturnType<typeof readStatus>>;
 export async function readStatus(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => {
     const organizations = await readOrganizations(snapshot, Infinity);
+    const origin = await readOrigin(snapshot);
+    const activity = await readActivity(snapshot, now);
     return {
       organizations,
       notes: toNotes(organizations),
-      registry: (await readOrigin(snapshot))?.base_url ?? null,
-      ...(await readActivity(snapshot, now)),
+      registry: origin?.base_url ?? null,
+      /** The end of the simulated history of a demo. Null if the mirror is not a demo. */
+      simulatedUntil: origin?.simulated_until ?? null,
+      ...activity,
+      /** The problems that somebody has to look at, and who can act. */
+      issues: findTroubles(activity, now),
       firstReads: await readFirstReads(snapshot, now),
       findings: await readFindings(snapshot),
     };

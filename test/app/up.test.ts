@@ -148,6 +148,7 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   expect(status.stdout).not.toMatch(/never read|stale|read failed|[1-9]\d* failed|no access/);
   expect(status.stdout).toContain('The demo in data/demo of http://127.0.0.1:');
   expect(status.stdout).toContain(' A worker is running. ');
+  expect(status.stdout).toMatch(/ Its history until \S+Z is simulated\. /);
   const newest = 'select max(received_at) as at from inbox.deliveries';
   const gap = `select julianday(simulated_until) - julianday((${newest})) as days from origin`;
   expect(Number((await rows(demo, gap))[0]?.['days'])).toBeLessThan(1);

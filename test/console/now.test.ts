@@ -66,6 +66,13 @@ test('Now and the command status name a suspended organization, its tonnes and w
   const { stdout } = await runCommand(['status'], { env: { DATA_DIR: scene.folder } });
   expect(stdout).toMatch(issue);
   expect(stdout).toContain(who);
+  const json = await runCommand(['status', '--json'], { env: { DATA_DIR: scene.folder } });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    suspensions: { organizations: 1, amounts: [{ type: 'exPost', amount_micro: 14_337_000_000 }] },
+    issues: expect.arrayContaining([
+      expect.objectContaining({ check: 'suspensions', actor: 'administrator', is_severe: false }),
+    ]),
+  });
 });
 
 test('Now reports rows without an amount', async () => {

@@ -12,7 +12,7 @@ import {
   worstOf,
 } from '../../query/status.js';
 import { wordsOf } from '../../query/freshness/words.js';
-import { describeActor, findTroubles } from '../../query/inbox/troubles.js';
+import { describeActor } from '../../query/inbox/troubles.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
@@ -93,11 +93,12 @@ function toStatusRow(organization: OrganizationStatus): Row {
 
 /** Returns one line about the mirror: location, worker, unread deliveries, rejected webhooks. */
 function describeMirror({ isDemo, engine }: MirrorLocation, status: ShownStatus, now: number): string {
-  const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
+  const { registry, simulatedUntil, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
     `${isDemo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
+    ...(simulatedUntil === null ? [] : [`Its history until ${simulatedUntil} is simulated.`]),
     worker.state === 'alive' ? 'A worker is running.' : 'NO WORKER IS RUNNING.',
     oldestUnreadAt === null
       ? 'All deliveries are read.'
@@ -123,7 +124,7 @@ function describeActivity(status: ShownStatus, now: number): string[] {
     `Newest delivery: ${newestDeliveryAt === null ? 'never' : `${formatAge(newestDeliveryAt, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
-    ...findTroubles(status, now).map(trouble =>
+    ...status.issues.map(trouble =>
       [`${trouble.found}.`, describeActor(trouble) ?? [], describeRemedy(trouble)].flat().join(' '),
     ),
   ];

@@ -6,7 +6,7 @@ import type { Reader } from '../../../store/contract/reader.js';
 import { compareStandings, type FreshnessStanding, wordsOf } from '../../../query/freshness/words.js';
 import { readRejections } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
-import { describeRejection, findTroubles } from '../../../query/inbox/troubles.js';
+import { describeRejection } from '../../../query/inbox/troubles.js';
 import { readLatestAnswers } from '../../../query/freshness/latest-answers.js';
 import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
@@ -79,8 +79,8 @@ export const MIRROR_CHECKS = {
 
   /** Reports troubles of the worker and its jobs. Other checks cover the receiver, the registry and rejected webhooks. */
   troubles: ({ status, now }) => {
-    const { worker, jobs } = status;
-    const troubles = findTroubles(status, now)
+    const { worker, jobs, issues } = status;
+    const troubles = issues
       .filter(({ check }) => CHECKED_TROUBLES.includes(check))
       .map(trouble => (trouble.isFault ? fail : warn)(trouble.check, trouble.found, describeRemedy(trouble)));
     const passed = [
