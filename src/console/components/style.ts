@@ -188,7 +188,7 @@ th .sort::after { content: " ↕"; color: var(--strong); }
 [aria-sort=descending] .sort::after { content: " ▼"; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td i { font-style: normal; color: var(--quiet); }
-@media (min-width: 40.01rem) { .cards:has(td i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; } }
+@media (min-width: 40.01rem) { .cards:has(td i:not(:empty)) i { display: inline-block; min-width: 4.4em; text-align: left; } .cards:has(td i:not(:empty)) .number > .none { padding-right: 4.7em; } }
 .empty { padding: var(--s4); color: var(--quiet); }
 .more { padding: var(--s2) var(--s4); border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
 .matrix th, .matrix td { padding: .12rem .4rem; font-size: var(--fine); }

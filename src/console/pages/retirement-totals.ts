@@ -98,6 +98,7 @@ async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsReques
       ({ name, label, kind, placeholder }): TableColumn<Row> => ({
         name: capitalize(name === 'rows' ? 'retirements' : label),
         numeric: isNumericKind(kind),
+        isSum: kind === 'tonnes',
         cell: row =>
           row[name] === null && placeholder !== null
             ? html`<span class="quiet">${placeholder}</span>`
