@@ -49,7 +49,7 @@ h2 { font-size: var(--text); font-weight: 650; }
 h3 { font-size: var(--fine); font-weight: 600; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
-p a, dd a, .hits a, .timeline a, .versions a, .notice a, .more a { text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 35%, transparent); text-underline-offset: .2em; }
+p a, dd a, caption > a, .hits a, .timeline a, .versions a, .notice a, .more a { text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 35%, transparent); text-underline-offset: .2em; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: var(--s2); top: var(--s2); z-index: 1; padding: var(--s2); background: var(--card); }
