@@ -6,7 +6,9 @@ import {
 } from '../../migrations/schema.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
+/** The columns of a relation by name, each with the kind of its values. */
 export type Kinds = Readonly<Record<string, Kind>>;
+/** The cells of each row, in the order of the columns. */
 export type Rows = readonly (readonly Value[])[];
 
 /** Rows that are passed to a statement, and the kinds of their columns. */

@@ -26,7 +26,7 @@ interface WalStatus {
   readonly heldMs: number;
 }
 
-/** Access to all stored data. */
+/** The ports to all stored data. */
 interface Stores {
   readonly inbox: InboxPort;
   readonly mirror: MirrorPort;

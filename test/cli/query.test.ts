@@ -121,7 +121,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
   });
 
   test('would leave its SQL running if the process did not watch its parent', async () => {
-    const query = startQuery(ENDLESS, createBrokenProgram('query-process.js', 'watch(request);', ''));
+    const query = startQuery(ENDLESS, createBrokenProgram('query-process.js', 'startWatchdog(request);', ''));
     const worker = await query.worker();
     query.kill('SIGKILL');
     await query.ended;

@@ -45,7 +45,7 @@ export function copyDataFolder(from: string, to: string): void {
     if (parseRetirementId(name) !== null) copyCertificate(join(folder, name), join(to, CERTIFICATES, name));
 }
 
-/** Throws if a process has a database open. Opening it exclusively also moves its write-ahead log into the file. */
+/** Throws if a process has a database open. The check also moves each write-ahead log into its file. */
 export function assertNotOpen(folder: string): void {
   for (const name of listExisting(folder, DATABASE_FILES)) {
     const file = join(folder, name);

@@ -48,8 +48,8 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(evidenceFile, mirrorFile),
     openEvents: async now => (await import('./open-events.js')).openEvents(getFile('events'), now),
     openWorkerStores: async options => (await import('./stores.js')).openWorkerStores(files, options),
-    runSqlQuery: async question =>
-      (await import('./sql-query/run-sql-query.js')).runSqlQuery({ ...files, ...question }),
+    runSqlQuery: async query =>
+      (await import('./sql-query/run-sql-query.js')).runSqlQuery({ ...files, ...query }),
     snapshot: async file => (await import('./snapshot.js')).snapshot(files, file),
     backup: {
       copyTo: async folder => (await import('./backup-files.js')).copyDataFolder(dataDir, folder),

@@ -55,6 +55,7 @@ export function readSchemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
+/** Throws unless the schema is the one that this program needs. */
 export function assertMigrated(db: Sqlite, database: DatabaseName): void {
   assertCurrentSchema(readSchemaState(db), listMigrations('sqlite', database));
 }

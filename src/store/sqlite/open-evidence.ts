@@ -19,14 +19,14 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
     const evidence = openDatabase(evidenceFile, { busyTimeoutMs: BUSY_MS });
     assertMigrated(evidence, 'evidence');
     evidence.pragma('secure_delete = ON');
-    return createPort(evidence, mirror);
+    return createPortOn(evidence, mirror);
   } catch (error) {
     mirror.close();
     throw error;
   }
 }
 
-function createPort(evidence: Sqlite, mirror: Sqlite): EvidencePort {
+function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   const { run } = createStatementRunner(evidence);
   return createEvidencePort({
     readMirror: createExactReader(mirror),

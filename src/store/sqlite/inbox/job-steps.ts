@@ -14,7 +14,7 @@ const counter = tableRef('inbox.claims');
 
 const RUNNING = sql`running AS MATERIALIZED (
   SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${own.state} = 'running')`;
-/** Whether no running job excludes the job. A job with an expired lease still excludes others, but is taken over before them. */
+/** The condition that no running job excludes the job. A running job with an expired lease still excludes others; it is claimed first. */
 const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
   AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
 const READ_COLUMNS = sql.join([

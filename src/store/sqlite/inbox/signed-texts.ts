@@ -7,6 +7,7 @@ import { tableRef, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import { prepareOn } from '../database.js';
 
+/** A delivery with the time at which it arrived. */
 export interface ReceivedDelivery extends NewDelivery {
   /** Epoch ms. */
   readonly receivedAt: number;
@@ -61,10 +62,7 @@ type Duplicate = {
   readonly contradictedFields: string | null;
   readonly at: string;
 };
-/**
- * Counts a duplicate. If a read has begun since the oldest post that no read has followed, that post may have been read, but this
- * one is unread.
- */
+/** Counts a duplicate. If a read has started since the oldest unread post of the row, this duplicate becomes the oldest unread one. */
 const COUNT_DUPLICATE = prepared(
   (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
     sqlStatement`UPDATE ${own()} SET

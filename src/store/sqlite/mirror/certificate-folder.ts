@@ -51,8 +51,8 @@ export function createCertificateFolder(
       assertRetirementId(retirementId);
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
-        const written = await writePart(part, body, maxBytes);
-        const file = await renamePart(folder, part, { retirementId, sha256: written.sha256 });
+        const written = await writePartialFile(part, body, maxBytes);
+        const file = await renameToFinalName(folder, part, { retirementId, sha256: written.sha256 });
         await flush();
         return { file, ...written };
       } catch (error) {
@@ -68,7 +68,7 @@ export function createCertificateFolder(
   };
 }
 
-/** Creates the file operations of the transactions that write certificate rows. Files need no transaction, so it is ignored. */
+/** Creates the file operations that run inside transactions on certificate rows. The files themselves have no transactions. */
 export function createCertificateFiles(folder: string): CertificateFiles {
   const has = (file: string): boolean => existsSync(join(folder, file));
   return {
@@ -81,7 +81,7 @@ export function createCertificateFiles(folder: string): CertificateFiles {
   };
 }
 
-async function writePart(
+async function writePartialFile(
   part: string,
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -105,7 +105,7 @@ async function writePart(
  * Renames a complete file to its final name and returns that name. If a file with the same bytes exists, returns the existing name
  * instead. An existing file with other bytes is renamed and not overwritten.
  */
-async function renamePart(
+async function renameToFinalName(
   folder: string,
   part: string,
   { retirementId, sha256 }: FileIdentity,

@@ -27,6 +27,7 @@ export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOption
   readonly entry?: URL;
 }
 
+/** A mirror port whose writes run in the thread. */
 export interface MirrorThread {
   readonly mirror: MirrorPort;
   readonly close: () => Promise<void>;

@@ -31,11 +31,11 @@ process.once('message', (request: QueryRequest) => {
   startWatchdog(request);
   runQuery(request)
     .catch((error: unknown) => send(toFault(error, request)))
-    .catch(leave);
+    .catch(exit);
 });
 
-/** Exits when the parent has gone and cannot receive an error. */
-function leave(): void {
+/** Exits if an error cannot be sent, because the parent has ended. */
+function exit(): void {
   process.exit();
 }
 

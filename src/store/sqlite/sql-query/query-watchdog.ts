@@ -17,7 +17,7 @@ const INITIAL_BYTES = process.memoryUsage.rss();
 
 const { parentPid, timeLimitMs, memoryMb }: QueryLimits = workerData;
 
-/** Kills the process. SQLite blocks its thread, so nothing else ends a running query. */
+/** Kills the process. A running query blocks its thread, so nothing else can stop it. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }

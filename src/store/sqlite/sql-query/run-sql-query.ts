@@ -28,7 +28,7 @@ export const INITIAL_NODE_MB = Number(MAJOR) < 24 ? 100 : 1100;
 /** The memory for the query itself. Together with the calling process it stays below 512 MB. */
 const MEMORY_MB = 300;
 
-/** Creates options that start the child with limits for memory and the size of temporary files. A shell sets them, if there is one. */
+/** Creates options that let a shell, if there is one, limit the memory and the temporary files (1 GB each) of the child. */
 function createForkOptions(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
   const kilobytes = String((INITIAL_NODE_MB + MEMORY_MB) * 1024);
