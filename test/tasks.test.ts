@@ -137,6 +137,10 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(checks).toMatch(/ok +databases/);
     expect(retried).not.toContain('undefined');
   },
+  'Compare two dates': ([compared = '']) => {
+    expect(compared).toMatch(/^warehouse, before: .*Z, after: .*Z:\n\d+ credits before, \d+ after: 0 added,/);
+    expect(compared).toMatch(/^retirements, before: /m);
+  },
   'Read the records as of a past instant': ([stood = '']) => {
     for (const resource of ['warehouse', 'inventory', 'retirements']) expect(stood).toContain(resource);
   },
@@ -184,11 +188,11 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
   },
 };
 
-test('thirteen tasks of three people are documented, each with at most three commands', () => {
+test('fourteen tasks of three people are documented, each with at most three commands', () => {
   expect(sections.map(section => PEOPLE.find(person => section.split('\n')[0]?.includes(person)))).toEqual(
     PEOPLE,
   );
-  expect(sections.map(section => tasksOf(section).length)).toEqual([4, 5, 4]);
+  expect(sections.map(section => tasksOf(section).length)).toEqual([4, 6, 4]);
   for (const { title, counted, commands } of TASKS) {
     expect(commands, title).toHaveLength(counted);
     expect(counted, title).toBeGreaterThan(0);

@@ -95,6 +95,7 @@ const ADDRESSES = [
   '/organizations/organization-1?as-of=now',
   '/changes?since=2026',
   '/changes?since=soon',
+  '/compare?from=24h',
 ];
 const some = ADDRESSES.filter((_, place) => place % chooseLength(36, 1) === 0);
 

@@ -90,6 +90,14 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.page.locator('form.asof button'));
     await person.sees(/t ex-ante in the warehouses\./);
   },
+  'Compare two dates': async person => {
+    await person.click(person.link('Changes'));
+    await person.click(person.link('Compare'));
+    await person.page.getByLabel('From').fill('now');
+    await person.page.getByLabel('To', { exact: true }).fill('now');
+    await person.click(person.page.locator('form.filters button').first());
+    await person.sees(/\d+ credits before, \d+ after: 0 added, 0 changed, 0 removed/);
+  },
   'Show one retirement with its certificate': async person => {
     const id = String(
       await demo.tables.value(`SELECT retirement_id FROM certificates WHERE state = 'stored'`),

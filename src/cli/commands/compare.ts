@@ -5,6 +5,7 @@ import {
   COMPARABLE_LISTS,
   compareList,
   type ComparisonAnswer,
+  parseComparedLists,
   USUALLY_COMPARED_LISTS,
 } from '../../query/history/comparison.js';
 import {
@@ -17,7 +18,6 @@ import {
   toAmountCells,
 } from '../../query/history/describe-comparison.js';
 import type { List } from '../../query/lists/list.js';
-import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { createUsageError } from '../command-error.js';
 import type { CommandContext } from '../context.js';
 import { defineCommand } from '../define-command.js';
@@ -49,7 +49,7 @@ export const COMPARE = defineCommand({
         `compare these lists, separated by commas: ${LIST_NAMES.join(', ')}`,
         parseLists,
       ),
-      USUALLY_COMPARED_LISTS.join(','),
+      USUALLY_COMPARED_LISTS,
     ),
     organization: ORGANIZATION_OPTION,
   },
@@ -80,14 +80,10 @@ export const COMPARE = defineCommand({
   },
 });
 
-/** Parses names of lists that are separated by commas, in any spelling. */
 function parseLists(words: string): readonly List[] {
-  const names = words.split(',').map(word => {
-    const name = findSpelling(word.trim(), LIST_NAMES);
-    if (name === null) throw createUsageError(`--list: ${describeWrongWord(word.trim(), LIST_NAMES)}`);
-    return name;
-  });
-  return COMPARABLE_LISTS.filter(({ name }) => names.includes(name));
+  const lists = parseComparedLists(words);
+  if ('fault' in lists) throw createUsageError(`--list: ${lists.fault}`);
+  return lists;
 }
 
 interface Comparisons {

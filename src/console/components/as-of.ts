@@ -35,6 +35,6 @@ export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }:
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
 ${otherParameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by ${renderInstant(at)}.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a></p>`}
+${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by ${renderInstant(at)}.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a> <a href="/compare?from=${encodeURIComponent(at)}">Compare with now</a></p>`}
 <label>As of<input name="${AS_OF}" value="${at}" placeholder="${now.slice(0, 10)}"></label><button>Show</button></form>`;
 }

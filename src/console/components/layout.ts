@@ -37,7 +37,7 @@ const SECTIONS = [
   createSection('Credits', 'warehouse inventory reservations orders projects inventory-requests'),
   createSection('Retirements', 'retirements retirement-totals certificates'),
   createSection('Organizations', 'organizations installations members addresses'),
-  createSection('Changes', 'changes restatements balance'),
+  createSection('Changes', 'changes compare restatements balance'),
   createSection('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const SECTIONS_WITHOUT_HISTORY = ['Changes', 'Operations'];

@@ -3,6 +3,7 @@ import { ALL_LISTS } from '../../query/lists/lists.js';
 import type { ConsolePage } from '../page.js';
 import { BALANCE_FILES, createBalancePage } from './balance.js';
 import { CHANGES } from './changes.js';
+import { COMPARE } from './compare.js';
 import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
 import { JOB } from './job.js';
@@ -18,6 +19,7 @@ import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 export const createPages = (): readonly ConsolePage[] => [
   createNowPage(),
   ...CHANGES,
+  ...COMPARE,
   createBalancePage(),
   ...BALANCE_FILES,
   ...ALL_LISTS.flatMap(createListPages),

@@ -163,18 +163,24 @@ function withCompared({ list, organizationIds, from, to }: ComparedSelection): R
   const where = [{ column: getOwner(list), among: organizationIds }];
   const pickSide = (name: string, side: Side) =>
     sql`max(${sql.ref(name)}) FILTER (WHERE side = ${sql.lit(side)}) AS ${sql.id(`${side}_${name}`)}`;
-  const pairs = sql.join(paired.flatMap(name => [pickSide(name, 'old'), pickSide(name, 'new')]));
+  const pairs = sql.join(
+    paired.flatMap(name => [pickSide(name, 'old'), pickSide(name, 'new')]),
+    sql`,\n    `,
+  );
   const contentOf = (side: Side) => columnsOf(content.map(name => `${side}_${name}`));
   return sql`WITH versions AS (
   SELECT 'old' AS side, ${versionColumns} FROM ${matchingRows({ list, where, at: from })} AND valid_to <= ${to}
   UNION ALL
   SELECT 'new', ${versionColumns} FROM ${matchingRows({ list, where, at: to })} AND valid_from > ${from}
 ), pairs AS (
-  SELECT ${keys}, ${pairs}
+  SELECT ${keys},
+    ${pairs}
   FROM versions GROUP BY ${keys}
 ), compared AS (
   SELECT CASE WHEN old_version IS NULL THEN 'added' WHEN new_version IS NULL THEN 'removed' ELSE 'changed' END AS change, pairs.*
-  FROM pairs WHERE old_version IS NULL OR new_version IS NULL OR (${contentOf('old')}) IS DISTINCT FROM (${contentOf('new')})
+  FROM pairs WHERE old_version IS NULL OR new_version IS NULL
+    OR (${contentOf('old')})
+      IS DISTINCT FROM (${contentOf('new')})
 )`;
 }
 

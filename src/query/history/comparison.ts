@@ -6,6 +6,7 @@
 import { findOwnerColumn } from '../../resources/entry.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
+import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { formatCreditType, getTypeRank } from '../../text/tonnes.js';
 import type { Answer, AnswerNotes, Coverage, Totals } from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
@@ -33,7 +34,19 @@ import {
 /** The lists that can be compared. */
 export const COMPARABLE_LISTS: readonly List[] = MIRRORED.filter(hasOwnedHistory);
 /** The lists that are compared unless others are chosen: the stock, and the retirements. */
-export const USUALLY_COMPARED_LISTS = ['warehouse', 'inventory', 'retirements'];
+export const USUALLY_COMPARED_LISTS = 'warehouse,inventory,retirements';
+
+/** Parses names of lists that are separated by commas, in any spelling. */
+export function parseComparedLists(words: string): readonly List[] | { readonly fault: string } {
+  const names = COMPARABLE_LISTS.map(({ name }) => name);
+  const chosen: string[] = [];
+  for (const word of words.split(',').map(each => each.trim())) {
+    const name = findSpelling(word, names);
+    if (name === null) return { fault: describeWrongWord(word, names) };
+    chosen.push(name);
+  }
+  return COMPARABLE_LISTS.filter(({ name }) => chosen.includes(name));
+}
 
 export interface ComparisonRequest {
   readonly list: List;

@@ -42,7 +42,7 @@ function toComparisonData({ counts, amounts, from, to }: ComparisonAnswer) {
 }
 
 /** Yields one comparison as a JSON object with its rows first. `more` has further members. */
-async function* serializeComparison(
+export async function* serializeComparison(
   { rows, ...comparison }: ComparisonAnswer,
   toJson: (value: unknown) => string,
   more: Readonly<Record<string, unknown>> = {},
