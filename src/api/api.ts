@@ -5,6 +5,7 @@ import { addChangeRoute } from './change-route.js';
 import type { ChangePoller } from './change-poller.js';
 import type { ApiContext } from './api-context.js';
 import { allowOrigins } from './cors.js';
+import { addCompareRoute } from './compare-route.js';
 import { addListRoutes } from './list-routes.js';
 import { createOpenApiDocument } from './openapi.js';
 import { parseParameters } from './parameters.js';
@@ -58,6 +59,7 @@ export function createApi(options: ApiOptions): Express {
     await sendJson(request, response, document);
   });
   addSummaryRoutes(app, options);
+  addCompareRoute(app, options);
   addChangeRoute(app, options, poller);
   addCertificateRoute(app, options, openPdf);
   addListRoutes(app, options);

@@ -5,7 +5,7 @@ import { findOrganization } from '../query/find-named.js';
 import type { Reader } from '../store/contract/reader.js';
 import { assertScope, chooseOrganization } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
-import { parseAsOf, parseParameters } from './parameters.js';
+import { parseInstant, parseParameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { matchesEtag } from './respond.js';
 
@@ -32,7 +32,7 @@ async function sendPdf(
   const organization = chooseOrganization(token, parameters);
   const retirementId = getPathParameter(request, 'id');
   if (retirementId.includes('\0')) throw createBadRequest('id: expected an id without NUL characters.');
-  const at = parseAsOf(parameters, now());
+  const at = parseInstant(parameters, 'as_of', now());
   const [file = null, ...others] = await readers.withReader(async reader => {
     const organizationId = organization === null ? null : await findId(reader, organization);
     return await findCertificateFiles(reader, { retirementId, organizationId, at });

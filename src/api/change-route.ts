@@ -108,7 +108,8 @@ async function readPage(
   return { notes, changes, next: to, last };
 }
 
-async function findOrganizationId(reader: Reader, text: string): Promise<string> {
+/** Finds an organization by its id, its name or a part of either. Throws a problem unless exactly one matches. */
+export async function findOrganizationId(reader: Reader, text: string): Promise<string> {
   const found = await findOrganization(reader, text);
   if ('id' in found) return found.id;
   throw createBadRequest(`organization_id: ${found.fault}`);

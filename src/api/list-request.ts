@@ -5,7 +5,7 @@ import { parseListRequest, type FilterFault } from '../query/lists/parse-request
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';
 import { chooseOrganization } from './access.js';
-import { type Parameters, parseAsOf } from './parameters.js';
+import { type Parameters, parseInstant } from './parameters.js';
 import { createBadRequest } from './problem.js';
 import { hasOrganization } from './token-rules.js';
 
@@ -26,7 +26,7 @@ export async function parseSelection(
 ): Promise<ListRequest> {
   const organizationId = hasOrganization(list) ? chooseOrganization(token, parameters) : null;
   const getText = (name: string) => (name === 'organization_id' ? organizationId : parameters.get(name));
-  const at = list.past === null ? null : parseAsOf(parameters, now);
+  const at = list.past === null ? null : parseInstant(parameters, 'as_of', now);
   const request = await parseListRequest(reader, list, { getText, at, now });
   if ('fault' in request) throw createBadRequest(describeFault(request));
   return request;

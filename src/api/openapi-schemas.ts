@@ -73,6 +73,38 @@ export function createAnswerSchema(row: Schema): Schema {
   };
 }
 
+/** Creates the schema of a comparison: an answer whose rows differ, with the counts, the tonnes and both sides. */
+export function createComparisonSchema(): Schema {
+  const side = { $ref: '#/components/schemas/Notes' };
+  const amounts = ['before', 'added', 'changed', 'removed', 'after', 'difference'];
+  const differences = ['added', 'changed', 'removed'];
+  const createObject = (names: readonly string[], schema: Schema) => ({
+    required: names,
+    properties: Object.fromEntries(names.map(name => [name, schema])),
+  });
+  const sums = createObject(amounts, { type: 'string' });
+  return {
+    allOf: [
+      createAnswerSchema({ type: 'object' }),
+      {
+        type: 'object',
+        required: ['differences', 'amounts', 'from', 'to'],
+        properties: {
+          differences: { type: 'object', ...createObject(differences, COUNT) },
+          amounts: {
+            type: 'array',
+            description:
+              'Tonnes by credit type. `before`, `added`, `changed` and `removed` add up to `after`.',
+            items: { type: 'object', ...sums, properties: { type: TEXT_OR_NULL, ...sums.properties } },
+          },
+          from: side,
+          to: side,
+        },
+      },
+    ],
+  };
+}
+
 const FORMS: Readonly<Record<Filter['kind'], Schema & { readonly form?: string }>> = {
   id: { type: 'string', form: 'A whole id, or the start of ids.' },
   part: { type: 'string', form: 'A part of the text, in any case.' },

@@ -1,10 +1,12 @@
 /** Creates the OpenAPI 3.1 document of the API from the table of lists. */
 import { ALL_LISTS } from '../query/lists/lists.js';
 import type { List } from '../query/lists/list.js';
+import { COMPARABLE_LISTS } from '../query/history/comparison.js';
 import { MAX_WAIT_SECONDS } from './change-route.js';
 import { hasRowsById } from './list-routes.js';
 import {
   createAnswerSchema,
+  createComparisonSchema,
   createFilterParameter,
   createRowSchema,
   type Schema,
@@ -176,6 +178,32 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       summary: 'Add up all rows of a list. The filters of the list are parameters too',
       parameters: [referToParameter('list')],
       content: createJsonContent(createAnswerSchema({ type: 'object' })),
+    }),
+  ],
+  [
+    '/v1/compare',
+    createPath({
+      id: 'compare',
+      summary: 'Compare a list at two dates: the rows that differ, and the totals at both',
+      parameters: [
+        createParameter(
+          'list',
+          'The name of the list.',
+          { enum: COMPARABLE_LISTS.map(({ name }) => name) },
+          true,
+        ),
+        createParameter(
+          'from',
+          'The earlier instant, or the end of a day, month, quarter or year such as 2024-12-31 or 2024.',
+          { type: 'string' },
+          true,
+        ),
+        createParameter('to', 'The later instant, or the end of a period. Left out, now.'),
+        referToParameter('organization_id'),
+        referToParameter('limit'),
+        referToParameter('after'),
+      ],
+      content: createJsonContent(createComparisonSchema()),
     }),
   ],
   [

@@ -48,13 +48,13 @@ export function parseWholeNumber(
   throw createBadRequest(`${name}: expected ${expected}, got "${shorten(text)}".`);
 }
 
-/** Parses the instant of `as_of`: the end of a period. Returns null for the present. */
-export function parseAsOf(parameters: Parameters, now: number): string | null {
-  const text = parameters.get('as_of');
+/** Parses an instant: the end of a period. Returns null if the parameter is missing. */
+export function parseInstant(parameters: Parameters, name: string, now: number): string | null {
+  const text = parameters.get(name);
   if (text === null) return null;
   const range = parseTimeRange(text, now);
-  if ('fault' in range) throw createBadRequest(`as_of: ${range.fault}`);
-  if (!LAST_YEAR.test(range.until)) throw createBadRequest('as_of: expected a year from 0000 to 9999.');
+  if ('fault' in range) throw createBadRequest(`${name}: ${range.fault}`);
+  if (!LAST_YEAR.test(range.until)) throw createBadRequest(`${name}: expected a year from 0000 to 9999.`);
   return range.until;
 }
 

@@ -18,7 +18,7 @@ const PARTS = `
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text
   toExactSum toGapData toJson toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf
-  describeCounts describeType findFirstReadEnd formatChangedFields groupRows hasOwnedHistory listComparisonColumns listFileColumns listFileRows listOrderColumns
+  parseComparedLists serializeComparison describeCounts describeType findFirstReadEnd formatChangedFields groupRows hasOwnedHistory listComparisonColumns listFileColumns listFileRows listOrderColumns
   readComparedRows serializeComparisons showComparisonSql sumComparedRows toAmountCells toNotesData useNamesAt
 `.match(/\w+/g);
 

@@ -1,4 +1,4 @@
-import { describeNotes, describeUnknown } from '../../query/answer/describe.js';
+import { describeNotes, describeUnknown } from '../../query/answer/describe-notes.js';
 import { collectRows } from '../../query/answer/rows.js';
 import { CAVEATS_COLUMN, toJson } from '../../query/answer/serialize.js';
 import {
@@ -208,9 +208,9 @@ async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleReque
       }),
     );
   const sentences = [
-    ...describeNotes(answer),
+    ...describeNotes({ ...answer, gaps: [] }),
     ...[from, to].flatMap(side =>
-      describeNotes({ coverage: null, caveats: side.caveats }).map(note => `At ${side.at}: ${note}`),
+      describeNotes({ ...side, coverage: null, gaps: [] }).map(note => `At ${side.at}: ${note}`),
     ),
   ];
   const { rows } = answer;
