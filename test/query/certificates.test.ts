@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  addRetirements,
   EXPORT_COLUMNS,
   isNamed,
   readCoverage,
@@ -47,6 +48,26 @@ test('an export as of an instant has the retirement of that instant', async () =
   const named = async (at: string | null) =>
     (await readExport(reader, { organizationId: null, at })).map(each => each.beneficiary);
   expect([await named(before), await named(null)]).toEqual([['Harbour Ferries'], ['Northern Rail']]);
+});
+
+test('certificates are listed with the retirement of now or of an instant, and without one that is unknown', async () => {
+  const mirror = await openFilledMirror({ organizations: 1 });
+  const { reader, clock, read } = mirror;
+  await writeCertificate(mirror, 'r-1-0');
+  const before = new Date(clock.at).toISOString();
+  clock.at += 1_000;
+  await read('retirements', [retirement('r-1-0', { beneficiary: 'Northern Rail' })]);
+  const certificates = ['r-1-0', 'nothing'].map(id => ({
+    organization_id: 'organization-1',
+    retirement_id: id,
+  }));
+  const named = async (at: string | null) =>
+    (await addRetirements(reader, certificates, at)).map(row => [row['beneficiary'], row['amount_exact']]);
+  const unknown = [null, null];
+  expect(await named(null)).toEqual([['Northern Rail', '12.5'], unknown]);
+  expect(await named(before)).toEqual([['Harbour Ferries', '12.5'], unknown]);
+  expect(await named('2020-01-01T00:00:00.000Z')).toEqual([unknown, unknown]);
+  expect(await addRetirements(reader, [], null)).toEqual([]);
 });
 
 test('a certificate file is found by the row that names it', async () => {

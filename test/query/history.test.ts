@@ -451,7 +451,7 @@ test('findings are the last counts of a worker, or are counted on demand', async
   const { reader, db } = await openFilledMirror({ organizations: 1 });
   expect(await readFindings(reader)).toEqual({ countedAt: null, counts: [] });
   await db.change(
-    "INSERT INTO finding_counts (finding, rows, counted_at) VALUES ('b', 2, '2026-05-04T12:00:00.000Z'), ('a', 1, '2026-05-04T12:00:00.000Z')",
+    "INSERT INTO finding_counts (finding, rows, counted_at) VALUES ('b', 2, '2026-05-04T12:00:00.000Z'), ('a', 1, '2026-05-04T12:30:00.000Z')",
   );
   expect(await readFindings(reader)).toEqual({
     countedAt: '2026-05-04T12:00:00.000Z',

@@ -57,6 +57,8 @@ test('a process counts as alive for one minute after its heartbeat', async () =>
   const stateAt = async (at: number) => (await readActivity(reader, at)).worker.state;
   expect(await stateAt(clock.at + MINUTE)).toBe('alive');
   expect(await stateAt(clock.at + MINUTE + 1)).toBe('gone');
+  const troubles = findTroubles(await readActivity(reader, clock.at), clock.at);
+  expect(troubles.map(({ check }) => check)).toEqual(['receiver']);
   expect(await readProcesses(reader, 'work')).toMatchObject([{ host: 'here', pid: 7 }]);
   expect(await readProcesses(reader, 'receive')).toEqual([]);
 });

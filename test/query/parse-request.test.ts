@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Condition } from '../../src/query/lists/condition.js';
 import { ALL_LISTS, findList } from '../../src/query/lists/lists.js';
 import { getFilterText, parseListRequest } from '../../src/query/lists/parse-request.js';
-import { readAll } from '../../src/query/lists/rows.js';
+import { readAll, readNumbered } from '../../src/query/lists/rows.js';
 import { askList } from '../support/ask-list.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';
@@ -273,6 +273,23 @@ test('a project as of an instant has the name that it had then', async () => {
   expect(await count('cedar', later)).toBe(1);
   expect(await count('cedar', before)).toBe(0);
   expect(await count('project-1', before)).toBe(1);
+});
+
+test.each(['x1', '1x', '', '0'.repeat(16), '99'])('no row has the number "%s"', async id => {
+  const { reader, inbox } = await openMirrorOfWords();
+  const [number = 0] = await inbox.enqueue([{ kind: 'projects', dedupeKey: 'b', trigger: 'person' }]);
+  expect(await readNumbered(reader, findList('jobs'), String(number))).toMatchObject({ id: number });
+  expect(await readNumbered(reader, findList('jobs'), id)).toBeNull();
+});
+
+test('an order that a list does not have is refused, and a list without orders ignores it', async () => {
+  const filled = await openMirrorOfWords();
+  expect(await parse(filled, 'retirements', { sort: 'qqqq' })).toMatchObject({
+    fault: expect.stringContaining('got "qqqq"'),
+  });
+  const unsorted = ALL_LISTS.filter(({ sorts }) => sorts.length === 0);
+  for (const { name } of unsorted)
+    expect(await parse(filled, name, { sort: 'qqqq' }), name).not.toHaveProperty('fault');
 });
 
 test('an organization is found as tables print it, shortened and with an ellipsis', async () => {
