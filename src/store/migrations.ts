@@ -53,6 +53,7 @@ export function listRelations(engine: EngineName, database: DatabaseName): reado
   return MIGRATIONS[database].flatMap(([, build]) => build(engine).relations);
 }
 
+/** Returns the SQL type that columns of a kind have on an engine. */
 export function getColumnType(engine: EngineName, kind: Kind): string {
   return DIALECTS[engine].dataTypes[kind];
 }
@@ -63,6 +64,7 @@ export interface AppliedMigration {
   readonly digest?: string;
 }
 
+/** Computes the digest that a database records of an applied migration. */
 export function computeDigest({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }

@@ -27,6 +27,7 @@ type LeafStore = Pick<
   | 'replaceCodes'
   | 'removeLeavesFrom'
 >;
+/** The places from `from` up to but excluding `to`. */
 type PlaceRange = { readonly from: number; readonly to: number };
 
 /** How many leaves one query returns. */
