@@ -18,7 +18,7 @@ import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 
-/** Creates the mirror, which stores the registry's data through `port`. Reads write only changed rows. */
+/** Creates the mirror: a copy of the registry's data with the history of every row. `port` is its database. */
 export function createMirror(
   port: MirrorPort,
   now: () => number,
@@ -57,7 +57,10 @@ export function createMirror(
   };
 }
 
-/** Creates a function that deletes old rows of `syncs`, in small batches. It returns how many it deleted. */
+/**
+ * Creates a function that deletes old rows of the table `syncs` in small batches. The function returns how many rows it
+ * deleted.
+ */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
   return async endedBefore => {
     const bounds = {

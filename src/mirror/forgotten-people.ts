@@ -11,7 +11,7 @@ export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string)
   return listPossibleHashes(email).some(hash => forgottenHashes.has(hash));
 }
 
-/** Returns the current and the legacy hash of an email address. */
+/** Returns the hash of an email address as this version computes it, and as earlier versions did. */
 function listPossibleHashes(email: string): string[] {
   // Earlier versions normalized non-ASCII letters differently.
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];

@@ -6,7 +6,7 @@ import type { MirrorPort } from './port/mirror-port.js';
 import type { ProjectAnswer } from './port/projects.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Creates the answer to store for a project: its column values, its JSON and the time of its arrival. */
+/** Creates the record to store for a project: its column values, its JSON and when it was requested and received. */
 export function createProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
@@ -20,7 +20,7 @@ export function createProjectAnswer(
   };
 }
 
-/** Creates a session for one read of projects. The session lists projects to request and stores the answers. */
+/** Creates the session that reads the projects of one organization: lists the projects to request, and stores the responses. */
 export function createProjectsSession(
   port: MirrorPort,
   sync: SyncSession,

@@ -7,7 +7,7 @@ import type { PurgeResult } from './port/removal.js';
 
 const FILES_PER_BATCH = 64;
 
-/** Deletes everything that is mirrored for one organization, including certificate files. */
+/** Deletes all mirrored data of one organization, including its certificate files. */
 export async function purgeOrganization(
   port: MirrorPort,
   { organizationId, acquireClaim, pdfs }: PurgeRequest,
@@ -29,7 +29,7 @@ export async function purgeOrganization(
   }
 }
 
-/** Lists all certificate files of these retirements, including damaged files. */
+/** Lists the PDF files of these retirements, including files that were set aside as damaged. */
 async function listCertificateFiles(
   pdfs: Pick<PdfStore, 'list'>,
   retirementIds: ReadonlySet<string>,
@@ -46,7 +46,10 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
   while ((await removeBatch()) > 0);
 }
 
-/** Deletes the last rows of a purged organization. Returns null if another job has a newer claim. */
+/**
+ * Deletes the remaining rows of an organization and ends its purge. Returns null if a job with a newer claim number has
+ * written in the meantime.
+ */
 async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,

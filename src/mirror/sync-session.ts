@@ -72,7 +72,10 @@ export class SyncSession {
     this.#hasPartialRows = previousState.hasOpenSync;
   }
 
-  /** Creates a sync session from the stored state of a resource. Writes nothing to the database. */
+  /**
+   * Creates a sync session from the stored state of a resource, without writing. `hasNewDelivery` tells whether a webhook has
+   * arrived since the last read.
+   */
   static async begin(
     options: SyncSessionOptions,
     request: SyncRequest,
@@ -106,7 +109,7 @@ export class SyncSession {
     if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** Adds the counts of a commit to this sync. With a `completion`, the sync has ended. */
+  /** Adds the counts of a commit to this sync. A `completion` means that the commit ended the sync. */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;
     this.#id = result.syncId;
@@ -122,14 +125,17 @@ export class SyncSession {
     };
   }
 
-  /** Ends the sync without changing rows. */
+  /** Ends the sync with its outcome, such as `complete`. Changes no rows. */
   async finish(completion: Omit<SyncCompletion, 'endedAt'>): Promise<void> {
     const { port, now } = this.#options;
     const ended = { ...completion, endedAt: now() };
     this.recordCommit(await port.commit(this.toOpenSync(), NO_CHANGES, ended), ended);
   }
 
-  /** Ends the sync as `partial` if rows were written, otherwise as `failed`. Does nothing after the end of the sync. */
+  /**
+   * Ends an unsuccessful sync: as `partial` if it has written rows, otherwise as `failed`. Does nothing if the sync has
+   * already ended.
+   */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     if (this.#hasEnded) return;
     const state = this.#hasPartialRows ? 'partial' : 'failed';
@@ -145,7 +151,10 @@ export class SyncSession {
     }
   }
 
-  /** Returns the data of this sync that each commit needs. Throws an `ended` error after the end of the sync. */
+  /**
+   * Returns the state of this sync that each commit needs, such as its id and counts. Throws `ended` if the sync has already
+   * ended.
+   */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

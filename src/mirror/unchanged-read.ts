@@ -1,7 +1,7 @@
 import type { ListChanges } from './port/rows.js';
 import type { OpenSync, SyncCompletion } from './port/sync.js';
 
-/** Whether a commit completes a scheduled read in which no row changed. */
+/** Whether a commit ends a scheduled read in which no row changed. `completion` is null if the commit does not end the read. */
 export function isUnchangedRead(
   sync: OpenSync,
   changes: ListChanges,

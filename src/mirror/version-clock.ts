@@ -1,6 +1,9 @@
 import { formatInstant } from '../resources/sql-values.js';
 
-/** Returns `observedAt`, but at least one millisecond after `previousInstant`. */
+/**
+ * Returns the instant at which a row version begins: `observedAt`, but always after `previousInstant`, when the replaced
+ * version began.
+ */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
   return formatInstant(Date.parse(previousInstant) + 1);
@@ -28,7 +31,7 @@ export class VersionClock {
     return instant > this.#latest ? instant : this.#latest;
   }
 
-  /** Returns the instant of a new row version, and remembers it if it is the latest. */
+  /** Returns the instant at which a new row version begins, always after `previousInstant`, when the replaced version began. */
   assignInstant(observedAt: string, previousInstant: string | null): string {
     const instant = computeVersionInstant(observedAt, previousInstant);
     if (instant > this.#latest) this.#latest = instant;

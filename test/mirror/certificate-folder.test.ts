@@ -147,8 +147,8 @@ describe('T52 two PDFs whose hashes start with the same digits', () => {
   test('would overwrite each other if file names contained only part of the hash', async () => {
     const address = createBrokenModule(
       'mirror/certificates/certificate-file-name.js',
-      '`${assertRetirementId(retirementId)}-${sha256}.pdf`',
-      '`${assertRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
+      '`${validateRetirementId(retirementId)}-${sha256}.pdf`',
+      '`${validateRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
       'store/sqlite/mirror/certificate-folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);

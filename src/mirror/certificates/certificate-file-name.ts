@@ -8,7 +8,7 @@ const INTACT_FILE = /-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf$/;
 
 /** Formats the file name `<retirementId>-<sha256>.pdf`. */
 export function formatCertificateFileName(retirementId: string, sha256: string): string {
-  return `${assertRetirementId(retirementId)}-${sha256}.pdf`;
+  return `${validateRetirementId(retirementId)}-${sha256}.pdf`;
 }
 
 /** Formats the file name that earlier versions of the program used, with the first 12 digits of the hash. */
@@ -16,8 +16,8 @@ export function formatLegacyFileName(retirementId: string, sha256: string): stri
   return formatCertificateFileName(retirementId, sha256.slice(0, LEGACY_HASH_DIGITS));
 }
 
-/** Checks that a retirement id is safe in a file name, and returns it. Throws a TypeError otherwise. */
-export function assertRetirementId(retirementId: string): string {
+/** Returns a retirement id that is safe in a file name. Throws a TypeError for any other text. */
+export function validateRetirementId(retirementId: string): string {
   if (!isId(retirementId)) throw new TypeError('expected the id of a retirement');
   return retirementId;
 }

@@ -11,14 +11,14 @@ import { SyncSession } from '../sync-session.js';
 /** Downloads that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
-/** Creates the certificate store, which saves PDF files in `pdfs` and their rows through `port`. */
+/** Creates the store of certificates. Saves their PDF files in `pdfs`, and their rows in the database behind `port`. */
 export function createCertificateStore(
   port: MirrorPort,
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
   /** Marks the selected certificates for download, in batches. Returns how many certificates were marked. */
-  async function markDue(selection: CertificateSelection): Promise<number> {
+  async function markCertificatesDue(selection: CertificateSelection): Promise<number> {
     const at = now();
     let total = 0;
     for (;;) {
@@ -30,9 +30,10 @@ export function createCertificateStore(
   }
 
   return {
-    makeNewDue: () => markDue('new'),
-    makeAllDue: async organizationId => void (await markDue({ organizationId, filter: 'all' })),
-    makeFailedDue: async organizationId => void (await markDue({ organizationId, filter: 'failed' })),
+    makeNewDue: () => markCertificatesDue('new'),
+    makeAllDue: async organizationId => void (await markCertificatesDue({ organizationId, filter: 'all' })),
+    makeFailedDue: async organizationId =>
+      void (await markCertificatesDue({ organizationId, filter: 'failed' })),
     removeOrphanFiles: async signal => {
       const { filledAt } = await port.readState();
       if (filledAt === null) return 0;
@@ -49,7 +50,7 @@ export function createCertificateStore(
       const { organizationId } = request;
       // The clock was set back since the last session: what that session requested would not be due until the old time.
       const wasClockAhead = (sync.previousState.attemptedAt ?? 0) > now();
-      if (wasClockAhead) await markDue({ organizationId, filter: 'ahead' });
+      if (wasClockAhead) await markCertificatesDue({ organizationId, filter: 'ahead' });
       return createCertificateSession({ port, pdfs, now, organizationId, sync });
     },
   };
@@ -77,8 +78,8 @@ function createCertificateSession({
   /** The retirement version for which each certificate is due. */
   let dueVersions = new Map<string, number>();
 
-  /** Writes the finished downloads to the database. If the database rejects them, deletes their PDF files. */
-  async function commitPending(): Promise<void> {
+  /** Writes the queued download results to the database. If the database rejects them, deletes their PDF files. */
+  async function commitPendingDownloads(): Promise<void> {
     const answers = pendingDownloads;
     pendingDownloads = [];
     if (answers.length === 0) return;
@@ -93,14 +94,14 @@ function createCertificateSession({
     }
   }
 
-  /** Writes the finished downloads to the database, after the previous write has ended. */
-  function flush(): Promise<void> {
-    const commit = lastCommit.then(commitPending);
+  /** Writes the queued download results to the database once the previous write has ended. */
+  function flushDownloads(): Promise<void> {
+    const commit = lastCommit.then(commitPendingDownloads);
     lastCommit = commit.catch(() => undefined);
     return commit;
   }
 
-  /** Queues the result of a download, and writes the queued results when there are enough. */
+  /** Queues the result of a certificate download. Writes the queue to the database when it has 16 results. */
   async function queueDownload(
     retirementId: string,
     requestedAt: number,
@@ -108,7 +109,7 @@ function createCertificateSession({
   ): Promise<void> {
     const retirementVersion = dueVersions.get(retirementId) ?? 0;
     pendingDownloads.push({ retirementId, requestedAt, retirementVersion, result });
-    if (pendingDownloads.length >= ANSWERS_PER_COMMIT) await flush();
+    if (pendingDownloads.length >= ANSWERS_PER_COMMIT) await flushDownloads();
   }
 
   /** Whether a certificate is due at this instant, or, if `at` is null, whether one has failed. */
@@ -118,7 +119,7 @@ function createCertificateSession({
 
   return {
     listDue: async limit => {
-      await flush();
+      await flushDownloads();
       const due = await port.listDueCertificates(organizationId, now(), limit);
       dueVersions = new Map(due.map(row => [row.retirementId, row.retirementVersion]));
       return due;
@@ -138,7 +139,7 @@ function createCertificateSession({
       return queueDownload(retirementId, requestedAt, { kind: 'fault', error: `${code}: ${message}` });
     },
     finish: async traffic => {
-      await flush();
+      await flushDownloads();
       const hasFailed = failedCount > 0 || (await isAnyDue(null));
       const isIncomplete = hasFailed || (await isAnyDue(now()));
       const quantity = failedCount > 0 ? `${failedCount}` : 'some';
@@ -152,7 +153,7 @@ function createCertificateSession({
     },
     abandon: async (fault, traffic) => {
       try {
-        await flush();
+        await flushDownloads();
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
       }

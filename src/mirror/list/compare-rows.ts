@@ -49,7 +49,7 @@ export function compareRows<Item extends { document: string }>(
     const { item, keyText } = row;
     const stored = storedRows.get(keyText);
     if (stored?.document !== item.document) {
-      return { keyText, stored, write: createWrite(row, stored, entry), repair: null };
+      return { keyText, stored, write: createPendingWrite(row, stored, entry), repair: null };
     }
     return { keyText, stored, write: null, repair: checksColumns ? findRepair(item, stored, entry) : null };
   });
@@ -60,7 +60,8 @@ export function formatKey(key: RowKey): string {
   return key.join('\0');
 }
 
-function createWrite<Item extends { document: string }>(
+/** Creates the new version to write for an observed row. `stored` is the version that it replaces. */
+function createPendingWrite<Item extends { document: string }>(
   { item, key, observedAt }: ObservedRow<Item>,
   stored: StoredRow | undefined,
   { columns, getProject }: ListEntry<Item>,
@@ -75,7 +76,10 @@ function createWrite<Item extends { document: string }>(
   return { insert, projectId: getProject(item)?.id ?? null };
 }
 
-/** Returns the right column values if the stored columns contradict the JSON, for example after a manual edit. */
+/**
+ * Returns the correct column values if the stored ones contradict the JSON, for example after a manual edit. Otherwise returns
+ * null.
+ */
 function findRepair<Item>(
   item: Item,
   { version, key, cells }: StoredRow,

@@ -58,7 +58,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides whether a read is complete, and which rows to close because the registry no longer has them. */
+/** Decides whether a read saw the whole list, and which stored rows to close because the registry no longer has them. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -82,7 +82,10 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/** Returns a decision that closes no rows if the answers are inconclusive, otherwise null. */
+/**
+ * Returns a decision that closes no rows if an unreadable row may be one of the missing rows, or if the responses name no
+ * owner. Otherwise returns null.
+ */
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
@@ -95,7 +98,7 @@ function decideIfInconclusive(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects the facts about a read that `decideMissingRows` needs. */
+/** Collects facts about a read that decide whether missing rows are closed, such as how many rows it saw. */
 function collectCircumstances(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,
@@ -114,7 +117,7 @@ function collectCircumstances(
   };
 }
 
-/** Returns how long removals have waited for a second read to confirm them, or null if there are none. */
+/** Returns how long ago a read first found the removals that a second read must confirm. Null if no removal is unconfirmed. */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

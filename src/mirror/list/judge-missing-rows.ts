@@ -46,14 +46,14 @@ export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   return evidence.isSingleAnswer || evidence.isUnchanged ? 'close' : 'read_again';
 }
 
-/** Whether so many rows are missing that the registry's answer may be wrong. */
+/** Whether so many rows are missing that the response may be wrong: all rows, or more than half. */
 function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }: RemovalEvidence): boolean {
   if (expiresByItself) return false;
   if (rowsSeen === 0) return true;
   return rowsBefore >= MIN_ROWS_FOR_SHARE_LIMIT && missing > rowsBefore * MAX_MISSING_SHARE;
 }
 
-/** Judges a read that lacks most rows of a list. A second read must confirm such removals. */
+/** Returns the verdict on a read that lacks most rows of a list. A second read must confirm that they are gone. */
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';
   // The second read must be at least a minute after the first.

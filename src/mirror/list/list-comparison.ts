@@ -24,7 +24,7 @@ export interface ListReadOptions<Item> {
 
 /** Compares the rows of a read with the stored rows, records which rows it has seen, and buffers the differences. */
 export class ListComparison<Item extends { document: string }> {
-  /** The current version of every row that this read saw and that is written. */
+  /** The version numbers of the stored rows that this read saw. */
   readonly seen = new VersionSet();
   /** Readable rows that this read saw, each counted once. */
   distinctCount = 0;
@@ -54,7 +54,7 @@ export class ListComparison<Item extends { document: string }> {
     return previousState.rows + counts.added - (this.distinctCount - this.#unstoredCount);
   }
 
-  /** Adds the key and the time of the answer to an item. */
+  /** Adds to an item its key, and the instant at which the response with the item arrived. */
   toObservedRow(item: Item, observedAt: string): ObservedRow<Item> {
     const key = this.#options.entry.key.map(part => String(part.getValue(item)));
     return { item, key, keyText: formatKey(key), observedAt };
@@ -66,13 +66,13 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < rows.length) throw this.#createDuplicateError();
   }
 
-  /** Counts the rows of a page that need no comparison because they are unchanged. */
+  /** Counts rows of an unchanged page as seen. They need no comparison. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
   }
 
-  /** Compares observed rows with the stored rows and buffers the differences. */
+  /** Compares observed rows with the stored rows. Buffers the new row versions and repairs. */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const { entry, request, sync } = this.#options;
     const rowsToLookUp = rows.filter(({ keyText }) => this.#mustLookUp(keyText));
@@ -82,7 +82,7 @@ export class ListComparison<Item extends { document: string }> {
     sync.addUnchanged(compared.filter(({ write }) => write === null).length);
   }
 
-  /** Marks stored rows as seen although their new content is unreadable, so that this read keeps them. */
+  /** Marks the stored rows with these keys as seen. Their new content is unreadable, so this read must not close them. */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -97,7 +97,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Records the versions of inserts that were committed. `versions` has the version number of each insert. */
+  /** Records the version numbers of committed inserts, in the order of `inserts`. 0 means that the row was not written. */
   recordWritten(inserts: readonly RowInsert[], versions: readonly number[]): void {
     for (const [index, { replacedVersion }] of inserts.entries()) {
       const version = versions[index] ?? 0;
@@ -108,7 +108,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Marks a row as seen in this read, and buffers its difference from the stored row. */
+  /** Marks a compared row as seen. Buffers its new version or its repair, if there is one. */
   #addCompared({ keyText, stored, write, repair }: ComparedRow, isPaginated: boolean): void {
     if (this.#pending.has(keyText)) throw this.#createDuplicateError();
     const isRepeated = stored !== undefined && this.seen.has(stored.version);
@@ -127,19 +127,23 @@ export class ListComparison<Item extends { document: string }> {
     this.#pending.add(keyText, write);
   }
 
-  /** Reads the stored rows with these keys. Returns a map from the key, as one text, to the row. */
+  /** Reads the stored rows with these keys. Returns them by the text of their key. */
   async #findStored(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#options;
     const rows = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
     return new Map(rows.map(row => [formatKey(row.key), row]));
   }
 
-  /** Whether the database may have a row with this key. In the first read of a list, records the key. */
+  /**
+   * Whether a row with this key may be stored, so that it must be looked up in the database. Remembers the keys of a first
+   * read.
+   */
   #mustLookUp(keyText: string): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(keyText);
   }
 
+  /** Creates the error `duplicate_key`: the registry sent two rows with the same key. */
   #createDuplicateError(): MirrorError {
     return new MirrorError(
       'duplicate_key',

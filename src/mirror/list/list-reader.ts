@@ -50,7 +50,9 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return this.#pages;
   }
 
-  /** Writes the changed rows of a page to the mirror. Buffers them and commits many rows at once. */
+  /**
+   * Takes the rows of one page. Compares them with the stored rows and writes the changed ones, many rows in one transaction.
+   */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -62,25 +64,27 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterPage()) await this.#startWrite(write);
   }
 
-  /** Compares the last buffered rows. Returns how many rows this read has seen, including unreadable rows. */
+  /** Compares the rows that are still buffered. Returns how many rows this read has seen, including unreadable rows. */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
-  /** Marks stored rows as seen if their new content is unreadable. Counts unreadable rows without a key. */
+  /**
+   * Records rows whose content could not be parsed, so that this read does not close them. Null stands for a row whose key is
+   * unreadable too.
+   */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
     await this.#commitInFlight;
-    // A key is null if it could not be parsed either.
     const readableKeys = keys.filter(key => key !== null);
     this.#comparison.unreadable.withoutKey += keys.length - readableKeys.length;
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares buffered rows with the stored rows. Records whether a row was also on an earlier page. */
+  /** Compares the rows gathered from pages with the stored rows. Notes whether one of them was also on an earlier page. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -91,7 +95,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /** Writes the changed rows of an unpaginated list to the mirror. Buffers them and commits many at once. */
+  /**
+   * Takes rows of an unpaginated list. Compares them with the stored rows and writes the changed ones, many in one
+   * transaction.
+   */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -99,7 +106,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
-  /** Ends the read: closes rows that the registry no longer has and writes the remaining changes. */
+  /** Ends the read: closes rows that the registry no longer has, and writes the remaining changes. */
   async finish(readCompletion: ReadCompletion): Promise<ReadResult> {
     const { total, lookUpMissing, flaw = null, unreadable = null, ...traffic } = readCompletion;
     const { sync } = this.#options;
@@ -131,7 +138,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { ...sync.counts, drift: sync.drift, state, fault, readAgain };
   }
 
-  /** Ends an unsuccessful read: discards pending changes and ends the sync as partial or failed. */
+  /**
+   * Ends an unsuccessful read: discards the buffered changes. The sync ends as partial if some were written, otherwise as
+   * failed.
+   */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
@@ -145,7 +155,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return items.map(item => this.#comparison.toObservedRow(item, observedAt));
   }
 
-  /** Returns a fault that names the rows whose columns were corrected. Returns null if no row was corrected. */
+  /**
+   * Returns a notice that names the rows whose column values were changed by hand and are now restored. Null if there are
+   * none.
+   */
   #describeRepairs(): ReadFault | null {
     const { repairedCount, firstRepaired } = this.#comparison;
     if (repairedCount === 0) return null;
@@ -155,7 +168,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { code: 'mended', message };
   }
 
-  /** Starts a commit and returns before the commit ends. First waits for the previous commit and throws its error. */
+  /**
+   * Starts a transaction and returns before it commits. First waits for the previous transaction, and throws its error if it
+   * failed.
+   */
   async #startWrite({ limit, otherChanges, completion }: ScheduledWrite): Promise<void> {
     await this.#commitInFlight;
     await yieldToEventLoop();
@@ -170,14 +186,15 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#commitInFlight.catch(() => undefined);
   }
 
-  /** Writes all pending changes and waits for the commits. */
+  /** Writes all buffered row versions to the database, and waits until they are committed. */
   async #writeAllPending(): Promise<void> {
     for (const write of this.#schedule.planAllWrites()) await this.#startWrite(write);
     await this.#commitInFlight;
   }
 
   /**
-   * Called after a commit. Updates the counts of the sync, and removes the written changes from the pending changes.
+   * Records a successful commit: adds its counts to the sync and removes its rows from the buffer. `completion` is null unless
+   * the commit ended the sync.
    */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
@@ -185,7 +202,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#comparison.recordWritten(batch.inserts, result.versions);
   }
 
-  /** Filters out the items of people who asked to be forgotten. */
+  /** Leaves out the items whose email address belongs to a person who asked to be forgotten. */
   async #withoutForgottenPeople(items: readonly Item[]): Promise<readonly Item[]> {
     const { port, entry } = this.#options;
     const emailColumn = entry.columns.find(column => column.name === 'email');
@@ -210,7 +227,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields each row to close, with the instant when the row was found to be gone. */
+  /** Yields the rows that the registry no longer has, each with the instant at which to close it. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
@@ -219,9 +236,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Serializes unconfirmed removals for the next read. Returns undefined to keep the stored removals. */
+  /** Serializes the removals that the next read must confirm. Undefined keeps the stored removals, and null clears them. */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
-    // Undefined keeps the stored removals, and null clears them.
     const { doubtedAt } = this.#options.sync.previousState;
     if (unconfirmedRemovals === undefined || (unconfirmedRemovals === null && doubtedAt === null))
       return undefined;

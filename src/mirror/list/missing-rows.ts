@@ -43,7 +43,7 @@ export interface RemovalCircumstances
 
 export const NO_VERSIONS = new VersionSet();
 
-/** Scans the stored rows of a list and returns the rows that this read did not see. */
+/** Returns the stored rows of a list whose version numbers are not in `seen`, because the read did not see them. */
 export async function findMissingRows(
   port: MirrorPort,
   list: ListRef,
@@ -64,7 +64,7 @@ export async function findMissingRows(
   }
 }
 
-/** Decides which missing rows to close. First looks the rows up by id, if the registry allows that. */
+/** Decides which missing rows to close. If the registry can read rows of this list by id, asks for the missing rows first. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -89,7 +89,10 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Converts a verdict to a decision. `existing` has missing rows that a lookup found at the registry. */
+/**
+ * Converts a verdict on missing rows to a decision on what to close. `existing` has the missing rows that the registry still
+ * returns by id.
+ */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -134,7 +137,10 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/** Returns a decision that closes no rows yet: a later read must confirm all removals. */
+/**
+ * Returns a decision that closes no rows yet: a later read must confirm all removals. `unreadableFault` names the rows that
+ * could not be read, if any.
+ */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,
@@ -159,7 +165,7 @@ function createFault(code: keyof typeof FAULT_MESSAGES, rowCount: number): ReadF
   return { code, message: `${rowCount} rows are ${FAULT_MESSAGES[code]}` };
 }
 
-/** Returns the versions that are not in `excluded`. */
+/** Returns the version numbers that are in `versions` but not in `excluded`. */
 function subtract(versions: VersionSet, excluded: VersionSet): VersionSet {
   if (excluded.size === 0) return versions;
   const remaining = new VersionSet();

@@ -68,7 +68,9 @@ export class PageDigests {
     return this.#recordedPages.toSorted().join(' ');
   }
 
-  /** Records the digests of a page. Returns how many of its rows need no comparison. */
+  /**
+   * Records the digests of a page. Returns how many of its rows are unchanged since the previous read and need no comparison.
+   */
   recordPage(page: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
     const { digest, isKnown, knownGroups, unknownGroups } = page;
     const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
@@ -91,22 +93,26 @@ export class PageDigests {
     return skippedIds.length;
   }
 
-  /** Whether this read may have missed a stored row or received a row twice. */
+  /**
+   * Whether this read may have missed a stored row or received a row twice. `comparedSum` adds the key fingerprints of the
+   * compared rows that were stored before.
+   */
   mayHaveMissedRows(comparedSum: number): boolean {
-    // `comparedSum` adds the key fingerprints of the compared rows that were stored before.
     // The number of rows may be right although one row came twice and another not at all.
     return this.hasRepeatedRow || this.#skippedSum + comparedSum !== Number(this.#previousSum);
   }
 
-  /** Serializes the page digests for the next read. Returns undefined to keep the stored digests. */
+  /**
+   * Serializes the page digests for the next read. Undefined keeps the stored digests; null makes the next read compare all
+   * pages. `comparedSums` has the key fingerprints of the compared rows: stored ones and new ones.
+   */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
-    // Null makes the next read compare all pages.
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
     const serialized = `${this.#skippedSum + comparedSums.known + comparedSums.added} ${this.#sortedPages}`;
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses the stored digests of one page of the previous read and remembers them. */
+  /** Parses the stored digests of one page of the previous read, so that the page is skipped if it is unchanged. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {
@@ -123,6 +129,7 @@ function shortenDigest(digest: string): string {
   return digest.slice(0, DIGEST_DIGITS);
 }
 
+/** Adds the key fingerprints of rows. A fingerprint is a number derived from the id. */
 function sumFingerprints(ids: readonly string[]): number {
   return ids.reduce((sum, id) => sum + hashId(id), 0);
 }

@@ -37,7 +37,7 @@ export class PendingWrites {
     return this.#writes.has(keyText);
   }
 
-  /** Adds a new version of a row that has no pending write. */
+  /** Buffers a new version of a row. The buffer must not contain the row yet. */
   add(keyText: string, write: PendingWrite): void {
     this.#writes.set(keyText, write);
     this.#length += write.insert.document.length;
@@ -48,14 +48,17 @@ export class PendingWrites {
     this.#repairs.push({ version, cells });
   }
 
-  /** Discards all pending versions. */
+  /** Discards all buffered row versions. */
   clear(): void {
     this.#writes.clear();
     this.#inFlight.clear();
     this.#length = 0;
   }
 
-  /** Takes up to `limit` versions and all repairs to write. Call `confirmWritten` after the commit. */
+  /**
+   * Returns up to `limit` buffered row versions, and all repairs, for one transaction. The versions stay buffered until
+   * `confirmWritten`.
+   */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#writes].slice(0, limit);
     const projects = new Set<string>();
@@ -69,7 +72,7 @@ export class PendingWrites {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes a batch that was committed. */
+  /** Removes the rows of a committed batch from the buffer. */
   confirmWritten({ keyTexts, inserts, projects }: WriteBatch): void {
     for (const project of projects) this.#writtenProjects.add(project);
     for (const [index, { document }] of inserts.entries()) {

@@ -42,14 +42,14 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Yields the transactions to run after a page. Yields nothing while few changes are buffered. */
+  /** Plans the transactions to run after a page was read. Yields none while few changes are buffered. */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the transactions to run after a batch of rows. Yields nothing while few changes are buffered. */
+  /** Plans the transactions to run after a batch of an unpaginated list. Yields none while few changes are buffered. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     // Changes of a short list stay in the buffer until the read ends.
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
@@ -57,7 +57,7 @@ export class WriteSchedule {
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the last transactions of a read, or only one transaction if all remaining changes fit. */
+  /** Plans the transactions that end a read: a single one if all remaining changes fit in it. */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
@@ -73,7 +73,7 @@ export class WriteSchedule {
     };
   }
 
-  /** Yields transactions until all buffered changes are written. */
+  /** Plans transactions until all buffered row versions are written. */
   *planAllWrites(): Generator<ScheduledWrite> {
     while (this.#buffer.pendingCount > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
     this.#bufferedPages = 0;
@@ -94,7 +94,7 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields transactions for the buffered changes and the closed rows, to run before the last transaction. */
+  /** Plans the transactions before the last one of a long read: buffered changes, then rows to close. */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import {
-  assertRetirementId,
+  validateRetirementId,
   formatCertificateFileName,
   parseRetirementId,
 } from '../../../mirror/certificates/certificate-file-name.js';
@@ -105,7 +105,7 @@ export function createCertificateTable(
   return {
     prepare: async () => undefined,
     save: async (retirementId, body) => {
-      assertRetirementId(retirementId);
+      validateRetirementId(retirementId);
       const validator = createPdfValidator(maxBytes);
       const chunks: Uint8Array[] = [];
       for await (const chunk of body) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createPrivateFolder } from '../../../folder.js';
 import { coalesce } from '../../../text/coalesce.js';
 import {
-  assertRetirementId,
+  validateRetirementId,
   formatCertificateFileName,
   formatLegacyFileName,
   parseRetirementId,
@@ -48,7 +48,7 @@ export function createCertificateFolder(
       }
     },
     save: async (retirementId, body) => {
-      assertRetirementId(retirementId);
+      validateRetirementId(retirementId);
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
         const written = await writePartialFile(part, body, maxBytes);
