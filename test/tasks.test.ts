@@ -137,12 +137,12 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(checks).toMatch(/ok +databases/);
     expect(retried).not.toContain('undefined');
   },
+  'Read the records as of a past instant': ([stood = '']) => {
+    for (const resource of ['warehouse', 'inventory', 'retirements']) expect(stood).toContain(resource);
+  },
   'Compare two dates': ([compared = '']) => {
     expect(compared).toMatch(/^warehouse, before: .*Z, after: .*Z:\n\d+ credits before, \d+ after: 0 added,/);
     expect(compared).toMatch(/^retirements, before: /m);
-  },
-  'Read the records as of a past instant': ([stood = '']) => {
-    for (const resource of ['warehouse', 'inventory', 'retirements']) expect(stood).toContain(resource);
   },
   'Show one retirement with its certificate': ([listed = '', explained = '']) => {
     expect(listed).toContain(values['RETIREMENT']);
