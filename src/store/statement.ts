@@ -16,7 +16,7 @@ export type BatchResults<All extends readonly (BoundStatement | null)[]> = {
  * Sends several statements to a database as one message, which runs them in order. Returns the rows of each. Skips null. The caller
  * gets all rows at the end, so it cannot use the rows of one statement in the next.
  */
-export type Batch = <const All extends readonly (BoundStatement | null)[]>(
+export type RunBatch = <const All extends readonly (BoundStatement | null)[]>(
   ...all: All
 ) => Promise<BatchResults<All>>;
 
@@ -27,10 +27,10 @@ type NamedResults<All extends NamedStatements> = {
 
 /** Runs a batch and returns the rows of each statement by its name. */
 export function batchByName<const All extends NamedStatements>(
-  batch: Batch,
+  batch: RunBatch,
   statements: All,
 ): Promise<NamedResults<All>>;
-export async function batchByName(batch: Batch, statements: NamedStatements): Promise<object> {
+export async function batchByName(batch: RunBatch, statements: NamedStatements): Promise<object> {
   const results = await batch(...Object.values(statements));
   return Object.fromEntries(Object.keys(statements).map((name, index) => [name, results[index]]));
 }
@@ -39,7 +39,7 @@ export async function batchByName(batch: Batch, statements: NamedStatements): Pr
 export interface Database {
   readonly dialect: Dialect;
   /** Runs statements that only read. They wait for no writer. */
-  readonly read: Batch;
+  readonly read: RunBatch;
   /** Runs a transaction after all earlier ones. `work` must not wait for anything slow. */
-  readonly transact: <T>(work: (batch: Batch) => Promise<T>) => Promise<T>;
+  readonly transact: <T>(work: (batch: RunBatch) => Promise<T>) => Promise<T>;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EventsPort, NewEpoch } from '../../events/port.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 import type { EventsDatabase } from './events-database.js';
 
 type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
@@ -50,7 +50,7 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
 );
 
 /** Begins a new epoch of event ids. Does nothing if there never was an epoch, because then there are no subscriptions. */
-export async function beginEpoch(batch: Batch, epoch: NewEpoch): Promise<void> {
+export async function beginEpoch(batch: RunBatch, epoch: NewEpoch): Promise<void> {
   const newest = { newest: epoch.newestChange };
   await batch(UPDATE({ ...epoch }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
 }

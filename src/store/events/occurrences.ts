@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EventsPort, Evaluation, NewOccurrence } from '../../events/port.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 import type { EventsDatabase } from './events-database.js';
 
 type Occurrences = Pick<
@@ -81,7 +81,7 @@ const PRUNE = [
 
 /** Inserts occurrences, numbered after the last number. Skips those that are already stored. Returns how many were new. */
 async function insertOccurrences(
-  batch: Batch,
+  batch: RunBatch,
   lastNumber: number,
   occurrences: readonly NewOccurrence[],
 ): Promise<number> {

@@ -1,13 +1,13 @@
 import type { EvidencePort } from '../../evidence/port.js';
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 
 /** The two databases of the evidence port. */
 export interface EvidenceDatabase {
   /** Reads the mirror. Returns an integer as a number, or as a bigint if a number would lose digits. */
-  readonly readMirror: Batch;
+  readonly readMirror: RunBatch;
   /** Runs statements on the log, each in its own transaction. */
-  readonly runOnLog: Batch;
+  readonly runOnLog: RunBatch;
   /** Runs statements on the log in one transaction. */
-  readonly commitToLog: Batch;
+  readonly commitToLog: RunBatch;
   readonly close: EvidencePort['close'];
 }

@@ -1,10 +1,10 @@
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 
 /** The database of an inbox. */
 export interface InboxDatabase {
-  readonly read: Batch;
+  readonly read: RunBatch;
   /** Runs a whole transaction as one message, so no statement can use the rows of another. */
-  readonly commit: Batch;
+  readonly commit: RunBatch;
   /** Returns the current time. Returns null if statements use the clock of the database. */
   readonly now: () => string | null;
 }

@@ -5,7 +5,7 @@ import { select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared, type PreparedStatement } from '../sql/prepared.js';
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 
 /** A resource whose rows have versions. */
 export type VersionedResource = (typeof RESOURCES)[number];
@@ -62,7 +62,7 @@ export async function checkLaws(
     now,
     read,
     onLaw,
-  }: { readonly now: number; readonly read: Batch; readonly onLaw?: LawListener | undefined },
+  }: { readonly now: number; readonly read: RunBatch; readonly onLaw?: LawListener | undefined },
 ): Promise<ConsistencyFault[]> {
   const instants = { now: new Date(now).toISOString(), soon: new Date(now + DAY_MS).toISOString() };
   const faults: ConsistencyFault[] = [];

@@ -7,7 +7,7 @@ import type { CertificateState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import { batchByName, type BoundStatement, type Batch, type Database } from '../statement.js';
+import { batchByName, type BoundStatement, type RunBatch, type Database } from '../statement.js';
 import { startCommit, createStartStatements, endCommit, reserveVersions } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
@@ -23,9 +23,9 @@ const MAKE_DUE_LIMIT = 500;
 /** Access to the stored PDFs within transactions that write rows. */
 export interface CertificateFiles {
   /** Returns which of the files are stored. None of these is removed before the transaction ends. */
-  readonly findStored: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly findStored: (batch: RunBatch, files: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Removes files and returns how many were stored. */
-  readonly remove: (batch: Batch, files: readonly string[]) => Promise<number>;
+  readonly remove: (batch: RunBatch, files: readonly string[]) => Promise<number>;
 }
 
 const own = tableRef('mirror.certificates');
@@ -216,7 +216,7 @@ export function createCertificates(
   const versions = getVersionStatements(CERTIFICATES);
 
   /** Creates or makes due the certificates of the next new versions of retirements. Returns how many there were. */
-  async function followRetirements(batch: Batch, at: string): Promise<number> {
+  async function followRetirements(batch: RunBatch, at: string): Promise<number> {
     const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());
     const { count, last } = next ?? { count: 0, last: null };
     if (last !== null) {

@@ -6,7 +6,7 @@ import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import type { Batch, Database } from '../statement.js';
+import type { RunBatch, Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { OVERWRITE_DELETED, LOCK_COUNTER } from './forget-people.js';
@@ -202,7 +202,7 @@ export function createRemoval(
    * Removes those of some files to which no certificate refers, and returns how many. The caller must have locked the version
    * counter, so that no certificate gets one of the files meanwhile.
    */
-  async function removeUnreferenced(batch: Batch, files: readonly string[]): Promise<number> {
+  async function removeUnreferenced(batch: RunBatch, files: readonly string[]): Promise<number> {
     const [rows] = await batch(
       LIST_REFERENCED_FILES({ files: fileList.toTable(files.map(file => ({ file }))) }),
     );

@@ -1,9 +1,9 @@
 import { POSTGRES } from '../dialect.js';
-import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
+import { type BatchResults, type BoundStatement, type RunBatch, type Database } from '../statement.js';
 import type { Postgres, RunQuery, SendBatch } from './open-postgres.js';
 
-/** Creates a `Batch` from a function that sends bound statements in one message. */
-export function createBatch(send: SendBatch): Batch {
+/** Creates a `RunBatch` from a function that sends bound statements in one message. */
+export function createBatch(send: SendBatch): RunBatch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...statements: All
   ): Promise<BatchResults<All>>;
@@ -17,8 +17,8 @@ export function createBatch(send: SendBatch): Batch {
   return batch;
 }
 
-/** Creates a `Batch` that runs each statement in its own transaction. */
-export function createAutocommitBatch(query: RunQuery, timeoutMs = 0): Batch {
+/** Creates a `RunBatch` that runs each statement in its own transaction. */
+export function createAutocommitBatch(query: RunQuery, timeoutMs = 0): RunBatch {
   return createBatch(all =>
     Promise.all(all.map(({ text, values }) => query<object>(text, values, timeoutMs))),
   );

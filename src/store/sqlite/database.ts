@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type StatementWithValues, SQLITE } from '../dialect.js';
 import type { PreparedStatement, Values } from '../sql/prepared.js';
-import type { BatchResults, BoundStatement, Batch, Database } from '../statement.js';
+import type { BatchResults, BoundStatement, RunBatch, Database } from '../statement.js';
 import { CHECKPOINT_BYTES } from './wal-state.js';
 import { beginTransaction, type Sqlite } from './open-database.js';
 
@@ -60,7 +60,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
 }
 
 /** Creates a batch that binds statements for SQLite and passes them to `send`. */
-export function createBatch(send: AsyncStatementRunner['send']): Batch {
+export function createBatch(send: AsyncStatementRunner['send']): RunBatch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
   ): Promise<BatchResults<All>>;
@@ -78,7 +78,7 @@ export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnecti
   const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
 
-  async function runTransaction<T>(work: (batch: Batch) => Promise<T>): Promise<T> {
+  async function runTransaction<T>(work: (batch: RunBatch) => Promise<T>): Promise<T> {
     try {
       await calls.begin();
       const done = await work(batch);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
 import type { Value } from '../dialect.js';
 import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
-import type { Batch } from '../statement.js';
+import type { RunBatch } from '../statement.js';
 import { createBatch, createStatementRunner } from './database.js';
 import { assertMigrated } from './migrate.js';
 import { openDatabase, type Sqlite, runInTransaction } from './open-database.js';
@@ -41,7 +41,7 @@ function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
 }
 
 /** Creates a batch that reads. Integers that a number cannot represent exactly are returned as bigint. */
-function createExactReader(db: Sqlite): Batch {
+function createExactReader(db: Sqlite): RunBatch {
   const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
   const prepared = new Map<string, ReturnType<typeof prepare>>();
   const read = (text: string, values: readonly Value[]) => {

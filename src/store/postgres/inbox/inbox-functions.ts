@@ -6,7 +6,7 @@ import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
 import type { InboxDatabase } from '../../inbox/inbox-database.js';
 import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import type { Batch } from '../../statement.js';
+import type { RunBatch } from '../../statement.js';
 import { createBatch } from '../database.js';
 import { getSqlState } from '../translate-errors.js';
 import type { Postgres, RunQuery } from '../open-postgres.js';
@@ -114,8 +114,8 @@ export const createStoreCall = (query: RunQuery, clock: InboxClock) =>
 export const createEnqueueCall = (query: RunQuery, clock: InboxClock) =>
   createFunctionCall(ENQUEUE, query, clock);
 
-/** Creates a `Batch` that runs each statement in its own transaction, and retries it after a conflict. */
-export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): Batch {
+/** Creates a `RunBatch` that runs each statement in its own transaction, and retries it after a conflict. */
+export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): RunBatch {
   return createBatch(all =>
     Promise.all(
       all.map(({ text, values }) => retryOnConflict(() => query<object>(text, values, STATEMENT_TIMEOUT_MS))),

@@ -4,7 +4,7 @@ import type { NowParam } from '../../inbox/inbox-database.js';
 import type { JobSteps } from '../../inbox/job-steps.js';
 import { tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import type { Batch } from '../../statement.js';
+import type { RunBatch } from '../../statement.js';
 
 /** The arguments of an SQL function, as JSON. */
 type Arguments = { readonly values: string };
@@ -59,7 +59,7 @@ const FINISH_JOBS = prepared(
  * Creates the frequent steps of the inbox. Each calls an SQL function, whose plans the connection caches. `send` must run each
  * statement in its own transaction.
  */
-export function createJobSteps(send: Batch, readClock: () => string | null): JobSteps {
+export function createJobSteps(send: RunBatch, readClock: () => string | null): JobSteps {
   return {
     readQueue: async limit => {
       const at = readClock();

@@ -14,7 +14,7 @@ import type { SqlBuilder } from '../../sql/builder.js';
 import { jsonRelation, tableRef } from '../../sql/columns.js';
 import type { SqlFunctions } from '../../sql/functions.js';
 import { type Params, prepared } from '../../sql/prepared.js';
-import type { Batch } from '../../statement.js';
+import type { RunBatch } from '../../statement.js';
 import { toDatabase } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 
@@ -128,13 +128,13 @@ export function createCertificateTable(
 }
 
 /** Reads the part of a file at an offset. Returns no bytes at the end, and null if the file does not exist. */
-async function readPart(read: Batch, file: string, offset: number): Promise<Uint8Array | null> {
+async function readPart(read: RunBatch, file: string, offset: number): Promise<Uint8Array | null> {
   const [[part]] = await read(READ_PART({ file, start: offset + 1 }));
   return part?.bytes ?? null;
 }
 
 /** Yields a file whose first part was already read. */
-async function* readParts(read: Batch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* readParts(read: RunBatch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let part: Uint8Array | null = first; part !== null; part = await readPart(read, file, offset)) {
     if (part.length > 0) yield part;
@@ -144,7 +144,7 @@ async function* readParts(read: Batch, file: string, first: Uint8Array): AsyncGe
 }
 
 /** Yields the names of all files, or of those written in a time window, in order and in small batches. */
-async function* listFiles(read: Batch, written: TimeWindow | null): AsyncGenerator<string[]> {
+async function* listFiles(read: RunBatch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
     const [rows] = await read(
