@@ -5,14 +5,16 @@ import type { Parameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { hasOrganization } from './token-rules.js';
 
-export function assertScope({ name, scopes, organizationIds }: StoredToken, scope: TokenScope): void {
+/** Throws a 403 problem unless the token has the scope. */
+export function assertHasScope({ name, scopes, organizationIds }: StoredToken, scope: TokenScope): void {
   if (!scopes.includes(scope)) throw createForbidden(`The token ${name} does not have the scope ${scope}.`);
   if (scope === 'status' && organizationIds !== null)
     throw createForbidden(`The token ${name} may not read the state of all organizations.`);
 }
 
-export function assertList(token: StoredToken, list: List): void {
-  assertScope(token, 'lists');
+/** Throws a 403 problem unless the token may read the list. */
+export function assertMayReadList(token: StoredToken, list: List): void {
+  assertHasScope(token, 'lists');
   if (!token.lists.includes(list.name))
     throw createForbidden(`The token ${token.name} may not read the list ${list.name}.`);
   if (token.organizationIds !== null && !hasOrganization(list))
@@ -20,8 +22,8 @@ export function assertList(token: StoredToken, list: List): void {
 }
 
 /**
- * Returns the value of `organization_id`. A token of some organizations must name one of them by its whole id, because a
- * search by name, and how complete an answer is, would reveal others. Returns null for all organizations.
+ * Returns the organization whose rows a request may read. Null means all organizations. A token that is limited to some
+ * organizations must send a whole id, because a search by name would reveal other organizations.
  */
 export function chooseOrganization(token: StoredToken, parameters: Parameters): string | null {
   const chosen = parameters.get('organization_id') || null;

@@ -32,13 +32,14 @@ export function createEndpoint(
   return async (request, response) => {
     const token = await authenticator.authenticate(request);
     const state = requestLimiter.take(String(token.id));
-    setRateLimit(response, state);
-    if (!state.isAllowed) throw createRateProblem(state);
+    setRateLimitHeaders(response, state);
+    if (!state.isAllowed) throw createRateLimitProblem(state);
     await handle({ request, response, token });
   };
 }
 
-function setRateLimit(response: Response, { limit, remaining, resetSeconds }: RateLimitState): void {
+/** Sets the `RateLimit-*` headers of a response. */
+function setRateLimitHeaders(response: Response, { limit, remaining, resetSeconds }: RateLimitState): void {
   response.set({
     'ratelimit-limit': String(limit),
     'ratelimit-remaining': String(remaining),
@@ -46,13 +47,14 @@ function setRateLimit(response: Response, { limit, remaining, resetSeconds }: Ra
   });
 }
 
-function createRateProblem({ limit, retryAfterSeconds }: RateLimitState): ApiProblem {
+/** Creates the 429 problem for a token that has sent too many requests. */
+function createRateLimitProblem({ limit, retryAfterSeconds }: RateLimitState): ApiProblem {
   return new ApiProblem(429, `This token may send ${limit} requests a minute.`, {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });
 }
 
-/** Returns a parameter of the path, such as `id`. */
+/** Returns a parameter of the URL path, such as `id`. */
 export function getPathParameter({ params }: Request, name: string): string {
   const value: unknown = params[name];
   return typeof value === 'string' ? value : '';

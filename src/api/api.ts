@@ -72,6 +72,7 @@ export function createApi(options: ApiOptions): Express {
   return app;
 }
 
+/** Creates the Express error handler, which sends errors as problems. Reports errors with a 5xx status to `onFailure`. */
 function createErrorHandler(onFailure: ApiOptions['onFailure']): ErrorRequestHandler {
   return (error: unknown, _request: Request, response: Response, _next) => {
     if (response.destroyed) return;
@@ -82,7 +83,7 @@ function createErrorHandler(onFailure: ApiOptions['onFailure']): ErrorRequestHan
   };
 }
 
-/** Returns the problem of an error. Express itself throws errors with a 4xx status, such as for a malformed path. */
+/** Converts an error to the problem that the client receives. Express throws errors with a 4xx status for malformed paths. */
 function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   if (error instanceof Error && error.name === 'StoreError')

@@ -49,12 +49,13 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
   const guessesByAddress = createRateLimiter({ perMinute: GUESSES_PER_ADDRESS, now });
   const guesses = createRateLimiter({ perMinute: GUESSES_IN_TOTAL, now });
 
-  function refuse(reason: RefusalReason, detail: string): never {
+  /** Reports why a request is refused, then throws a 401 problem. */
+  function throwUnauthorized(reason: RefusalReason, detail: string): never {
     onRefused?.(reason);
     throw new ApiProblem(401, detail, { headers: CHALLENGE });
   }
 
-  /** Throws if an address sends too many unknown tokens. Valid tokens from the same address are not limited. */
+  /** Throws a 429 problem if an address sends too many unknown tokens. Valid tokens from the same address are not limited. */
   function limitGuesses(address: string): void {
     const own = guessesByAddress.take(address);
     const total = guesses.take('all');
@@ -66,7 +67,8 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
     });
   }
 
-  async function find(token: string, address: string): Promise<StoredToken> {
+  /** Finds a token in the cache or the store. `address` is the client whose unknown tokens are limited. */
+  async function findStoredToken(token: string, address: string): Promise<StoredToken> {
     // The hash is looked up, so no comparison takes longer for a better guess.
     const sha256 = hashToken(token);
     const known = trusted.get(sha256);
@@ -74,7 +76,7 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
     if (known === undefined) limitGuesses(address);
     trusted.delete(sha256);
     const found = await tokens.find(sha256);
-    if (found === null) return refuse('unknown_token', 'The token is unknown or was revoked.');
+    if (found === null) return throwUnauthorized('unknown_token', 'The token is unknown or was revoked.');
     trusted.set(sha256, { token: found, until: now() + TRUST_MS });
     for (const oldest of trusted.keys()) {
       if (trusted.size <= MAX_TRUSTED) break;
@@ -83,8 +85,8 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
     return found;
   }
 
-  /** Stores the time of the last use of all tokens that were used since the last call. */
-  async function recordUse(): Promise<void> {
+  /** Stores the time of last use of each token that was used since the previous call. */
+  async function recordTokenUse(): Promise<void> {
     const ids = [...used];
     used.clear();
     recordedAt = now();
@@ -94,32 +96,36 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
   return {
     authenticate: async ({ headers, url = '', socket }: IncomingMessage): Promise<StoredToken> => {
       if (hasTokenInUrl(url))
-        refuse('token_in_url', `A token in a URL ends up in logs: revoke it and create another. ${EXPECTED}`);
+        throwUnauthorized(
+          'token_in_url',
+          `A token in a URL ends up in logs: revoke it and create another. ${EXPECTED}`,
+        );
       if (TOKEN_IN_TEXT.test(headers.cookie ?? ''))
-        refuse('token_in_cookie', `A token in a cookie is not accepted. ${EXPECTED}`);
+        throwUnauthorized('token_in_cookie', `A token in a cookie is not accepted. ${EXPECTED}`);
       const { authorization } = headers;
-      if (authorization === undefined) return refuse('no_token', EXPECTED);
+      if (authorization === undefined) return throwUnauthorized('no_token', EXPECTED);
       const [scheme = '', token = '', ...rest] = authorization.split(' ');
       if (scheme.toLowerCase() !== 'bearer' || rest.length > 0 || !TOKEN_PATTERN.test(token))
-        return refuse('not_bearer', `The Authorization header has no token. ${EXPECTED}`);
-      const found = await find(token, toAddressKey(socket.remoteAddress ?? ''));
+        return throwUnauthorized('not_bearer', `The Authorization header has no token. ${EXPECTED}`);
+      const found = await findStoredToken(token, toAddressKey(socket.remoteAddress ?? ''));
       used.add(found.id);
-      if (now() - recordedAt >= RECORD_INTERVAL_MS) await recordUse();
+      if (now() - recordedAt >= RECORD_INTERVAL_MS) await recordTokenUse();
       return found;
     },
-    close: recordUse,
+    close: recordTokenUse,
   };
 }
 
 /** Names of parameters in which programs of other APIs send tokens. */
 const TOKEN_PARAMETERS = /^(?:access_?token|api_?key|auth(?:orization)?|bearer|key|token)$/i;
 
+/** Returns whether a URL contains a token, or a parameter that is named like one. */
 function hasTokenInUrl(url: string): boolean {
   const { searchParams } = new URL(url, 'http://localhost');
   return TOKEN_IN_TEXT.test(url) || [...searchParams.keys()].some(name => TOKEN_PARAMETERS.test(name));
 }
 
-/** Returns the address, or the network of an IPv6 address, because one machine has many of these. */
+/** Returns the key of a client address in the rate limit: an IPv4 address, or the /64 network of an IPv6 address. */
 function toAddressKey(address: string): string {
   const isIpv6 = address.includes(':') && !address.startsWith('::ffff:');
   return isIpv6 ? address.split(':').slice(0, 4).join(':') : address;

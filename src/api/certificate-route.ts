@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Express } from 'express';
 import { findCertificateFiles } from '../query/certificates.js';
-import { findOrganization } from '../query/find-named.js';
-import type { Reader } from '../store/contract/reader.js';
-import { assertScope, chooseOrganization } from './access.js';
+import { assertHasScope, chooseOrganization } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
+import { findOrganizationId } from './change-route.js';
 import { parseInstant, parseParameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { matchesEtag } from './respond.js';
@@ -14,7 +13,7 @@ export type OpenPdf = (file: string) => Promise<AsyncIterable<Uint8Array> | null
 
 const CERTIFICATE_PARAMETERS = ['organization_id', 'as_of'];
 
-/** Adds the route of the PDF of a retirement's certificate. */
+/** Adds the route that sends the certificate of a retirement as PDF. */
 export function addCertificateRoute(app: Express, context: ApiContext, openPdf: OpenPdf): void {
   app.get(
     '/v1/certificates/:id/pdf',
@@ -22,25 +21,26 @@ export function addCertificateRoute(app: Express, context: ApiContext, openPdf: 
   );
 }
 
+/** Sends the certificate of a retirement as PDF, or 304 if the client has it already. */
 async function sendPdf(
   { readers, now }: ApiContext,
   openPdf: OpenPdf,
   { request, response, token }: ApiCall,
 ): Promise<void> {
-  assertScope(token, 'certificates');
+  assertHasScope(token, 'certificates');
   const parameters = parseParameters(request, CERTIFICATE_PARAMETERS);
   const organization = chooseOrganization(token, parameters);
   const retirementId = getPathParameter(request, 'id');
   if (retirementId.includes('\0')) throw createBadRequest('id: expected an id without NUL characters.');
   const at = parseInstant(parameters, 'as_of', now());
   const [file = null, ...others] = await readers.withReader(async reader => {
-    const organizationId = organization === null ? null : await findId(reader, organization);
+    const organizationId = organization === null ? null : await findOrganizationId(reader, organization);
     return await findCertificateFiles(reader, { retirementId, organizationId, at });
   });
   if (others.length > 0)
     throw createBadRequest('organization_id: expected one, because several organizations have this id.');
   if (file === null) throw new ApiProblem(404, 'The mirror has no stored certificate of this retirement.');
-  const bytes = await readWhole(openPdf, file);
+  const bytes = await readCertificateFile(openPdf, file);
   const etag = `"${file.sha256}"`;
   response.set({ etag });
   if (matchesEtag(request.headers['if-none-match'], etag)) {
@@ -54,14 +54,8 @@ async function sendPdf(
   response.end(bytes);
 }
 
-async function findId(reader: Reader, text: string): Promise<string> {
-  const found = await findOrganization(reader, text);
-  if ('id' in found) return found.id;
-  throw createBadRequest(`organization_id: ${found.fault}`);
-}
-
-/** Reads a file and compares its hash, so that a damaged certificate is never sent. Holds no file while it is sent. */
-async function readWhole(
+/** Reads a certificate file into memory and checks its hash. Throws an error if the file is missing or damaged. */
+async function readCertificateFile(
   openPdf: OpenPdf,
   { file, sha256 }: { readonly file: string; readonly sha256: string },
 ): Promise<Buffer> {

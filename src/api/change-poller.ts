@@ -24,14 +24,15 @@ export function createChangePoller({
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | null = null;
 
-  async function poll(): Promise<void> {
+  /** Wakes the requests that wait for a change if there is one. Schedules the next poll while any request waits. */
+  async function pollForChanges(): Promise<void> {
     try {
       const last = await readLastNumber();
       for (const waiter of waiters) if (last > waiter.after) waiter.wake();
     } catch (error) {
       onFailure(error);
     }
-    timer = waiters.size > 0 ? setTimeout(() => void poll(), intervalMs) : null;
+    timer = waiters.size > 0 ? setTimeout(() => void pollForChanges(), intervalMs) : null;
   }
 
   return {
@@ -51,7 +52,7 @@ export function createChangePoller({
         const deadline = setTimeout(wake, timeoutMs);
         signal.addEventListener('abort', wake);
         waiters.add(waiter);
-        timer ??= setTimeout(() => void poll(), intervalMs);
+        timer ??= setTimeout(() => void pollForChanges(), intervalMs);
       });
     },
     /** Wakes all waiting requests and stops polling. */

@@ -9,7 +9,7 @@ import { MIRRORED } from '../query/lists/lists.js';
 import { findResourceOfTable } from '../resources/resources.js';
 import type { Reader } from '../store/contract/reader.js';
 import { type Change, parseChange } from '../text/describe-change.js';
-import { assertScope, chooseOrganization } from './access.js';
+import { assertHasScope, chooseOrganization } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
 import type { ChangePoller } from './change-poller.js';
 import { parseLimit, parseParameters, parseWholeNumber } from './parameters.js';
@@ -24,12 +24,12 @@ const MAX_WAITS = 2_000;
 /** How many numbers one request looks at, so that its cost is bounded. */
 const MAX_NUMBERS = 20_000;
 
-/** Adds the route of numbered changes. A request may wait for the next change. */
+/** Adds the route that sends numbered changes. A client may ask to wait until there is a change. */
 export function addChangeRoute(app: Express, context: ApiContext, poller: ChangePoller): void {
   const waitsByToken = new Map<number, number>();
 
-  /** Calls `wait` unless too many requests wait already. */
-  async function limitWaits(token: StoredToken, wait: () => Promise<void>): Promise<void> {
+  /** Calls `wait`, or throws a 429 problem if too many requests wait already. */
+  async function waitWithinLimits(token: StoredToken, wait: () => Promise<void>): Promise<void> {
     const waits = waitsByToken.get(token.id) ?? 0;
     if (waits >= MAX_WAITS_PER_TOKEN || poller.size() >= MAX_WAITS)
       throw new ApiProblem(429, `At most ${MAX_WAITS_PER_TOKEN} requests of a token may wait at once.`, {
@@ -45,28 +45,29 @@ export function addChangeRoute(app: Express, context: ApiContext, poller: Change
     }
   }
 
-  async function send({ request, response, token }: ApiCall): Promise<void> {
-    assertScope(token, 'changes');
+  /** Sends the next page of changes. Waits for the next change if there is none and the client asked to wait. */
+  async function sendChanges({ request, response, token }: ApiCall): Promise<void> {
+    assertHasScope(token, 'changes');
     const parameters = parseParameters(request, CHANGE_PARAMETERS);
     const organization = chooseOrganization(token, parameters);
     const limit = parseLimit(parameters);
     const first = parseWholeNumber(parameters, 'after') ?? 0;
-    const waitSeconds = parseWholeNumber(parameters, 'wait', { most: MAX_WAIT_SECONDS }) ?? 0;
+    const waitSeconds = parseWholeNumber(parameters, 'wait', { max: MAX_WAIT_SECONDS }) ?? 0;
     const deadline = context.now() + waitSeconds * 1000;
     const signal = createCloseSignal(response);
     for (let after = first; ; ) {
       const page = await context.readers.withReader(reader =>
-        readPage(reader, { after, limit, organization, token }),
+        readChangePage(reader, { after, limit, organization, token }),
       );
       const leftMs = deadline - context.now();
       if (page.changes.length > 0 || page.next < page.last || leftMs <= 0 || signal.aborted)
         return await sendJson(request, response, await serializeChanges(page));
       after = page.next;
-      await limitWaits(token, () => poller.waitForChange(page.last, leftMs, signal));
+      await waitWithinLimits(token, () => poller.waitForChange(page.last, leftMs, signal));
     }
   }
 
-  app.get('/v1/changes', createEndpoint(context, send));
+  app.get('/v1/changes', createEndpoint(context, sendChanges));
 }
 
 interface ChangePage {
@@ -78,16 +79,17 @@ interface ChangePage {
   readonly last: number;
 }
 
-interface PageRequest {
+interface ChangePageRequest {
   readonly after: number;
   readonly limit: number;
   readonly organization: string | null;
   readonly token: StoredToken;
 }
 
-async function readPage(
+/** Reads the changes after the number `after` that the token may read. */
+async function readChangePage(
   reader: Reader,
-  { after, limit, organization, token }: PageRequest,
+  { after, limit, organization, token }: ChangePageRequest,
 ): Promise<ChangePage> {
   const last = await readLastNumber(reader);
   if (after > last)
@@ -108,14 +110,14 @@ async function readPage(
   return { notes, changes, next: to, last };
 }
 
-/** Finds an organization by its id, its name or a part of either. Throws a problem unless exactly one matches. */
+/** Finds an organization by its id, its name or a part of either. Throws a 400 problem unless exactly one matches. */
 export async function findOrganizationId(reader: Reader, text: string): Promise<string> {
   const found = await findOrganization(reader, text);
   if ('id' in found) return found.id;
   throw createBadRequest(`organization_id: ${found.fault}`);
 }
 
-/** Lists the resources whose changes a token may read: those of its lists. */
+/** Returns the resources whose changes a token may read, which are the resources of its lists. */
 function listResources({ lists }: StoredToken): string[] {
   return MIRRORED.filter(({ name }) => lists.includes(name)).flatMap(({ entry }) =>
     entry === null ? [] : findResourceOfTable(entry),

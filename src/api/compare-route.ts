@@ -6,7 +6,7 @@ import { serializeComparison } from '../query/history/describe-comparison.js';
 import type { List } from '../query/lists/list.js';
 import { toJson } from '../query/answer/serialize.js';
 import { describeWrongWord } from '../text/spelling.js';
-import { assertList, chooseOrganization } from './access.js';
+import { assertMayReadList, chooseOrganization } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
 import { formatCursor, parseCursor } from './cursor.js';
 import { type Parameters, parseInstant, parseLimit, parseParameters } from './parameters.js';
@@ -15,7 +15,7 @@ import { sendJson } from './respond.js';
 
 const PARAMETERS = ['list', 'from', 'to', 'organization_id', 'limit', 'after'];
 
-/** Adds the route of the rows of a list that differ between two instants. */
+/** Adds the route /v1/compare, which sends the rows of a list that differ between two instants. */
 export function addCompareRoute(app: Express, context: ApiContext): void {
   app.get(
     '/v1/compare',
@@ -23,10 +23,11 @@ export function addCompareRoute(app: Express, context: ApiContext): void {
   );
 }
 
+/** Sends a page of the rows that differ, with their counts and amounts. */
 async function sendComparison(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const parameters = parseParameters(request, PARAMETERS);
-  const list = parseList(parameters);
-  assertList(token, list);
+  const list = parseComparableList(parameters);
+  assertMayReadList(token, list);
   const { from, to } = parseInstants(parameters, context.now());
   const limit = parseLimit(parameters);
   const organization = chooseOrganization(token, parameters);
@@ -50,7 +51,8 @@ async function sendComparison(context: ApiContext, { request, response, token }:
   await sendJson(request, response, body);
 }
 
-function parseList(parameters: Parameters): List {
+/** Finds the list that the parameter `list` names. Throws a 400 problem unless it can be compared. */
+function parseComparableList(parameters: Parameters): List {
   const name = parameters.get('list') ?? '';
   const list = COMPARABLE_LISTS.find(each => each.name === name);
   if (list !== undefined) return list;

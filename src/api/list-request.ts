@@ -14,7 +14,7 @@ export function listSelectors(list: List): readonly string[] {
   return [...Object.keys(list.filters), ...(list.past === null ? [] : ['as_of'])];
 }
 
-/** Parses the filters of a list. Throws a problem if a value is not of the expected form. */
+/** Parses the organization, filters and `as_of` in the URL parameters of a list. Throws a 400 problem if a value is invalid. */
 export async function parseSelection(
   reader: Reader,
   list: List,
@@ -28,11 +28,12 @@ export async function parseSelection(
   const getText = (name: string) => (name === 'organization_id' ? organizationId : parameters.get(name));
   const at = list.past === null ? null : parseInstant(parameters, 'as_of', now);
   const request = await parseListRequest(reader, list, { getText, at, now });
-  if ('fault' in request) throw createBadRequest(describeFault(request));
+  if ('fault' in request) throw createBadRequest(describeFilterFault(request));
   return request;
 }
 
-function describeFault(fault: FilterFault): string {
+/** Returns the error message for an invalid filter value, with the values that the client may have meant. */
+function describeFilterFault(fault: FilterFault): string {
   if (!('candidates' in fault) || fault.candidates.length === 0) return cleanText(fault.fault);
   const { isMissing, candidates } = fault;
   return cleanText(`${fault.fault} ${isMissing ? 'Similar' : 'Matches'}: ${candidates.join('; ')}.`);

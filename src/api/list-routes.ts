@@ -7,7 +7,7 @@ import { ALL_LISTS } from '../query/lists/lists.js';
 import { type ListAnswer, readList } from '../query/lists/read-list.js';
 import type { Reader } from '../store/contract/reader.js';
 import { hasColumn, type Row, TABLES } from '../store/contract/tables.js';
-import { assertList } from './access.js';
+import { assertMayReadList } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
 import { formatCursor, parseCursor } from './cursor.js';
 import { listSelectors, parseSelection } from './list-request.js';
@@ -15,17 +15,17 @@ import { parseLimit, parseParameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { sendJson, serializePage } from './respond.js';
 
-/** Adds the routes of every list: its rows in pages, and the rows with an id. */
+/** Adds two routes for each list: one sends the rows in pages, the other sends the rows with an id. */
 export function addListRoutes(app: Express, context: ApiContext): void {
   for (const list of ALL_LISTS) {
     app.get(
       `/v1/${list.name}`,
-      createEndpoint(context, call => sendPage(context, list, call)),
+      createEndpoint(context, call => sendListPage(context, list, call)),
     );
     if (hasRowsById(list))
       app.get(
         `/v1/${list.name}/:id`,
-        createEndpoint(context, call => sendRows(context, list, call)),
+        createEndpoint(context, call => sendRowsById(context, list, call)),
       );
   }
 }
@@ -35,12 +35,13 @@ export function hasRowsById({ from, idColumn }: List): boolean {
   return hasColumn(from, idColumn);
 }
 
-async function sendPage(
+/** Sends one page of a list. */
+async function sendListPage(
   context: ApiContext,
   list: List,
   { request, response, token }: ApiCall,
 ): Promise<void> {
-  assertList(token, list);
+  assertMayReadList(token, list);
   const parameters = parseParameters(request, [...listSelectors(list), 'limit', 'after']);
   const limit = parseLimit(parameters);
   const body = await context.readers.withReader(async reader => {
@@ -48,14 +49,19 @@ async function sendPage(
     const cursor = parameters.get('after');
     const after = cursor === null ? null : parseCursor(selection, cursor);
     const answer = await readList(reader, selection, { kind: 'page', limit, after });
-    return await serializeList(answer, selection, token);
+    return await serializeListPage(answer, selection, token);
   });
   await sendJson(request, response, body);
 }
 
-async function serializeList(answer: ListAnswer, request: ListRequest, token: StoredToken): Promise<string> {
+/** Serializes a page of a list with the cursor of the next page. */
+async function serializeListPage(
+  answer: ListAnswer,
+  request: ListRequest,
+  token: StoredToken,
+): Promise<string> {
   const { next } = answer;
-  return await serializePage(hideOthers({ ...answer, rows: selectColumns(answer) }, token), {
+  return await serializePage(removeNoMatchCaveat({ ...answer, rows: selectColumns(answer) }, token), {
     next: next === null ? null : formatCursor(request, next),
   });
 }
@@ -64,23 +70,25 @@ async function serializeList(answer: ListAnswer, request: ListRequest, token: St
 const MAX_ROWS_OF_ID = 1_000;
 const MAX_ID_LENGTH = 1_000;
 
-async function sendRows(
+/** Sends the rows of a list with the id in the path. */
+async function sendRowsById(
   context: ApiContext,
   list: List,
   { request, response, token }: ApiCall,
 ): Promise<void> {
-  assertList(token, list);
+  assertMayReadList(token, list);
   const selectors = listSelectors(list).filter(name => name === 'organization_id' || name === 'as_of');
   const parameters = parseParameters(request, selectors);
-  const id = parseId(list, getPathParameter(request, 'id'));
+  const id = parseRowId(list, getPathParameter(request, 'id'));
   const body = await context.readers.withReader(async reader => {
     const selection = await parseSelection(reader, list, { parameters, token, now: context.now() });
-    return await serializeRowsOfId(reader, selection, id, token);
+    return await serializeRowsById(reader, selection, id, token);
   });
   await sendJson(request, response, body);
 }
 
-async function serializeRowsOfId(
+/** Serializes the rows with an id, with all columns. Throws a 404 problem if there are none. */
+async function serializeRowsById(
   reader: Reader,
   selection: ListRequest,
   id: string | number,
@@ -90,14 +98,15 @@ async function serializeRowsOfId(
   const where = [...selection.where, { column: list.idColumn, is: id }];
   const range = { kind: 'page', limit: MAX_ROWS_OF_ID, after: null } as const;
   const answer = await readList(reader, { ...selection, list, where }, range);
-  if (answer.totals.rows > 0) return await serializeList(answer, selection, token);
+  if (answer.totals.rows > 0) return await serializeListPage(answer, selection, token);
   throw new ApiProblem(404, `The mirror has no ${list.singular} with this id.`, {
     // A row that is missing may belong to a list that was not read yet.
     members: { coverage: answer.coverage },
   });
 }
 
-function parseId(list: List, id: string): string | number {
+/** Parses the id in a path as the type of the list's id column, text or number. Throws a 400 problem if it is invalid. */
+function parseRowId(list: List, id: string): string | number {
   const [kind = 'text'] = TABLES[list.from]?.[list.idColumn] ?? [];
   if (id.includes('\0') || id.length > MAX_ID_LENGTH)
     throw createBadRequest(`id: expected at most ${MAX_ID_LENGTH} characters without NUL.`);
@@ -106,7 +115,7 @@ function parseId(list: List, id: string): string | number {
   throw createBadRequest('id: expected a whole number.');
 }
 
-/** Returns a list with every column of its table, such as the JSON document that the registry sent. */
+/** Returns a copy of a list with all columns of its table, including those that list pages leave out. */
 function withAllColumns(list: List): List {
   const added = Object.keys(TABLES[list.from] ?? {}).filter(
     name => !list.columns.some(column => column.name === name),
@@ -122,8 +131,8 @@ async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row
   for await (const row of rows) yield Object.fromEntries(columns.map(name => [name, row[name] ?? null]));
 }
 
-/** Removes what a token of some organizations must not learn: whether rows of others have a value. */
-function hideOthers(answer: Answer<Row>, { organizationIds }: StoredToken): Answer<Row> {
+/** Removes the caveat `no_match` for a token of some organizations, because it reveals whether others have matching rows. */
+function removeNoMatchCaveat(answer: Answer<Row>, { organizationIds }: StoredToken): Answer<Row> {
   if (organizationIds === null) return answer;
   return { ...answer, caveats: answer.caveats.filter(({ code }) => code !== 'no_match') };
 }

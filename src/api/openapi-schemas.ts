@@ -5,7 +5,7 @@ import type { Filter } from '../query/lists/filter.js';
 import type { List } from '../query/lists/list.js';
 import { isNullable, TABLES } from '../store/contract/tables.js';
 
-export type Schema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const TEXT_OR_NULL = { type: ['string', 'null'] };
 const COUNT = { type: 'integer', minimum: 0 };
@@ -20,8 +20,8 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   real: ['number'],
 };
 
-/** Creates the schema of a row: the columns of the list, and those that only the answer to an id has. */
-export function createRowSchema(list: List): Schema {
+/** Creates the JSON schema of a list's rows. Columns that only an answer by id has are optional. */
+export function createRowSchema(list: List): JsonSchema {
   const listed = list.columns.map(({ name }) => name);
   const others = Object.keys(TABLES[list.from] ?? {}).filter(name => !listed.includes(name));
   const freshness = list.resource === null ? [] : FRESHNESS_COLUMNS;
@@ -37,12 +37,14 @@ export function createRowSchema(list: List): Schema {
   };
 }
 
-function createColumnSchema(table: string, { name, label }: ListColumn): Schema {
+/** Creates the JSON schema of a list column, which is a stored column or a computed one. */
+function createColumnSchema(table: string, { name, label }: ListColumn): JsonSchema {
   const schema = createStoredSchema(table, name);
   return 'description' in schema ? schema : { type: ['string', 'number', 'null'], description: label };
 }
 
-function createStoredSchema(table: string, name: string): Schema {
+/** Creates the JSON schema of a stored column from its kind. Returns an empty schema if the table has no such column. */
+function createStoredSchema(table: string, name: string): JsonSchema {
   const [kind = null, description] = TABLES[table]?.[name] ?? [];
   if (kind === null) return {};
   const types = TYPES[kind] ?? ['string'];
@@ -53,8 +55,8 @@ function createStoredSchema(table: string, name: string): Schema {
   };
 }
 
-/** Creates the schema of an answer with rows of a schema. */
-export function createAnswerSchema(row: Schema): Schema {
+/** Creates the JSON schema of a page: the notes, the rows, each with the schema `row`, and the cursor of the next page. */
+export function createAnswerSchema(row: JsonSchema): JsonSchema {
   return {
     allOf: [
       { $ref: '#/components/schemas/Notes' },
@@ -73,12 +75,12 @@ export function createAnswerSchema(row: Schema): Schema {
   };
 }
 
-/** Creates the schema of a comparison: an answer whose rows differ, with the counts, the tonnes and both sides. */
-export function createComparisonSchema(): Schema {
+/** Creates the JSON schema of a comparison: the rows that differ, their counts, the tonnes, and the notes of both dates. */
+export function createComparisonSchema(): JsonSchema {
   const side = { $ref: '#/components/schemas/Notes' };
   const amounts = ['before', 'added', 'changed', 'removed', 'after', 'difference'];
   const differences = ['added', 'changed', 'removed'];
-  const createObject = (names: readonly string[], schema: Schema) => ({
+  const createObject = (names: readonly string[], schema: JsonSchema) => ({
     required: names,
     properties: Object.fromEntries(names.map(name => [name, schema])),
   });
@@ -105,7 +107,7 @@ export function createComparisonSchema(): Schema {
   };
 }
 
-const FORMS: Readonly<Record<Filter['kind'], Schema & { readonly form?: string }>> = {
+const FORMS: Readonly<Record<Filter['kind'], JsonSchema & { readonly form?: string }>> = {
   id: { type: 'string', form: 'A whole id, or the start of ids.' },
   part: { type: 'string', form: 'A part of the text, in any case.' },
   project: { type: 'string', form: 'The id of a project, or a part of its name.' },
@@ -120,7 +122,7 @@ const FORMS: Readonly<Record<Filter['kind'], Schema & { readonly form?: string }
   flag: { type: 'string', enum: ['yes'] },
 };
 
-/** Creates the parameter of a filter. */
+/** Creates the OpenAPI parameter of a list filter. */
 export function createFilterParameter(name: string, filter: Filter) {
   const { form = '', ...schema } = FORMS[filter.kind];
   const choices = filter.kind === 'choice' ? { enum: filter.choices } : {};
@@ -134,7 +136,7 @@ export function createFilterParameter(name: string, filter: Filter) {
   };
 }
 
-export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
+export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Problem: {
     type: 'object',
     description: 'Why a request was refused (RFC 9457).',

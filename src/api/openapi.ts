@@ -9,7 +9,7 @@ import {
   createComparisonSchema,
   createFilterParameter,
   createRowSchema,
-  type Schema,
+  type JsonSchema,
   SHARED_SCHEMAS,
 } from './openapi-schemas.js';
 
@@ -34,7 +34,7 @@ const PARAMETERS = {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 
-/** Creates the document. `version` is the version of the program. */
+/** Creates the OpenAPI document of the HTTP API. `version` is the version of the program. */
 export function createOpenApiDocument(version: string) {
   return {
     openapi: '3.1.0',
@@ -100,7 +100,8 @@ interface Operation {
   readonly canBeMissing?: boolean;
 }
 
-function createPath({ id, summary, parameters, content, canBeMissing = false }: Operation) {
+/** Creates the OpenAPI path item of a GET operation. */
+function createPathItem({ id, summary, parameters, content, canBeMissing = false }: Operation) {
   const refer = (name: keyof typeof PROBLEMS) => ({ $ref: `#/components/responses/${name}` });
   return {
     get: {
@@ -125,6 +126,7 @@ function createPath({ id, summary, parameters, content, canBeMissing = false }: 
   };
 }
 
+/** Creates the OpenAPI paths of a list: `/v1/<name>`, and `/v1/<name>/{id}` if rows can be read by id. */
 function createListPaths(list: List): (readonly [string, object])[] {
   const filters = Object.entries(list.filters).map(([name, filter]) => createFilterParameter(name, filter));
   const asOf = list.past === null ? [] : [referToParameter('as_of')];
@@ -132,13 +134,13 @@ function createListPaths(list: List): (readonly [string, object])[] {
     createAnswerSchema({ $ref: `#/components/schemas/${toSchemaName(list)}` }),
   );
   const owner = 'organization_id' in list.filters ? [referToParameter('organization_id')] : [];
-  const page = createPath({
+  const page = createPathItem({
     id: `list_${list.name.replaceAll('-', '_')}`,
     summary: `List ${list.plural}`,
     parameters: [...filters, ...asOf, referToParameter('limit'), referToParameter('after')],
     content: answer,
   });
-  const rows = createPath({
+  const rows = createPathItem({
     id: `get_${list.name.replaceAll('-', '_')}`,
     summary: `Get the ${list.singular} with an id, with all columns`,
     parameters: [ID, ...owner, ...asOf],
@@ -154,7 +156,7 @@ function createListPaths(list: List): (readonly [string, object])[] {
 const OTHER_PATHS: (readonly [string, object])[] = [
   [
     '/v1/certificates/{id}/pdf',
-    createPath({
+    createPathItem({
       id: 'get_certificate_pdf',
       summary: "Get the PDF of a retirement's certificate",
       parameters: [ID, referToParameter('organization_id'), referToParameter('as_of')],
@@ -164,16 +166,16 @@ const OTHER_PATHS: (readonly [string, object])[] = [
   ],
   [
     '/v1/available',
-    createPath({
+    createPathItem({
       id: 'list_available',
       summary: 'List credits that are available to sell now, and the warehouses that are left out',
-      parameters: findParameters('warehouse'),
+      parameters: createListFilterParameters('warehouse'),
       content: createJsonContent(createAnswerSchema({ type: 'object' })),
     }),
   ],
   [
     '/v1/totals',
-    createPath({
+    createPathItem({
       id: 'get_totals',
       summary: 'Add up all rows of a list. The filters of the list are parameters too',
       parameters: [referToParameter('list')],
@@ -182,7 +184,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
   ],
   [
     '/v1/compare',
-    createPath({
+    createPathItem({
       id: 'compare',
       summary: 'Compare a list at two dates: the rows that differ, and the totals at both',
       parameters: [
@@ -208,7 +210,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
   ],
   [
     '/v1/status',
-    createPath({
+    createPathItem({
       id: 'get_status',
       summary: 'Get the state of all organizations and of the worker',
       parameters: [],
@@ -226,7 +228,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
   ],
   [
     '/v1/changes',
-    createPath({
+    createPathItem({
       id: 'list_changes',
       summary: 'List numbered changes, or wait for the next one',
       parameters: [
@@ -253,7 +255,8 @@ const OTHER_PATHS: (readonly [string, object])[] = [
   ],
 ];
 
-function findParameters(name: string): object[] {
+/** Creates the OpenAPI parameters for the filters of the list with this name. */
+function createListFilterParameters(name: string): object[] {
   const list = ALL_LISTS.find(each => each.name === name);
   return Object.entries(list?.filters ?? {}).map(([filter, each]) => createFilterParameter(filter, each));
 }
@@ -261,7 +264,7 @@ function findParameters(name: string): object[] {
 function createParameter(
   name: string,
   description: string,
-  schema: Schema = { type: 'string' },
+  schema: JsonSchema = { type: 'string' },
   required = false,
 ) {
   return { name, in: 'query', description, required, schema };
@@ -271,11 +274,11 @@ function referToParameter(name: keyof typeof PARAMETERS) {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-function createJsonContent(schema: Schema) {
+function createJsonContent(schema: JsonSchema) {
   return { 'application/json': { schema } };
 }
 
-/** Returns the name of the schema of a list's rows, such as `InventoryRequestsRow`. */
+/** Returns the name of the schema for the rows of a list, such as `InventoryRequestsRow`. */
 function toSchemaName({ name }: List): string {
   const words = name.split('-').map(word => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Row`;

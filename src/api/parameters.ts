@@ -11,7 +11,7 @@ const MAX_LIMIT = 1_000;
 /** An instant that is later than this cannot be compared in PostgreSQL. */
 const LAST_YEAR = /^\d{4}-/;
 
-/** Returns the parameters of a request. Throws a problem if one is unknown, is repeated or has a NUL character. */
+/** Returns the URL parameters of a request. Throws a 400 problem if one is unknown, repeated or contains a NUL character. */
 export function parseParameters({ url = '' }: IncomingMessage, allowed: readonly string[]): Parameters {
   const { searchParams } = new URL(url, 'http://localhost');
   const names = [...searchParams.keys()];
@@ -28,27 +28,27 @@ export function parseParameters({ url = '' }: IncomingMessage, allowed: readonly
 }
 
 export function parseLimit(parameters: Parameters): number {
-  return parseWholeNumber(parameters, 'limit', { least: 1, most: MAX_LIMIT }) ?? DEFAULT_LIMIT;
+  return parseWholeNumber(parameters, 'limit', { min: 1, max: MAX_LIMIT }) ?? DEFAULT_LIMIT;
 }
 
-/** Parses a whole number. Returns null if the parameter is missing. */
+/** Parses a parameter as a whole number. Returns null if the parameter is missing. */
 export function parseWholeNumber(
   parameters: Parameters,
   name: string,
-  { least = 0, most = Number.MAX_SAFE_INTEGER }: { readonly least?: number; readonly most?: number } = {},
+  { min = 0, max = Number.MAX_SAFE_INTEGER }: { readonly min?: number; readonly max?: number } = {},
 ): number | null {
   const text = parameters.get(name);
   if (text === null) return null;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
-  if (value >= least && value <= most) return value;
+  if (value >= min && value <= max) return value;
   const expected =
-    most === Number.MAX_SAFE_INTEGER
-      ? `a whole number of at least ${least}`
-      : `a whole number from ${least} to ${most}`;
+    max === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${min}`
+      : `a whole number from ${min} to ${max}`;
   throw createBadRequest(`${name}: expected ${expected}, got "${shorten(text)}".`);
 }
 
-/** Parses an instant: the end of a period. Returns null if the parameter is missing. */
+/** Parses a parameter to an instant. A period such as 2025-Q4 becomes its end. Returns null if the parameter is missing. */
 export function parseInstant(parameters: Parameters, name: string, now: number): string | null {
   const text = parameters.get(name);
   if (text === null) return null;

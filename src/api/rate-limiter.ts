@@ -32,7 +32,8 @@ export function createRateLimiter({ perMinute, now, maxKeys = MAX_KEYS }: RateLi
   /** In the order of their last use. */
   const buckets = new Map<string, Bucket>();
 
-  function fill(key: string): Bucket {
+  /** Adds the requests that have become allowed since the last call to the bucket of a key. Creates the bucket if it is new. */
+  function refillBucket(key: string): Bucket {
     const at = now();
     const bucket = buckets.get(key) ?? { available: perMinute, filledAt: at };
     const elapsedMs = Math.max(0, at - bucket.filledAt);
@@ -47,7 +48,8 @@ export function createRateLimiter({ perMinute, now, maxKeys = MAX_KEYS }: RateLi
     return bucket;
   }
 
-  function describe({ available }: Bucket): RateLimitState {
+  /** Converts a bucket to the limit, the remaining requests and the seconds until more are allowed. */
+  function toRateLimitState({ available }: Bucket): RateLimitState {
     const secondsFor = (missing: number) => Math.ceil((Math.max(0, missing) * 60) / perMinute);
     return {
       limit: perMinute,
@@ -60,12 +62,12 @@ export function createRateLimiter({ perMinute, now, maxKeys = MAX_KEYS }: RateLi
   return {
     /** Counts a request. Returns the state after it, and whether the request is allowed. */
     take: (key: string): RateLimitState & { readonly isAllowed: boolean } => {
-      const bucket = fill(key);
+      const bucket = refillBucket(key);
       const isAllowed = bucket.available >= 1;
       if (isAllowed) bucket.available -= 1;
-      return { ...describe(bucket), isAllowed };
+      return { ...toRateLimitState(bucket), isAllowed };
     },
     /** Returns the state of a key without counting a request. */
-    peek: (key: string): RateLimitState => describe(fill(key)),
+    peek: (key: string): RateLimitState => toRateLimitState(refillBucket(key)),
   };
 }

@@ -10,7 +10,7 @@ const compress = promisify(gzip);
 /** Shorter bodies fit into one packet, so compressing them gains nothing. */
 const MIN_COMPRESSED_LENGTH = 1_024;
 
-/** Serializes an answer with its rows and notes, and further members: at least where the next page starts. */
+/** Serializes an answer as JSON: its rows and notes, then `members`, which include the cursor of the next page. */
 export async function serializePage(
   answer: Answer<unknown>,
   members: { readonly next: string | number | null } & Readonly<Record<string, unknown>>,
@@ -39,7 +39,7 @@ export async function sendJson(request: Request, response: Response, body: strin
   response.end(isCompressed ? await compress(body) : body);
 }
 
-/** Whether If-None-Match names this validator. `*` matches every answer. */
+/** Returns whether the If-None-Match header contains this ETag or `*`. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const opaque = etag.replace(/^W\//, '');

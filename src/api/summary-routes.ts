@@ -8,7 +8,7 @@ import { readList } from '../query/lists/read-list.js';
 import { readStatus } from '../query/status.js';
 import type { Row } from '../store/contract/tables.js';
 import { describeWrongWord } from '../text/spelling.js';
-import { assertList, assertScope } from './access.js';
+import { assertMayReadList, assertHasScope } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
 import { toSnakeKeys } from './snake-keys.js';
 import { listSelectors, parseSelection } from './list-request.js';
@@ -19,11 +19,11 @@ import { sendJson, serializePage } from './respond.js';
 /** The filters of the credits that are available now. */
 const AVAILABLE_PARAMETERS = Object.keys(WAREHOUSE.filters);
 
-/** Adds the routes of answers that are no list: available credits, totals and the status. */
+/** Adds the routes /v1/available, /v1/totals and /v1/status. */
 export function addSummaryRoutes(app: Express, context: ApiContext): void {
   app.get(
     '/v1/available',
-    createEndpoint(context, call => sendAvailable(context, call)),
+    createEndpoint(context, call => sendAvailableCredits(context, call)),
   );
   app.get(
     '/v1/totals',
@@ -35,8 +35,12 @@ export function addSummaryRoutes(app: Express, context: ApiContext): void {
   );
 }
 
-async function sendAvailable(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
-  assertList(token, WAREHOUSE);
+/** Sends the credits that can be reserved, and how many are left out. */
+async function sendAvailableCredits(
+  context: ApiContext,
+  { request, response, token }: ApiCall,
+): Promise<void> {
+  assertMayReadList(token, WAREHOUSE);
   const parameters = parseParameters(request, AVAILABLE_PARAMETERS);
   const body = await context.readers.withReader(async reader => {
     const selection = await parseSelection(reader, WAREHOUSE, { parameters, token, now: context.now() });
@@ -51,7 +55,7 @@ async function sendAvailable(context: ApiContext, { request, response, token }: 
   await sendJson(request, response, body);
 }
 
-/** Sends the totals of a list without its rows. All rows are counted, however many there are. */
+/** Sends the totals over all rows of a list, without the rows. */
 async function sendTotals(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const name = new URL(request.url, 'http://localhost').searchParams.get('list');
   const list = ALL_LISTS.find(each => each.name === name);
@@ -62,7 +66,7 @@ async function sendTotals(context: ApiContext, { request, response, token }: Api
         ALL_LISTS.map(each => each.name),
       )}`,
     );
-  assertList(token, list);
+  assertMayReadList(token, list);
   const parameters = parseParameters(request, ['list', ...listSelectors(list)]);
   const body = await context.readers.withReader(async reader => {
     const selection = await parseSelection(reader, list, { parameters, token, now: context.now() });
@@ -78,8 +82,9 @@ async function sendTotals(context: ApiContext, { request, response, token }: Api
   await sendJson(request, response, body);
 }
 
+/** Sends the status of the mirror. */
 async function sendStatus(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
-  assertScope(token, 'status');
+  assertHasScope(token, 'status');
   parseParameters(request, []);
   const { notes, ...status } = await context.readers.withReader(reader => readStatus(reader, context.now()));
   await sendJson(request, response, toJson(toSnakeKeys({ ...status, ...toNotesData(notes) })));

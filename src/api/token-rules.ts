@@ -15,7 +15,7 @@ export function hasOrganization({ filters }: Pick<List, 'filters'>): boolean {
   return Object.hasOwn(filters, 'organization_id');
 }
 
-/** Returns why a token must not be created, as a sentence. Returns null if it may. */
+/** Returns a sentence that says why a token with these rights must not be created. Returns null if it may be created. */
 export function findGrantFault({ scopes, organizationIds, lists }: TokenGrant): string | null {
   if (organizationIds === null) return null;
   const shared = ALL_LISTS.filter(list => lists.includes(list.name) && !hasOrganization(list));
