@@ -17,7 +17,10 @@ export interface SyncDependencies {
   readonly random: () => number;
 }
 
-/** Creates the objects that sync jobs need. Deletes mirrored members if `mirrorMembers` is false. */
+/**
+ * Creates the mirror, the certificate store and the other objects that sync jobs use. Deletes mirrored members if
+ * `mirrorMembers` is false.
+ */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays' | 'consoleActions'>,
   dependencies: SyncDependencies,

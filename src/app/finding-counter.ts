@@ -20,7 +20,7 @@ const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
 const ALL_KINDS = Object.values(FINDINGS).flat();
 
-/** Counts the suspicious rows of these kinds and stores the counts in the mirror. */
+/** Counts the suspicious rows of each kind and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   kinds: readonly string[] = ALL_KINDS,
@@ -43,6 +43,7 @@ export function startFindingCounter(options: FindingCounterOptions): () => Promi
   return async () => void (await Promise.all(stops.map(stop => stop())));
 }
 
+/** Starts to count the suspicious rows of some kinds periodically. Returns a function that stops the counting. */
 function startCounting(options: FindingCounterOptions, kinds: readonly string[]): () => Promise<void> {
   let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
   let lastCount = Promise.resolve();
@@ -52,7 +53,7 @@ function startCounting(options: FindingCounterOptions, kinds: readonly string[])
     lastCount = countAndSchedule();
   }
 
-  /** Counts once, then schedules the next count. */
+  /** Counts the suspicious rows once, then schedules the next count. */
   async function countAndSchedule(): Promise<void> {
     const startedMs = performance.now();
     await countFindings(options, kinds, stopping.signal).catch((error: unknown) => {

@@ -106,7 +106,7 @@ export function startReceiver(
   });
 }
 
-/** Starts the thread that verifies and stores deliveries. */
+/** Starts the receiver thread, which verifies webhook deliveries and stores them in the inbox. */
 function startInboxThread(
   { webhookSecrets: secrets, appId, dataDir, diskReserveMb, database }: ReceiverStartOptions,
   { log, now }: ProcessDependencies,

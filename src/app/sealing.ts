@@ -50,7 +50,7 @@ export async function startSealing(
   let publishFrom = 0;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
-  /** Appends new data to the evidence log, then schedules the next call. */
+  /** Appends new data to the evidence log, publishes a checkpoint, and schedules the next run. */
   async function sealAndSchedule(): Promise<void> {
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');

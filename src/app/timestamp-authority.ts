@@ -3,7 +3,10 @@ import { MAX_TIMESTAMP_BYTES, type PostTimestampRequest } from '../evidence/time
 import type { OutboundRange } from './outbound/address-ranges.js';
 import { createOutbound } from './outbound/outbound.js';
 
-/** Plain http is enough, because the authority signs its answer. Most public authorities offer nothing else. */
+/**
+ * Creates a function that posts timestamp requests to `url`. Allows http, because the authority signs its answers and few
+ * offer https.
+ */
 export function createTimestampPost(url: string, allowed: readonly OutboundRange[]): PostTimestampRequest {
   return async body => {
     const outbound = createOutbound({ allowed, allowsHttp: true });

@@ -39,7 +39,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
-  /** Counts a stored delivery in the metrics and logs it. Duplicates are logged together. */
+  /** Counts a stored delivery in the metrics and logs it. Duplicate deliveries share one log line per interval. */
   function recordStoredDelivery(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
@@ -82,7 +82,7 @@ function getLogFields({ status, rejection, sender, failure, delivery }: Receiver
   };
 }
 
-/** Creates a log throttle: `add` counts answers, and `report` gets the count at most once per interval. */
+/** Creates a log throttle. `add` counts answers; `report` is called with the count at most once per interval. */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;

@@ -173,7 +173,7 @@ async function prepareDatabases(
   if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 }
 
-/** Starts to send events. Returns null without EVENTS_KEY_FILE. */
+/** Starts to send events to subscribers. Returns null if EVENTS_KEY_FILE is not set. */
 async function startEvents(
   settings: WorkerStartOptions,
   dependencies: ProcessDependencies,
@@ -205,7 +205,7 @@ function createWorkerClient(
   });
 }
 
-/** Sets the metrics whose values are read from the databases. */
+/** Updates the gauges that show jobs, freshness, certificates and findings with values from the databases. */
 async function updateWorkerGauges(metrics: Metrics, store: WorkerStores, now: number): Promise<void> {
   const { inbox, reader } = store;
   const { oldestRunAt, ...jobCounts } = await inbox.countJobs();

@@ -9,7 +9,7 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/** Creates a readiness check that fails if two minutes after the start no worker has ever used the inbox. */
+/** Creates a readiness check that fails if, two minutes after `startedAt`, no worker has ever opened the inbox. */
 export function createWorkerCheck({
   startedAt,
   now,

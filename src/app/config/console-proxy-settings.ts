@@ -29,7 +29,7 @@ export const parseProxySecret: SettingParser<string | null> = async text => {
   return expected === null ? { value: text } : { expected };
 };
 
-/** Finds settings of the sign-in proxy that miss another one, and a console that everybody could reach without a proxy. */
+/** Returns a fault for each setting that an incomplete sign-in proxy lacks, and for a console that is public without a proxy. */
 export function findProxyFaults(env: Environment, role: Role): SettingsFault[] {
   if (role !== 'console') return [];
   const isSet = (name: string) => Boolean(env[name] ?? env[`${name}_FILE`]);

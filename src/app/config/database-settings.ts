@@ -22,7 +22,7 @@ function hasSecret(env: Environment, name: string): boolean {
   return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
-/** Returns the database URLs and their passwords, which must never be shown. */
+/** Returns the database URLs and their passwords, so that they can be masked. */
 export function listDatabaseSecrets(database: DatabaseSettings | null): string[] {
   return [database?.url ?? null, database?.queryUrl ?? null].flatMap(url => {
     if (url === null) return [];

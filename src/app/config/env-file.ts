@@ -53,13 +53,14 @@ function extractEnvFilePaths(argv: readonly string[]) {
 /** Parses an env file. Throws a `SettingsError` if the file is missing or not an env file. */
 function readEnvFile(path: string | undefined, readFile: (path: string) => string): Environment {
   if (!path) throw createEnvFileError('no file is named');
-  const text = readFileText(path, readFile);
+  const text = readEnvFileText(path, readFile);
   const settings = parseEnv(text);
   if (!isSettingsFile(text, settings)) throw createEnvFileError(`${JSON.stringify(path)} has other content`);
   return settings;
 }
 
-function readFileText(path: string, readFile: (path: string) => string): string {
+/** Reads the text of an env file. Throws a `SettingsError` if it cannot be read. */
+function readEnvFileText(path: string, readFile: (path: string) => string): string {
   try {
     return readFile(path);
   } catch (error) {
@@ -72,7 +73,7 @@ function hasSecret(settings: Environment): boolean {
   return SETTINGS.some(({ name, secret }) => secret && settings[name]);
 }
 
-/** Returns whether a text is an env file and not, for example, a private key. `settings` are its settings. */
+/** Returns whether a text looks like an env file and not, for example, like a private key. `settings` is the parsed text. */
 function isSettingsFile(text: string, settings: Environment): boolean {
   // Node's parser accepts keys and JSON too. It returns odd names or nothing for them.
   if (text.trimStart().startsWith('-----BEGIN')) return false;

@@ -28,6 +28,7 @@ export function resolveSecretFile(env: Environment, name: string, readFile: Read
   }
 }
 
+/** Creates the fault for a setting that names a file which cannot be read. */
 export function createUnreadableFileFault(name: string, path: string, error: unknown): SettingsFault {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return {

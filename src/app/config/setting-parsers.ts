@@ -139,7 +139,10 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
-/** Returns an error message if a secret is too short or can be guessed, otherwise null. */
+/**
+ * Returns an error message if a secret is too short or easy to guess, otherwise null. `position` tells which of several
+ * secrets it is.
+ */
 export function findSecretFault(secret: string, position: string): string | null {
   // The message shows the position, such as "number 2 of 3", because it must not show the secret.
   if (secret.length < MIN_SECRET_CHARACTERS) {
@@ -151,7 +154,7 @@ export function findSecretFault(secret: string, position: string): string | null
     : `random secrets, such as from openssl rand -hex 32, but secret ${position} is weak: ${weakness}`;
 }
 
-/** Whether a text is the base URL of a server that uses https or runs on this machine. */
+/** Returns whether a text is the base URL of a server that uses https or runs on this machine. */
 function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);

@@ -17,7 +17,7 @@ export function findUnknownNameFaults(env: Environment): SettingsFault[] {
     .map(createUnknownNameFault);
 }
 
-/** Returns a fault for each environment variable whose name is a misspelt setting name. */
+/** Returns a fault for each environment variable whose name is similar to the name of a setting. */
 export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(name => env[name] && isMisspeltName(name))
@@ -55,6 +55,7 @@ function findNearestName(name: string): string {
   return KNOWN_NAMES.toSorted((a, b) => distance(a) - distance(b))[0] ?? '';
 }
 
+/** Creates the fault for an environment variable that is not a setting. Suggests the most similar setting name. */
 function createUnknownNameFault(name: string): SettingsFault {
   return {
     name: isMisspeltName(name) ? name : formatSettingName(name),

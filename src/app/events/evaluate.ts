@@ -13,7 +13,10 @@ interface EvaluationInput {
   readonly now: number;
 }
 
-/** Numbers what has become stale, recovered or failed since the last evaluation. Returns how many events are new. */
+/**
+ * Records an event for each list that became stale or fresh and each job that failed since the last evaluation. Returns the
+ * number of new events.
+ */
 export async function evaluate({ port, reader, now }: EvaluationInput): Promise<number> {
   const epoch = await port.readEpoch();
   const dueBefore = new Date(now - INTERVAL_MS).toISOString();

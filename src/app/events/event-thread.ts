@@ -23,7 +23,7 @@ async function openEventApi(
   const engine = openEngine(store);
   let clockOffset = 0;
   const now = () => clockOffset + performance.now();
-  const port = await openPort(engine, now);
+  const port = await openEventsPort(engine, now);
   const reader = await engine.openReader();
   const log: SenderLog = {
     info: (fields, message) => notify({ level: 'info', fields, message }),
@@ -35,15 +35,16 @@ async function openEventApi(
   let sender: Sender | null = null;
   let prunedAt = 0;
 
-  /** Returns the sender. Null until the first subscription has created the key. */
-  function openSender(): Sender | null {
+  /** Returns the sender of events. Returns null while there is no signing key, which the first subscription creates. */
+  function getOrCreateSender(): Sender | null {
     if (sender !== null || !existsEventsKey(keyFile)) return sender;
     const key = readEventsKey(keyFile);
     sender = createSender({ port: port, changes, openPost, key, now, randomBytes, log });
     return sender;
   }
 
-  async function prune(): Promise<void> {
+  /** Deletes events that are older than the retention time. Does nothing if the last deletion was recent. */
+  async function pruneOldEvents(): Promise<void> {
     if (retentionDays === 0 || now() - prunedAt < PRUNE_INTERVAL_MS) return;
     prunedAt = now();
     await port.prune(new Date(now() - retentionDays * DAY_MS).toISOString());
@@ -52,14 +53,14 @@ async function openEventApi(
   return {
     poll: async at => {
       clockOffset = at - performance.now();
-      await openSender()?.poll();
+      await getOrCreateSender()?.poll();
     },
     evaluate: async at => {
       const subscriptions = await port.list();
       const holds = await port.listHolds();
       const isUsed = subscriptions.some(({ state }) => state === 'active');
       if (isUsed) await evaluate({ port, reader, now: at });
-      await prune();
+      await pruneOldEvents();
       const count = (state: string) => subscriptions.filter(each => each.state === state).length;
       return {
         subscriptions: { active: count('active'), paused: count('paused') },
@@ -76,7 +77,8 @@ async function openEventApi(
   };
 }
 
-async function openPort(engine: Engine, now: () => number): Promise<EventsPort> {
+/** Opens events.db. Throws an error if it does not exist or its migrations have not run. */
+async function openEventsPort(engine: Engine, now: () => number): Promise<EventsPort> {
   const port = await engine.openEvents(now);
   if (port === null) throw new Error('expected an events.db that has been migrated, got none');
   return port;

@@ -71,7 +71,7 @@ export async function startEventSending(
   let counts: EventCounts | null = null;
   let failedLast = false;
 
-  /** Logs the first failure of a streak only: the database may be away for a while. */
+  /** Logs a failure to send events, but only the first of several in a row, because an outage would fill the log. */
   function recordFailure(error: unknown): void {
     if (!isStopped && !failedLast) log.error({ error: describeFailure(error) }, 'sending events failed');
     failedLast = true;

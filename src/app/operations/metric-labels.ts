@@ -1,7 +1,7 @@
 /** Each value of a label costs memory for as long as the process runs. */
 const MAX_VALUES = 100;
 
-/** Limits label cardinality: the returned function replaces values after the first `maxValues` by "other". */
+/** Limits the values of each metric label. The returned function replaces values after the first `maxValues` with "other". */
 export function createLabelLimiter(maxValues = MAX_VALUES): (label: string, value: string) => string {
   const valuesByLabel = new Map<string, Set<string>>();
   return (label, value) => {

@@ -8,7 +8,7 @@ export type OutboundRange = (typeof OUTBOUND_RANGES)[number];
 /** `forbidden` is never connected to: metadata services, link-local, multicast, documentation and unassigned ranges. */
 type AddressRange = OutboundRange | 'public' | 'forbidden';
 
-const METADATA = createList(
+const METADATA = createBlockList(
   // Amazon, Google, Azure and Oracle use 169.254.169.254, which is link-local. These are the others.
   ['100.100.100.200', 32],
   ['168.63.129.16', 32],
@@ -16,9 +16,9 @@ const METADATA = createList(
   ['fd00:ec2::254', 128],
   ['fd20:ce::254', 128],
 );
-const LOOPBACK = createList(['127.0.0.0', 8], ['::1', 128]);
+const LOOPBACK = createBlockList(['127.0.0.0', 8], ['::1', 128]);
 /** Private use (RFC 1918), carrier-grade NAT (RFC 6598) and unique-local addresses (RFC 4193). */
-const PRIVATE = createList(
+const PRIVATE = createBlockList(
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
@@ -26,7 +26,7 @@ const PRIVATE = createList(
   ['fc00::', 7],
 );
 /** IPv4 ranges that are not global, from the registry of special-purpose addresses. */
-const NOT_GLOBAL = createList(
+const NOT_GLOBAL = createBlockList(
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
   ['192.0.0.0', 24],
@@ -44,9 +44,9 @@ const NOT_GLOBAL = createList(
   ['3fff::', 20],
 );
 /** The only global range of IPv6. NAT64, link-local and site-local addresses are outside. */
-const GLOBAL_IPV6 = createList(['2000::', 3]);
+const GLOBAL_IPV6 = createBlockList(['2000::', 3]);
 
-/** Returns the range of an IP address. A text that is not an address is forbidden. */
+/** Returns the range of an IP address, such as `private`. Returns `forbidden` for text that is not an IP address. */
 export function classifyAddress(address: string): AddressRange {
   const plain = unmapAddress(address);
   const version = isIP(plain);
@@ -59,7 +59,7 @@ export function classifyAddress(address: string): AddressRange {
   return version === 4 || GLOBAL_IPV6.check(plain, family) ? 'public' : 'forbidden';
 }
 
-/** Parses OUTBOUND_ALLOW. Returns null if a word is unknown. */
+/** Parses OUTBOUND_ALLOW, a list of ranges separated by commas. Returns null if it contains an unknown range. */
 export function parseOutboundRanges(text: string): readonly OutboundRange[] | null {
   const words = text.split(',').map(word => word.trim());
   const ranges = words.map(word => OUTBOUND_RANGES.find(range => range === word));
@@ -67,7 +67,7 @@ export function parseOutboundRanges(text: string): readonly OutboundRange[] | nu
   return known.length === words.length ? known : null;
 }
 
-/** Returns the IPv4 address of an IPv4-mapped IPv6 address in any spelling, and other addresses unchanged. */
+/** Converts an IPv4-mapped IPv6 address to its IPv4 address. Returns other addresses unchanged. */
 function unmapAddress(address: string): string {
   if (isIP(address) !== 6 || address.includes('%')) return address;
   const { hostname } = new URL(`http://[${address}]`);
@@ -77,7 +77,8 @@ function unmapAddress(address: string): string {
   return bytes.join('.');
 }
 
-function createList(...subnets: readonly (readonly [address: string, prefix: number])[]): BlockList {
+/** Creates a Node `BlockList` that contains the subnets. */
+function createBlockList(...subnets: readonly (readonly [address: string, prefix: number])[]): BlockList {
   const list = new BlockList();
   for (const [address, prefix] of subnets)
     list.addSubnet(address, prefix, isIP(address) === 4 ? 'ipv4' : 'ipv6');

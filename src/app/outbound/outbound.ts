@@ -54,6 +54,7 @@ export interface Outbound {
 /** The time limit of a request with everything: name resolution, connection and answer. */
 const TIMEOUT_MS = 10_000;
 
+/** Creates an HTTP client that connects only to allowed addresses. `close` aborts the open requests. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { connections = 1, resolveHost = host => lookup(host, { all: true }), ca } = options;
   const pool = { keepAlive: true, maxSockets: connections, maxFreeSockets: connections };
@@ -63,6 +64,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
   const open = new Set<ClientRequest>();
 
+  /** Sends a POST request and returns the response. Repeats the request if the server has closed a kept-alive connection. */
   async function post(request: OutboundRequest): Promise<OutboundResponse> {
     const url = parseOutboundUrl(request.url);
     // A socket is not asked for the address of a host that is an address.
@@ -79,7 +81,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     });
     open.add(sent);
     try {
-      return await readResponse(sent, body, maxResponseBytes);
+      return await sendAndReadResponse(sent, body, maxResponseBytes);
     } catch (error) {
       // The server may close a connection that was kept open just when it is used again.
       if (sent.reusedSocket && isConnectionReset(error)) return await post(request);
@@ -99,7 +101,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** Parses a URL. Throws an `OutboundError` unless it is an http or https one without user and password. */
+/** Parses a URL. Throws an `OutboundError` unless it is an http or https URL without user and password. */
 export function parseOutboundUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
@@ -107,13 +109,13 @@ export function parseOutboundUrl(text: string): URL {
   return url;
 }
 
-/** Returns the host of a URL if it is an IP address, or null. */
+/** Returns the host of a URL if it is an IP address, or null if it is a name. */
 export function readLiteralAddress({ hostname }: URL): string | null {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(host) === 0 ? null : host;
 }
 
-/** Throws an `OutboundError` unless all addresses of a URL may be connected to. */
+/** Throws an `OutboundError` unless the program may connect to all addresses of a URL. */
 export function assertAllowed(
   addresses: readonly string[],
   url: URL,
@@ -135,7 +137,7 @@ export function assertAllowed(
   }
 }
 
-/** Creates the `lookup` of a socket: resolves the name once, and returns addresses that were all checked. */
+/** Creates the `lookup` function of a socket. It resolves the host once and fails unless all addresses are allowed. */
 function createCheckedLookup(url: URL, options: OutboundOptions, resolveHost: ResolveHost): LookupFunction {
   const resolveChecked = callbackify(async (host: string) => {
     const addresses = await resolveHost(host);
@@ -154,8 +156,8 @@ function createCheckedLookup(url: URL, options: OutboundOptions, resolveHost: Re
     });
 }
 
-/** Sends the body and reads the whole answer. */
-function readResponse(
+/** Sends the body of an open request and reads the whole response. Aborts the request on a timeout or after `maxBytes`. */
+function sendAndReadResponse(
   sent: ClientRequest,
   body: string | Uint8Array,
   maxBytes: number,
@@ -196,6 +198,7 @@ function isConnectionReset(error: unknown): boolean {
 
 const RESET_CODES = ['ECONNRESET', 'EPIPE'];
 
+/** Converts a network error to an `OutboundError` with the code `unreachable`. */
 function toOutboundError(error: Error): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = 'code' in error ? String(error.code) : error.name;
