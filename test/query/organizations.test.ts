@@ -80,15 +80,19 @@ async function checkWarehouseStates(reader: Reader): Promise<void> {
     .toSorted((one, other) => compareStandings(one, other) || other.rows - one.rows);
   const seen = leftOut.filter(({ as_of: at }) => at !== null).length;
   const failing = warehouses.filter(each => each.failing_since !== null).length;
-  const [oldest_at = null] = warehouses.flatMap(each => each.as_of ?? []).toSorted();
-  const sums = { known, uninstalled, available: warehouses.length, failing, oldest_at };
-  for (let most = 1; most <= leftOut.length + 1; most++)
-    expect(withoutAges(await readWarehouseCounts(reader, most)), `${most}`).toEqual(
+  const sums = { known, uninstalled, available: warehouses.length };
+  for (let most = 1; most <= leftOut.length + 1; most++) {
+    const { freshness, ...counts } = await readWarehouseCounts(reader, most);
+    expect(withoutAges(counts), `${most}`).toEqual(
       withoutAges({
         ...sums,
         unavailable: { count: leftOut.length, readCount: seen, worst: worst.slice(0, most) },
       }),
     );
+    const count = (all: typeof freshness) => all.reduce((sum, { resources }) => sum + resources, 0);
+    const failed = freshness.filter(each => each.failing_since !== null);
+    expect([count(freshness), count(failed)]).toEqual([warehouses.length, failing]);
+  }
 }
 
 async function checkAllLimits(reader: Reader): Promise<void> {
