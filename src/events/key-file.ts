@@ -10,7 +10,7 @@ export class EventsKeyError extends Error {
   override readonly name = 'EventsKeyError';
 }
 
-/** Parses the text of a key file. Throws an `EventsKeyError` without the text. */
+/** Parses the text of a key file. The `EventsKeyError` for an invalid file never contains its text. */
 export function parseEventsKey(text: string): Buffer {
   const encoded = text.trim();
   const key = Buffer.from(encoded.slice(PREFIX.length), 'base64');
@@ -27,7 +27,7 @@ export function existsEventsKey(file: string): boolean {
   return existsSync(file);
 }
 
-/** Creates a key in a new file. Throws if the file exists. */
+/** Creates a random events key and writes it to a new file. Throws if the file exists. */
 export function createEventsKey(file: string, randomBytes: (size: number) => Buffer): Buffer {
   const key = randomBytes(KEY_BYTES);
   writeFileSync(file, `${PREFIX}${key.toString('base64')}\n`, SAFE);

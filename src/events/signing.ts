@@ -8,17 +8,20 @@ const SECRET_BYTES = 32;
 const CHECK_BYTES = 8;
 const NO_SALT = Buffer.alloc(0);
 
-/** Derives the secret of a subscription. Each generation has its own. */
+/**
+ * Derives the signing secret of a subscription from the events key. A rotation raises `generation` and so changes the secret.
+ */
 export function deriveSecret(key: Uint8Array, subscriptionId: string, generation: number): string {
   const bytes = derive(key, `subscription ${subscriptionId} ${generation}`, SECRET_BYTES);
   return `whsec_${bytes.toString('base64')}`;
 }
 
-/** Derives a value by which a subscription notices that the key is not the one that it was created with. */
+/** Derives a value that shows whether a subscription was created with this key. */
 export function deriveKeyCheck(key: Uint8Array, subscriptionId: string): string {
   return derive(key, `check ${subscriptionId}`, CHECK_BYTES).toString('hex');
 }
 
+/** Derives bytes from the events key for one purpose. */
 function derive(key: Uint8Array, purpose: string, length: number): Buffer {
   return Buffer.from(hkdfSync('sha256', key, NO_SALT, `carbon-mirror events: ${purpose}`, length));
 }
@@ -30,7 +33,7 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** Creates the headers of an event. Each secret adds a signature, so a receiver may know any of them. */
+/** Creates the headers of an event, with one signature for each secret. A receiver needs only one of the secrets. */
 export function createEventHeaders(
   { id, at, body }: SignedMessage,
   secrets: readonly string[],

@@ -13,7 +13,7 @@ const integer = (description: string): JsonSchema => ({ type: 'integer', descrip
 
 const ORGANIZATION = text('id of the organization');
 
-/** Returns the schema of a change of a row. */
+/** Creates the JSON schema of the data of an event about a changed row of one of these resources. */
 function createChangeSchema(...resources: readonly EventResource[]): JsonSchema {
   const schemas = resources.map(createRowSchema).filter((schema, index, all) => {
     const isSame = (other: JsonSchema) => JSON.stringify(other) === JSON.stringify(schema);
@@ -147,8 +147,8 @@ const ALL_TYPES = Object.keys(EVENT_TYPES).filter(isEventType);
 export const SELECTABLE_TYPES = ALL_TYPES.filter(type => !ALWAYS_SENT.includes(type));
 
 /**
- * Parses names of events, separated by commas: a type, `retirement.*` for all types of a group, or `all`. Returns a description of
- * the first unknown name with similar ones.
+ * Parses comma-separated event types. `retirement.*` selects a group and `all` selects every type. For an unknown name,
+ * returns a fault that suggests similar names.
  */
 export function parseEventTypes(names: string): readonly EventType[] | { readonly fault: string } {
   const selected = new Set<EventType>();
@@ -162,7 +162,7 @@ export function parseEventTypes(names: string): readonly EventType[] | { readonl
   return SELECTABLE_TYPES.filter(type => selected.has(type));
 }
 
-/** Returns the JSON schema (2020-12) of the body of an event. */
+/** Creates the JSON schema (2020-12) of the body of an event. */
 export function createEventSchema(type: EventType): JsonSchema {
   const { description, data } = EVENT_TYPES[type];
   const instant = { type: 'string', format: 'date-time', description: 'when the mirror observed it' };

@@ -5,17 +5,22 @@ import type { EventContent } from './event.js';
 import { EVENT_ROWS, type EventResource, isEventResource } from './row-columns.js';
 
 export type ChangeRecord = Tables['changes'];
-type Cells = Readonly<Record<string, unknown>>;
+/** The values of a row by column name. */
+type ColumnValues = Readonly<Record<string, unknown>>;
 
+/** A change of a row. `row` is null after a removal, and `previous` is null before an addition. */
 interface RowChange {
   readonly change: ChangeRecord['change'];
-  readonly row: Cells | null;
-  readonly previous: Cells | null;
+  readonly row: ColumnValues | null;
+  readonly previous: ColumnValues | null;
   readonly changedColumns: readonly string[];
   readonly observedAt: string;
 }
 
-/** Returns the event of a change. Null if no column that events contain has changed, or if events do not cover the resource. */
+/**
+ * Converts a change of a row to an event. Returns null if events do not cover its resource, or contain none of the changed
+ * columns.
+ */
 export function createChangeEvent(record: ChangeRecord): EventContent | null {
   const { resource, number, change, observed_at: timestamp, organization_id: organizationId } = record;
   if (!isEventResource(resource) || organizationId === null) return null;
@@ -38,10 +43,10 @@ export function createChangeEvent(record: ChangeRecord): EventContent | null {
   return { type, organizationId, timestamp, data };
 }
 
-/** Returns the columns that events contain, in their order. */
-function selectColumns(text: string | null, columns: readonly string[]): Cells | null {
+/** Parses the JSON of a row and keeps only these columns, in this order. Returns null if there is no row. */
+function selectColumns(text: string | null, columns: readonly string[]): ColumnValues | null {
   if (text === null) return null;
-  const cells: Cells = JSON.parse(text);
+  const cells: ColumnValues = JSON.parse(text);
   return Object.fromEntries(columns.map(name => [name, cells[name] ?? null]));
 }
 
@@ -62,12 +67,14 @@ const CHOOSE_TYPE: Readonly<Record<EventResource, TypeChooser>> = {
   reservations: () => 'reservation.changed',
   inventory_requests: () => 'request.changed',
   organization: () => 'organization.changed',
-  installation: chooseInstallationType,
+  installation: chooseInstallationEventType,
 };
 
 const YEAR_LENGTH = 4;
 
-/** Whether the year of a retirement had ended. A new name of its project is no restatement. */
+/**
+ * Whether a retirement was changed after the year in which it was created. A change of only the project name does not count.
+ */
 function isRestatement({ previous, changedColumns, observedAt }: RowChange): boolean {
   const createdAt = previous?.['created_at'];
   return (
@@ -77,7 +84,8 @@ function isRestatement({ previous, changedColumns, observedAt }: RowChange): boo
   );
 }
 
-function chooseInstallationType({ row, previous }: RowChange): EventType | null {
+/** Returns the event type for a change of an installation's state. Returns null if the state is unchanged. */
+function chooseInstallationEventType({ row, previous }: RowChange): EventType | null {
   const state = row?.['state'] ?? 'uninstalled';
   if (state === previous?.['state']) return null;
   if (state === 'suspended') return 'organization.suspended';

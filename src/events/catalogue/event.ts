@@ -16,7 +16,10 @@ export interface EventPosition {
   readonly number: number;
 }
 
-/** Returns the id of an event. It has no full stop, which separates the parts of the signed text. */
+/**
+ * Formats the id of an event from its epoch and its position. The id has no full stop, which separates the parts of the signed
+ * text.
+ */
 export function formatEventId(epoch: string, { stream, number }: EventPosition): string {
   const letters: Readonly<Record<EventStream, string>> = { change: '', occurrence: 'n', epoch: 'e' };
   return `${epoch}_${letters[stream]}${number}`;
@@ -31,7 +34,7 @@ export function formatErasedBody(type: string): string {
   return JSON.stringify({ type, erased: true });
 }
 
-/** Returns the event of an occurrence. */
+/** Converts an occurrence, a stored event that is no change of a row, to the content of an event. */
 export function createOccurrenceEvent(occurrence: Occurrence): EventContent {
   const { type, organization_id: organizationId, subject, detail, occurred_at: timestamp } = occurrence;
   if (!isEventType(type)) throw new Error(`expected the type of an event, got ${type}`);
@@ -48,7 +51,7 @@ export function createOccurrenceEvent(occurrence: Occurrence): EventContent {
   return { ...content, data: organization };
 }
 
-/** Returns the event that tells a subscriber of a new epoch. */
+/** Creates the event that announces a new epoch, the first part of event ids. */
 export function createEpochEvent({ epoch, began_at: timestamp, reason, newest_change }: Epoch): EventContent {
   return { type: 'mirror.restored', organizationId: '', timestamp, data: { epoch, reason, newest_change } };
 }

@@ -109,13 +109,14 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const JSON_TYPES: Readonly<Record<string, string>> = { int: 'integer', large: 'integer', real: 'number' };
 
-/** Returns the JSON schema of a row, from the column list of its table. */
+/** Creates the JSON schema of a row in an event, from the description of its table. */
 export function createRowSchema(resource: EventResource): JsonSchema {
   const { table, columns }: EventRows = EVENT_ROWS[resource];
   const properties = columns.map(name => [name, createColumnSchema(table, name)] as const);
   return createObjectSchema(Object.fromEntries(properties));
 }
 
+/** Creates the JSON schema of one column of a table. */
 function createColumnSchema(table: string, name: string): JsonSchema {
   const column = TABLES[table]?.[name];
   if (column === undefined) throw new Error(`expected a column ${table}.${name}, got none`);

@@ -21,6 +21,7 @@ const MAX_UNSAVED = 50;
 
 export type ProgressTracker = ReturnType<typeof createProgress>;
 
+/** Creates the tracker of what was sent to one subscription. `stored` has the organizations that are held at the start. */
 export function createProgress(
   subscription: Subscription,
   claim: SubscriptionClaim,
@@ -39,12 +40,17 @@ export function createProgress(
 
   const keyOf = ({ stream, number }: EventPosition) => `${stream} ${number}`;
 
-  function setHold(hold: Hold): void {
+  /**
+   * Adds or replaces the hold of an organization, and marks it to be saved. A hold keeps its events waiting after a refused
+   * one.
+   */
+  function storeHold(hold: Hold): void {
     holds.set(hold.organization_id, hold);
     changed.add(hold.organization_id);
     released.delete(hold.organization_id);
   }
 
+  /** Records an attempt to send an event, for the table of attempts. */
   function recordAttempt({ type }: PendingEvent, outcome: AttemptOutcome): void {
     attempts.push({
       subscription_id: subscription.id,
@@ -57,11 +63,11 @@ export function createProgress(
     });
   }
 
-  /** After a success the subscriber can be reached again, so other organizations need not wait any longer. */
-  function retryOthers(now: string): void {
+  /** Makes the waiting organizations due now if the subscriber counted as unreachable. Called when an event was delivered. */
+  function retryWaitingOrganizations(now: string): void {
     if (!isUnreachable({ holds: [...holds.values()], deliveredAt })) return;
     for (const hold of holds.values())
-      if (hold.state === 'waiting') setHold({ ...hold, next_attempt_at: now });
+      if (hold.state === 'waiting') storeHold({ ...hold, next_attempt_at: now });
   }
 
   return {
@@ -92,14 +98,14 @@ export function createProgress(
     recordDelivered: (event: PendingEvent, outcome: AttemptOutcome): void => {
       const startedAt = new Date(outcome.startedAt).toISOString();
       recordAttempt(event, outcome);
-      retryOthers(startedAt);
+      retryWaitingOrganizations(startedAt);
       deliveredAt = startedAt;
       ahead.add(keyOf(event));
       const hold = holds.get(event.organizationId);
       if (hold === undefined || event.stream === 'epoch') return;
       const position =
         event.stream === 'change' ? { change_position: event.number } : { occurrence_position: event.number };
-      setHold({ ...hold, ...position });
+      storeHold({ ...hold, ...position });
     },
 
     /** Holds back the organization of a refused event. `before` is the position of its last settled events. */
@@ -113,7 +119,7 @@ export function createProgress(
       const failingSince = isRepeated ? known.failing_since : at;
       const isOver = outcome.status === GONE || isGivenUp(failingSince, failedAt);
       const isOnlyThis = deliveredAt !== null && deliveredAt > failingSince && outcome.status !== GONE;
-      setHold({
+      storeHold({
         subscription_id: subscription.id,
         organization_id: event.organizationId,
         state: isOver && isOnlyThis ? 'paused' : 'waiting',
@@ -129,9 +135,10 @@ export function createProgress(
         status: outcome.status,
         error: outcome.error ?? 'refused',
       });
-      if (isOver && !isOnlyThis) pauseReason = describePause(event.type, outcome, failingSince);
+      if (isOver && !isOnlyThis) pauseReason = formatPauseReason(event.type, outcome, failingSince);
     },
 
+    /** Ends the hold of an organization whose waiting events were all delivered. */
     release: (organizationId: string): void => {
       holds.delete(organizationId);
       changed.delete(organizationId);
@@ -173,7 +180,8 @@ export function createProgress(
   };
 }
 
-function describePause(type: string, { status, error }: AttemptOutcome, failingSince: string): string {
+/** Formats the reason why a subscription is paused, such as "the subscriber answered 410 (gone)". */
+function formatPauseReason(type: string, { status, error }: AttemptOutcome, failingSince: string): string {
   if (status === GONE) return 'the subscriber answered 410 (gone)';
   const answer = status === null ? `no answer (${error})` : `HTTP status ${status}`;
   return `no event was delivered since ${failingSince}: ${type} got ${answer}`;

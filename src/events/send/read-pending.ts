@@ -15,14 +15,16 @@ const PAGE_SIZE = 100;
 /** How many changes are read at once if they have no events of this subscription. */
 const MAX_SCANNED = 5_000;
 
+/** Whether a subscription selects a type of event. */
 export type EventSelection = (type: string) => boolean;
 
-/** Positions in both streams. */
+/** The numbers of the last processed change and the last processed occurrence. */
 export interface Cursors {
   readonly change: number;
   readonly occurrence: number;
 }
 
+/** A page of events to send. */
 export interface PendingPage {
   readonly events: readonly PendingEvent[];
   /** Where the page ends. Everything up to there was read. */
@@ -31,7 +33,7 @@ export interface PendingPage {
   readonly isTruncated: boolean;
 }
 
-interface PageRequest {
+interface EventPageRequest {
   readonly after: Cursors;
   readonly to: Cursors;
   /** Null for all organizations. */
@@ -39,12 +41,15 @@ interface PageRequest {
   readonly isSelected: EventSelection;
 }
 
-type Source = Pick<SenderContext, 'port' | 'changes'>;
+/** The sources of events: the stored occurrences and the change log. */
+type EventStores = Pick<SenderContext, 'port' | 'changes'>;
 
-/** Reads the next events: occurrences first, then changes, each in the order of their numbers. */
-export async function readPage(source: Source, request: PageRequest): Promise<PendingPage> {
-  const occurrences = await readOccurrences(source, request);
-  const changes = await readChanges(source, request);
+/**
+ * Reads a page of the next events: events that are no changes of rows first, then changes, each in the order of their numbers.
+ */
+export async function readEventPage(source: EventStores, request: EventPageRequest): Promise<PendingPage> {
+  const occurrences = await readOccurrenceEvents(source, request);
+  const changes = await readChangeEvents(source, request);
   return {
     events: [...occurrences.events, ...changes.events],
     end: { occurrence: occurrences.end, change: changes.end },
@@ -52,19 +57,27 @@ export async function readPage(source: Source, request: PageRequest): Promise<Pe
   };
 }
 
-async function readOccurrences({ port }: Source, { after, to, organizationId, isSelected }: PageRequest) {
+/** Reads the next events that are no changes of rows, such as a failed job. */
+async function readOccurrenceEvents(
+  { port }: EventStores,
+  { after, to, organizationId, isSelected }: EventPageRequest,
+) {
   const range = { after: after.occurrence, to: to.occurrence, limit: PAGE_SIZE };
   const rows = range.after < range.to ? await port.listOccurrences(range) : [];
   const isTruncated = rows.length === PAGE_SIZE;
   const events = rows
     .filter(row => organizationId === null || row.organization_id === organizationId)
-    .map(row => toPending(createOccurrenceEvent(row), { stream: 'occurrence', number: row.number }))
+    .map(row => toPendingEvent(createOccurrenceEvent(row), { stream: 'occurrence', number: row.number }))
     .filter(({ type }) => isSelected(type));
   const end = isTruncated ? (rows.at(-1)?.number ?? range.to) : Math.max(range.after, range.to);
   return { events, end, isTruncated };
 }
 
-async function readChanges({ changes }: Source, { after, to, organizationId, isSelected }: PageRequest) {
+/** Reads the next events from the change log of the mirror. */
+async function readChangeEvents(
+  { changes }: EventStores,
+  { after, to, organizationId, isSelected }: EventPageRequest,
+) {
   const events: PendingEvent[] = [];
   // Only the log of changes has no events without an organization.
   if (organizationId === '' || after.change >= to.change)
@@ -74,7 +87,7 @@ async function readChanges({ changes }: Source, { after, to, organizationId, isS
     const content = createChangeEvent(record);
     const { number } = record;
     if (content !== null && isSelected(content.type))
-      events.push(toPending(content, { stream: 'change', number }));
+      events.push(toPendingEvent(content, { stream: 'change', number }));
     scanned += 1;
     if (events.length >= PAGE_SIZE || scanned >= MAX_SCANNED)
       return { events, end: number, isTruncated: number < to.change };
@@ -82,21 +95,22 @@ async function readChanges({ changes }: Source, { after, to, organizationId, isS
   return { events, end: to.change, isTruncated: false };
 }
 
-function toPending(content: EventContent, position: EventPosition): PendingEvent {
+/** Adds the position in its stream and the body to an event, so that it can be sent. */
+function toPendingEvent(content: EventContent, position: EventPosition): PendingEvent {
   const { type, organizationId } = content;
   return { ...position, type, organizationId, body: formatEventBody(content) };
 }
 
-/** Reads the events of a held organization that wait, up to the cursors of its subscription. The refused event comes first. */
-export async function readHeld(
-  source: Source,
+/** Reads the waiting events of a held organization, up to `to`. The event that the subscriber refused comes first. */
+export async function readHeldEvents(
+  source: EventStores,
   hold: Hold,
   to: Cursors,
   isSelected: EventSelection,
 ): Promise<PendingPage> {
   const after = { change: hold.change_position, occurrence: hold.occurrence_position };
   const organizationId = hold.organization_id;
-  const page = await readPage(source, { after, to, organizationId, isSelected });
+  const page = await readEventPage(source, { after, to, organizationId, isSelected });
   const { refused_stream: stream, refused_number: number, refused_type: type } = hold;
   const isThere = page.events.some(event => event.stream === stream && event.number === number);
   if (isThere || stream === 'epoch') return page;

@@ -1,4 +1,4 @@
-/** Finds the subscriptions that have something to send, claims each and serves it. Subscriptions do not wait for each other. */
+/** Finds the subscriptions with due events, claims each one and sends its events. Subscriptions do not wait for each other. */
 import { createEpochName } from '../epoch-name.js';
 import type { Epoch, Hold, Subscription } from '../port.js';
 import { deriveKeyCheck } from '../signing.js';
@@ -11,11 +11,11 @@ const LEASE_MS = 60_000;
 const RENEWAL_INTERVAL_MS = 15_000;
 
 export interface Sender {
-  /** Starts to serve all subscriptions that have work and are not served yet. */
+  /** Starts to send the due events of every subscription that is not being served yet. */
   readonly poll: () => Promise<void>;
   /** Waits until no subscription is being served. */
   readonly drain: () => Promise<void>;
-  /** Stops after the requests that are under way, which are ended. */
+  /** Aborts the requests in flight and waits until no subscription is being served. */
   readonly stop: () => Promise<void>;
 }
 
@@ -23,11 +23,12 @@ export function createSender(context: SenderContext): Sender {
   const { port, changes, key, log, now } = context;
   const running = new Map<string, Promise<void>>();
   const stopping = new AbortController();
-  /** Subscriptions that had work while they were served. */
-  const lookAgain = new Set<string>();
+  /** Subscriptions that got more events while they were served. */
+  const pollAgain = new Set<string>();
   const keyFaults = new Set<string>();
 
-  async function poll(): Promise<void> {
+  /** Starts to send the due events of every subscription. Does not wait until they are sent. */
+  async function pollSubscriptions(): Promise<void> {
     const subscriptions = await port.list();
     if (subscriptions.length === 0 || stopping.signal.aborted) return;
     const allHolds = await port.listHolds();
@@ -37,24 +38,30 @@ export function createSender(context: SenderContext): Sender {
     for (const subscription of subscriptions) {
       const { id } = subscription;
       const holds = allHolds.filter(hold => hold.subscription_id === id);
-      if (!hasWork(subscription, holds, { epoch, newestChange }, at) || !hasRightKey(subscription)) continue;
-      if (running.has(id)) lookAgain.add(id);
+      if (!hasWork(subscription, holds, { epoch, newestChange }, at) || !hasCurrentKey(subscription))
+        continue;
+      if (running.has(id)) pollAgain.add(id);
       else
         running.set(
           id,
-          serve(subscription).finally(() => endServing(id)),
+          claimAndSendEvents(subscription).finally(() => finishSending(id)),
         );
     }
   }
 
-  /** Polls again if something came while the subscription was served, so that it does not wait for the next poll. */
-  function endServing(id: string): void {
+  /** Marks a subscription as no longer served. Polls again at once if more events came in the meantime. */
+  function finishSending(id: string): void {
     running.delete(id);
-    if (!lookAgain.delete(id) || stopping.signal.aborted) return;
-    poll().catch((error: unknown) => log.error({ error: describe(error) }, 'sending events failed'));
+    if (!pollAgain.delete(id) || stopping.signal.aborted) return;
+    pollSubscriptions().catch((error: unknown) =>
+      log.error({ error: describeError(error) }, 'sending events failed'),
+    );
   }
 
-  /** Returns the current epoch. A mirror that is older than a cursor was replaced by a backup, so a new epoch begins. */
+  /**
+   * Returns the current epoch, the first part of event ids. Begins a new one if the mirror is older than a cursor, because a
+   * backup was restored.
+   */
   async function readEpoch(subscriptions: readonly Subscription[], newestChange: number): Promise<Epoch> {
     const next = {
       epoch: createEpochName(context.randomBytes),
@@ -69,7 +76,8 @@ export function createSender(context: SenderContext): Sender {
     return await port.ensureEpoch({ ...next, reason: 'created' });
   }
 
-  function hasRightKey({ id, key_check: check }: Subscription): boolean {
+  /** Whether a subscription was created with the current events key. Logs an error once if it was created with another key. */
+  function hasCurrentKey({ id, key_check: check }: Subscription): boolean {
     if (deriveKeyCheck(key, id) === check) return true;
     if (!keyFaults.has(id))
       log.error({ subscription: id }, 'EVENTS_KEY_FILE is not the key of a subscription');
@@ -77,7 +85,8 @@ export function createSender(context: SenderContext): Sender {
     return false;
   }
 
-  async function serve({ id }: Subscription): Promise<void> {
+  /** Claims a subscription and sends its due events. Renews the claim while it sends. Logs errors and does not throw them. */
+  async function claimAndSendEvents({ id }: Subscription): Promise<void> {
     try {
       const claim = await port.claim(id, LEASE_MS);
       if (claim === null) return;
@@ -86,7 +95,8 @@ export function createSender(context: SenderContext): Sender {
         void port.renew(claim, LEASE_MS).then(
           isHeld => (isHeld ? undefined : lost.abort()),
           // The claim is valid until its lease expires. The next renewal may succeed.
-          (error: unknown) => log.warn({ subscription: id, error: describe(error) }, 'lease renewal failed'),
+          (error: unknown) =>
+            log.warn({ subscription: id, error: describeError(error) }, 'lease renewal failed'),
         );
       }, RENEWAL_INTERVAL_MS);
       try {
@@ -100,7 +110,7 @@ export function createSender(context: SenderContext): Sender {
         clearInterval(renewal);
       }
     } catch (error) {
-      log.error({ subscription: id, error: describe(error) }, 'sending events failed');
+      log.error({ subscription: id, error: describeError(error) }, 'sending events failed');
     }
   }
 
@@ -108,7 +118,7 @@ export function createSender(context: SenderContext): Sender {
     while (running.size > 0) await Promise.all(running.values());
   };
   return {
-    poll,
+    poll: pollSubscriptions,
     drain,
     stop: async () => {
       stopping.abort();
@@ -117,6 +127,6 @@ export function createSender(context: SenderContext): Sender {
   };
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,13 @@ import { createEpochEvent, formatEventBody, formatEventId } from '../catalogue/e
 import { createEventHeaders, deriveSecret } from '../signing.js';
 import { type Epoch, EPOCH_HOLD, type Hold, type Subscription, type SubscriptionClaim } from '../port.js';
 import { type AttemptOutcome, createProgress, type ProgressTracker } from './progress.js';
-import { type Cursors, type EventSelection, type PendingPage, readHeld, readPage } from './read-pending.js';
+import {
+  type Cursors,
+  type EventSelection,
+  type PendingPage,
+  readHeldEvents,
+  readEventPage,
+} from './read-pending.js';
 import type { EventPost, PendingEvent, SenderContext } from './sender-types.js';
 import { isUnreachable, listDueHolds } from './subscriber-state.js';
 
@@ -14,11 +20,11 @@ const MAX_PAGE_AGE_MS = 2_000;
 const SAVE_INTERVAL_MS = 1_000;
 const [FIRST_SUCCESS, FIRST_REDIRECT] = [200, 300];
 
-/** The events of one organization that are sent one after the other. */
-interface Lane {
+/** The events of one organization, which are sent one after the other. */
+interface OrganizationQueue {
   readonly organizationId: string;
   readonly events: PendingEvent[];
-  /** Whether the lane ends where the cursors will be, so that an organization is no longer held after it. */
+  /** Whether the organization is no longer held once these events are delivered. */
   readonly endsHold: boolean;
 }
 
@@ -29,6 +35,7 @@ export interface ServeOptions {
   readonly signal: AbortSignal;
 }
 
+/** Sends the events of a claimed subscription until none is due, the claim is lost, or the signal is aborted. */
 export async function serveSubscription(
   context: SenderContext,
   { subscription, holds, claim, signal }: ServeOptions,
@@ -39,62 +46,75 @@ export async function serveSubscription(
   const progress = createProgress(subscription, claim, holds);
   const connection = context.openPost();
   signal.addEventListener('abort', connection.close);
-  const send = createSend(context, subscription, connection);
+  const send = createEventSender(context, subscription, connection);
   let isLost = false;
   let savedAt = now();
   let saving: Promise<unknown> = Promise.resolve();
   const mustStop = () => signal.aborted || isLost || progress.isPaused;
 
-  /** Saves progress, one transaction after the other. */
-  async function save(page: PendingPage | null): Promise<void> {
+  /**
+   * Saves the progress of the subscription after earlier saves have ended. With a page of events, moves the cursors over it
+   * first.
+   */
+  async function saveProgress(page: PendingPage | null): Promise<void> {
     savedAt = now();
-    const saved = saveAfter(saving, page);
+    const saved = saveProgressAfter(saving, page);
     saving = saved.catch(() => undefined);
     await saved;
   }
 
-  async function saveAfter(previous: Promise<unknown>, page: PendingPage | null): Promise<void> {
+  /**
+   * Waits for the previous save, then moves the cursors over the page and saves the progress. A lost claim ends the sending.
+   */
+  async function saveProgressAfter(previous: Promise<unknown>, page: PendingPage | null): Promise<void> {
     await previous;
     if (page !== null) progress.advance(page);
     if (!progress.hasUnsaved || isLost) return;
     if (!(await port.save(progress.take()))) isLost = true;
   }
 
-  /** Sends the events of a lane until one is refused. Returns whether all were delivered. */
-  async function sendLane({ events: pending }: Lane, page: PendingPage, before: Cursors, deadline: number) {
+  /**
+   * Sends the events of one organization until one is refused or the deadline has passed. Returns whether all were delivered.
+   */
+  async function sendQueue(
+    { events: pending }: OrganizationQueue,
+    page: PendingPage,
+    before: Cursors,
+    deadline: number,
+  ) {
     for (const event of pending) {
       if (progress.wasDelivered(event)) continue;
       if (mustStop() || now() > deadline) return false;
       const outcome = await send(event, progress.epoch);
       if (outcome.error === 'stopped') return false;
       if (outcome.error !== null) {
-        progress.recordRefused(event, outcome, getPositionBefore(event, page, before));
+        progress.recordRefused(event, outcome, getPositionBeforeEvent(event, page, before));
         return false;
       }
       progress.recordDelivered(event, outcome);
-      if (progress.mustSave || now() - savedAt >= SAVE_INTERVAL_MS) await save(page);
+      if (progress.mustSave || now() - savedAt >= SAVE_INTERVAL_MS) await saveProgress(page);
     }
     return true;
   }
 
-  /** Sends one round: what is due of held organizations, and the next page. Returns whether there may be more. */
+  /** Sends the due events of held organizations and the next page of events. Returns whether there may be more events. */
   async function runRound(epoch: Epoch): Promise<boolean> {
     const newest = await context.changes.readNewest();
     const startedAt = now();
-    const { lanes, page } = await gatherLanes(context, progress, { newest, epoch, isSelected, startedAt });
+    const { queues, page } = await collectQueues(context, progress, { newest, epoch, isSelected, startedAt });
     const before = { ...progress.cursors };
-    const queue = lanes.values();
+    const remainingQueues = queues.values();
     const work = Array.from({ length: PARALLEL_ORGANIZATIONS }, async () => {
-      for (const lane of queue) {
-        const isNew = !progress.isHeld(lane.organizationId);
+      for (const queue of remainingQueues) {
+        const isNew = !progress.isHeld(queue.organizationId);
         if (isNew && isUnreachable(progress.facts)) continue;
-        const isDone = await sendLane(lane, page, before, startedAt + MAX_PAGE_AGE_MS);
-        if (isDone && lane.endsHold) progress.release(lane.organizationId);
+        const isDone = await sendQueue(queue, page, before, startedAt + MAX_PAGE_AGE_MS);
+        if (isDone && queue.endsHold) progress.release(queue.organizationId);
       }
     });
     await Promise.all(work);
-    await save(page);
-    return lanes.length > 0 || page.isTruncated;
+    await saveProgress(page);
+    return queues.length > 0 || page.isTruncated;
   }
 
   try {
@@ -102,7 +122,7 @@ export async function serveSubscription(
       const epoch = await port.readEpoch();
       if (epoch === null) break;
       if (epoch.epoch !== progress.epoch) {
-        if (!(await tellEpoch(epoch))) break;
+        if (!(await announceEpoch(epoch))) break;
       } else if (!(await runRound(epoch))) break;
     }
   } finally {
@@ -112,8 +132,8 @@ export async function serveSubscription(
     if (!isLost) await port.release(claim);
   }
 
-  /** Tells the subscriber of a new epoch. Returns false if it was refused. */
-  async function tellEpoch(epoch: Epoch): Promise<boolean> {
+  /** Sends the event that announces a new epoch, the first part of event ids. Returns false if the event was not delivered. */
+  async function announceEpoch(epoch: Epoch): Promise<boolean> {
     const content = createEpochEvent(epoch);
     const body = formatEventBody(content);
     const position = { stream: 'epoch', number: 0 } as const;
@@ -126,55 +146,60 @@ export async function serveSubscription(
       progress.release(EPOCH_HOLD);
       progress.setEpoch(epoch.epoch);
     }
-    await save(null);
+    await saveProgress(null);
     return outcome.error === null;
   }
 }
 
-/** Returns the position of an organization before a refused event of a page. Occurrences are sent before changes. */
-function getPositionBefore(event: PendingEvent, page: PendingPage, before: Cursors): Cursors {
+/**
+ * Returns the cursors of an organization just before an event. `before` has the cursors of the subscription before the page.
+ */
+function getPositionBeforeEvent(event: PendingEvent, page: PendingPage, before: Cursors): Cursors {
   if (event.stream === 'change') return { change: event.number - 1, occurrence: page.end.occurrence };
   return { change: before.change, occurrence: event.number - 1 };
 }
 
-interface RoundFacts {
+/** The newest change number and other facts that one round of sending starts from. */
+interface RoundOptions {
   readonly newest: number;
   readonly epoch: Epoch;
   readonly isSelected: EventSelection;
   readonly startedAt: number;
 }
 
-/** Collects the events of a round by organization: those of held organizations that are due, and the next page. */
-async function gatherLanes(
+/**
+ * Collects the events to send in one round, by organization: the next page, and the events of held organizations that are due.
+ */
+async function collectQueues(
   context: SenderContext,
   progress: ProgressTracker,
-  { newest, epoch, isSelected, startedAt }: RoundFacts,
-): Promise<{ readonly lanes: readonly Lane[]; readonly page: PendingPage }> {
-  const lanes = new Map<string, Lane>();
+  { newest, epoch, isSelected, startedAt }: RoundOptions,
+): Promise<{ readonly queues: readonly OrganizationQueue[]; readonly page: PendingPage }> {
+  const queues = new Map<string, OrganizationQueue>();
   const after = { ...progress.cursors };
   for (const hold of listDueHolds(progress.facts, new Date(startedAt).toISOString())) {
-    const { events, isTruncated } = await readHeld(context, hold, after, isSelected);
+    const { events, isTruncated } = await readHeldEvents(context, hold, after, isSelected);
     const organizationId = hold.organization_id;
-    lanes.set(organizationId, { organizationId, events: [...events], endsHold: !isTruncated });
+    queues.set(organizationId, { organizationId, events: [...events], endsHold: !isTruncated });
   }
   const nothing = { events: [], end: after, isTruncated: false };
   if (isUnreachable(progress.facts))
     // The page is not read, so a held organization may have more events after the cursors.
-    return { lanes: [...lanes.values()], page: nothing };
+    return { queues: [...queues.values()], page: nothing };
   const to = { change: newest, occurrence: epoch.newest_occurrence };
-  const page = await readPage(context, { after, to, organizationId: null, isSelected });
+  const page = await readEventPage(context, { after, to, organizationId: null, isSelected });
   for (const event of page.events) {
     const { organizationId } = event;
-    const lane = lanes.get(organizationId);
-    if (lane === undefined && progress.isHeld(organizationId)) continue;
-    if (lane === undefined) lanes.set(organizationId, { organizationId, events: [event], endsHold: false });
-    else if (lane.endsHold || !progress.isHeld(organizationId)) lane.events.push(event);
+    const queue = queues.get(organizationId);
+    if (queue === undefined && progress.isHeld(organizationId)) continue;
+    if (queue === undefined) queues.set(organizationId, { organizationId, events: [event], endsHold: false });
+    else if (queue.endsHold || !progress.isHeld(organizationId)) queue.events.push(event);
   }
-  return { lanes: [...lanes.values()], page };
+  return { queues: [...queues.values()], page };
 }
 
-/** Creates the function that signs and posts an event. */
-function createSend({ key, now }: SenderContext, subscription: Subscription, connection: EventPost) {
+/** Creates the function that signs an event and posts it to the subscriber. */
+function createEventSender({ key, now }: SenderContext, subscription: Subscription, connection: EventPost) {
   const { id, url, generation, previous_until: previousUntil } = subscription;
   const current = deriveSecret(key, id, generation);
   const previous = deriveSecret(key, id, generation - 1);

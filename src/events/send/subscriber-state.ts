@@ -11,15 +11,18 @@ interface SubscriberFacts {
 }
 
 /**
- * Whether the subscriber itself is unreachable: events of several organizations failed, and none was delivered since. Then no
- * further organization is tried, so that an outage does not cost an attempt for each.
+ * Whether the subscriber is unreachable: events of at least three organizations failed, and none was delivered since. Then no
+ * other organization is tried.
  */
 export function isUnreachable({ holds, deliveredAt }: SubscriberFacts): boolean {
   const failing = holds.filter(({ failed_at: failedAt }) => deliveredAt === null || failedAt >= deliveredAt);
   return failing.length >= FAILING_ORGANIZATIONS;
 }
 
-/** Returns the holds whose next attempt is due, the oldest first. Of an unreachable subscriber only one is tried. */
+/**
+ * Returns the held organizations whose next attempt is due, the oldest first. Returns only one if the subscriber is
+ * unreachable.
+ */
 export function listDueHolds(facts: SubscriberFacts, now: string): readonly Hold[] {
   const due = facts.holds
     .filter(({ state, next_attempt_at: at }) => state === 'waiting' && at <= now)
@@ -27,12 +30,13 @@ export function listDueHolds(facts: SubscriberFacts, now: string): readonly Hold
   return isUnreachable(facts) ? due.slice(0, 1) : due;
 }
 
+/** The current epoch and the number of the newest change. */
 interface NewestNumbers {
   readonly epoch: Epoch;
   readonly newestChange: number;
 }
 
-/** Whether a subscription has something to send, or must move its cursors. */
+/** Whether a subscription has events to send, or its cursors must move past events that it does not select. */
 export function hasWork(
   subscription: Subscription,
   holds: readonly Hold[],
