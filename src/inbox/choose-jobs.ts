@@ -20,8 +20,8 @@ const LOW_PRIORITY_INTERVAL = 4;
 const FIRST_LANE = 0;
 
 /**
- * Returns the ids of due jobs in the order in which workers claim them, with only one job of each installation and
- * organization. `earlierClaims` is the number of all earlier claims: every fourth claim goes to a lower priority.
+ * Returns the ids of due jobs in the order in which workers claim them, at most one for each installation and organization.
+ * Every fourth claim prefers a job of a lower priority; `earlierClaims` continues that count.
  */
 export function chooseJobs(
   candidates: readonly ClaimCandidate[],
@@ -50,7 +50,10 @@ interface RankedCandidate extends ClaimCandidate {
   readonly running: number;
 }
 
-/** Returns the first lane for a job whose lease expired or that failed during an outage, otherwise the job's priority. */
+/**
+ * Returns the lane of a job, where lower lanes are claimed earlier. The lane is 0 if its lease expired or it failed during an
+ * outage, otherwise its priority. A paused job counts as `scheduled`.
+ */
 function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
   const failedDuringOutage = attempts > 0 && runAt <= createdAt;
@@ -58,7 +61,7 @@ function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate
   return state === 'paused' ? PRIORITIES.scheduled : priority;
 }
 
-/** Keeps only the first job of each installation and organization, because their jobs must not run at the same time. */
+/** Keeps one job of each installation and organization: the one to claim first. Their jobs must not run at the same time. */
 function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>
@@ -77,7 +80,10 @@ function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandid
   });
 }
 
-/** Compares by fewest running jobs of the installation, then by its earliest last start, then by the longest wait. */
+/**
+ * Compares two jobs for sorting. First comes the job whose installation runs the fewest jobs, then the earliest last start,
+ * then the longest wait.
+ */
 function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
   return (
     left.running - right.running ||
@@ -87,12 +93,16 @@ function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
   );
 }
 
+/** Compares texts for sorting, independent of the locale. */
 function compareTexts(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-/** Interleaves two queues. Every fourth turn goes to the second queue, counted from the first turn ever. */
+/**
+ * Interleaves two queues: every fourth turn takes from the second queue. `earlierTurns` is the number of turns in earlier
+ * calls.
+ */
 function interleave<T>(first: readonly T[], second: readonly T[], earlierTurns: number): T[] {
   const [fromFirst, fromSecond] = [first.values(), second.values()];
   const all: T[] = [];

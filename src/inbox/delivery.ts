@@ -50,7 +50,7 @@ export interface StoreFailure {
 /** The result of storing one delivery. */
 export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 
-/** Converts a thrown value to a failure. Its code is the `code` of the error, or else the name of the error. */
+/** Converts a thrown value to a failure. Its code is the error's `code`, or the name of the error if there is no code. */
 export function toStoreFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
@@ -92,7 +92,7 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Converts the rows of one page to accepted deliveries, and computes the range of the following pages. */
+/** Converts database rows to a page of accepted deliveries, and computes the range of the following pages. */
 export function toDeliveryPage(rows: readonly DeliveryRow[], rangeEnd: string): DeliveryPage {
   // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];

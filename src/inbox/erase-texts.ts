@@ -11,7 +11,10 @@ export interface ErasedTextCounts {
 /** Signed texts read and erased at once. Small, because the receiver waits for each transaction. */
 const BATCH_SIZE = 100;
 
-/** Erases all signed texts whose decoded content matches. */
+/**
+ * Erases the signed texts of stored webhooks whose decoded content matches. Returns how many texts and deliveries that
+ * affected.
+ */
 export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   matches: (content: string) => boolean,

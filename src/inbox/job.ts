@@ -76,7 +76,7 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates the request for a job that reads one installation. */
+/** Creates the request for a job that reads one installation. `organizationId` is null while the organization is unknown. */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -195,8 +195,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id of the jobs whose deliveries are answered by the read of this job. The highest is the job's own id.
- * Returns null if the read answers no delivery.
+ * Returns the lowest id among the jobs whose webhook deliveries are answered by this job's read. The highest is the job's own
+ * id. Returns null if the read answers no delivery.
  */
 export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

@@ -89,7 +89,10 @@ export interface OrderPort {
   readonly eraseOrderTexts: (id: number, names: readonly OrderTextName[]) => Promise<boolean>;
 }
 
-/** Returns whether two orders have the same key, person and content. Ignores the reservation that a `reserve` order created. */
+/**
+ * Returns whether two orders have the same key, person and content. Ignores the reservation id of a `reserve` order, because
+ * the registry assigns it later.
+ */
 export function isSameOrder(left: NewOrder, right: NewOrder): boolean {
   const listFields = (order: NewOrder) => [
     order.key,

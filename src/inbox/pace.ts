@@ -9,7 +9,10 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 /** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
-/** Returns the minimum time between two job starts. It grows while duplicate webhooks lead to reads without changes. */
+/**
+ * Returns the minimum time between two starts of jobs with the same dedupe key. It grows with each read in a row that only
+ * duplicate webhooks caused and that found nothing new.
+ */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
   // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.
@@ -20,7 +23,10 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;
 }
 
-/** Returns when the next job may start: `paceMs` after the last start, or now if that time has passed. */
+/**
+ * Returns the earliest start of the next job: `paceMs` after the last start, but not before `now`. `lastStart` is null if no
+ * job ever started.
+ */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.
   return lastStart === null ? now : Math.max(now, Math.min(lastStart + paceMs, now + paceMs));

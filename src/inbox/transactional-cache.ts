@@ -3,7 +3,10 @@ export const MAX_CACHED_KEYS = 10_000;
 
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
-/** Creates a cache whose changes are kept by `commit` or discarded by `rollBack`, like those of a database transaction. */
+/**
+ * Creates a cache for values that a database transaction writes. After the transaction, call `commit` to keep new values or
+ * `rollBack` to discard them.
+ */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();
 

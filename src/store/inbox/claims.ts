@@ -133,13 +133,13 @@ function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: QueueSnapshot
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
 
-/** Returns whether a lease ends later than one that begins now, because a fast clock wrote it. */
+/** Returns whether a job's lease ends later than a lease that begins now. A worker with a fast clock wrote such a lease. */
 function hasTooLongLease({ jobs, now }: QueueSnapshot, leaseMs: number): boolean {
   const latestEnd = Date.parse(now) + leaseMs;
   return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > latestEnd);
 }
 
-/** Counts the running jobs of each installation. Leaves out jobs whose lease expired. */
+/** Counts the running jobs of each installation by its id. Leaves out jobs whose lease expired. */
 function countRunningJobs(queue: QueueSnapshot): Map<string, number> {
   const counts = new Map<string, number>();
   for (const each of queue.jobs) {
@@ -150,12 +150,18 @@ function countRunningJobs(queue: QueueSnapshot): Map<string, number> {
   return counts;
 }
 
-/** Creates the part of an inbox through which workers claim jobs. */
+/**
+ * Creates the methods of `InboxPort` through which workers claim jobs. `readQueue` and `claimJobs` are the steps that each
+ * engine implements itself.
+ */
 export function createClaims(
   { commit, now }: Pick<InboxDatabase, 'commit' | 'now'>,
   { readQueue, claimJobs }: Pick<JobSteps, 'readQueue' | 'claimJobs'>,
 ): Claims {
-  /** Runs one round of a claim. Reads first, so that no lock is taken if no job can be claimed. */
+  /**
+   * Tries once to claim due jobs for the free slots of each part. Reads the queue first, so that it takes no lock if no job can
+   * be claimed. `isComplete` is false if other workers claimed some of the chosen jobs.
+   */
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
     const queue = await readQueue(EXTRA_CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
     const due = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
@@ -231,8 +237,8 @@ function slotsIn(parts: ClaimRequest['parts'], part: Part): number {
 }
 
 /**
- * Computes when to claim again. `queue` was read before the claim and still contains the claimed jobs, so `moreMayWait` may be
- * true although no job is left.
+ * Returns the claimed jobs, and when to claim again. `queue` was read before the claim and still contains the claimed jobs, so
+ * `moreMayWait` may be true although no job is left.
  */
 function toClaimResult(
   claimed: readonly ClaimedJobRow[],
@@ -253,6 +259,7 @@ function toClaimResult(
   };
 }
 
+/** Converts the database row of a claimed job. Parses its payload. */
 function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: ClaimedJobRow): ClaimedJob {
   return {
     ...row,

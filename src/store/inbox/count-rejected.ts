@@ -56,7 +56,9 @@ const TRIM = prepared(
       SELECT ${own.minute} FROM ${own()} ORDER BY ${own.minute} DESC LIMIT 1 OFFSET ${MAX_REJECTED_ROWS})`,
 );
 
-/** Creates the function that adds rejected webhooks to the rows of their minutes. */
+/**
+ * Creates the function that counts rejected webhooks. Each minute has a row for each reason, status and prefix of the header.
+ */
 export function createCountRejected({ commit, now }: InboxDatabase): InboxPort['countRejected'] {
   return async counts => {
     if (counts.length === 0) return;

@@ -79,8 +79,8 @@ const READ_STATUS = prepared(({ fn }, params: Params<NowParam>) => {
 });
 
 /**
- * Creates the part of an inbox that stores heartbeats. Each process has one row. A heartbeat inserts the row if it is missing,
- * because the heartbeat is the first one or an older inbox was restored.
+ * Creates the methods of `InboxPort` for heartbeats of processes. Each process has one row. A heartbeat inserts the row if it
+ * is missing: at the first heartbeat, or after an older inbox was restored.
  */
 export function createHeartbeats({
   read,

@@ -27,7 +27,10 @@ const job = tableRef('inbox.jobs', 'job');
 const done = tableRef('inbox.jobs', 'done');
 const delivery = tableRef('inbox.deliveries', 'delivery');
 
-/** Selects columns of the jobs that are not done. Each state is read through its own index. */
+/**
+ * Returns a subquery `job` with columns of the jobs that are not done. It reads the jobs of each state through the index of
+ * that state.
+ */
 function selectUnfinishedJobs(...columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   const inEachState = JOB_STATES.filter(state => state !== 'done').map(
     state => sql`SELECT ${sql.join(columns)} FROM ${job()} WHERE ${job.state} = ${state}`,
@@ -126,7 +129,7 @@ const HAVE_ARRIVED = prepared(({ fn }, { now, installationId, queries }: Params<
   return sqlStatement`SELECT ${select({ hasArrived })} FROM ${arrivalQuery.from(fn, queries)} ORDER BY ${position}`;
 });
 
-/** Creates the part of an inbox that only reads. */
+/** Creates the methods of `InboxPort` that only read. */
 export function createInboxQueries({ read, now }: InboxDatabase): InboxQueries {
   return {
     countJobs: async () => {

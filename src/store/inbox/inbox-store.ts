@@ -8,8 +8,8 @@ import { createOrders } from './orders.js';
 import { createSettlements } from './settle-jobs.js';
 import { createTokenStore } from './tokens.js';
 
-/** The operations that each engine implements itself. */
-type EngineOperations = Pick<
+/** The methods of an inbox that each engine implements itself. */
+type EngineMethods = Pick<
   InboxPort,
   | 'store'
   | 'countRejected'
@@ -22,13 +22,17 @@ type EngineOperations = Pick<
   | 'watch'
 >;
 
-/** Creates an inbox. Calls `notifyWatchers` after each operation that may have requested a job. */
+/**
+ * Creates an inbox from SQL for both engines, and the job steps and methods that each engine implements itself. Calls
+ * `notifyWatchers`, which wakes idle workers, after each method that may have added a due job.
+ */
 export function createInboxStore(
   database: InboxDatabase,
   jobSteps: JobSteps,
-  operations: EngineOperations,
+  engineMethods: EngineMethods,
   notifyWatchers: () => void,
 ): InboxPort {
+  /** Wraps a method so that it wakes idle workers after it has succeeded. */
   function withNotification<Input, Result>(operation: (input: Input) => Promise<Result>): typeof operation {
     return async input => {
       const result = await operation(input);
@@ -40,16 +44,16 @@ export function createInboxStore(
   const orders = createOrders(database);
   const { settle, retryFailed, prioritizeFailed } = createSettlements(database, jobSteps);
   return {
-    ...operations,
+    ...engineMethods,
     ...createClaims(database, jobSteps),
     ...createRetention(database),
     ...createInboxQueries(database),
     tokens: createTokenStore(database),
     ...orders,
     settle,
-    store: withNotification(operations.store),
-    enqueue: withNotification(operations.enqueue),
-    enqueueOnce: withNotification(operations.enqueueOnce),
+    store: withNotification(engineMethods.store),
+    enqueue: withNotification(engineMethods.enqueue),
+    enqueueOnce: withNotification(engineMethods.enqueueOnce),
     placeOrder: withNotification(orders.placeOrder),
     retryFailed: withNotification(retryFailed),
     prioritizeFailed: withNotification(prioritizeFailed),

@@ -191,7 +191,7 @@ const REMOVE = prepared(
       RETURNING ${select({ id: own.id })}`,
 );
 
-/** Creates the part of an inbox that stores people's orders and their results. */
+/** Creates the `OrderPort`, which stores people's orders, such as to reserve credits, and their results. */
 export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
   return {
     placeOrder: async order => {

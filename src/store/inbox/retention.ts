@@ -61,7 +61,7 @@ const COUNT_DELIVERIES = prepared(
       WHERE ${delivery.stored_text_id} IN (SELECT ${textIds.columns.id} FROM ${textIds.from(fn, ids)})`,
 );
 
-/** Creates the part of an inbox that deletes old rows and erases signed texts. */
+/** Creates the methods of `InboxPort` that delete old rows and erase the signed texts of webhooks. */
 export function createRetention({
   commit,
   now,

@@ -42,17 +42,24 @@ const setError = ({ code, message }: EndParams) =>
   sql`${own.error_or_pause_code} = coalesce(${code}, ${own.error_or_pause_code}),
     ${own.last_error} = coalesce(${message}, ${own.last_error})`;
 
-/** Prepares an UPDATE that releases a job's lease and sets further columns. */
-function endRun(set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>, condition: Condition) {
+/**
+ * Prepares an UPDATE of the job that meets a condition. It ends the job's lease, sets further columns and returns the updated
+ * row.
+ */
+function prepareJobUpdate(
+  set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>,
+  condition: Condition,
+) {
   return prepared(
     ({ fn }, params: EndParams) =>
       sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = NULL, ${set(fn, params)} WHERE ${condition(params)}
         RETURNING ${select({ id: own.id, claim: own.claim, mergedInto: own.merged_into })}`,
   );
 }
-type EndedRun = ResultRow<ReturnType<typeof endRun>>;
+/** The row that an UPDATE of a job returns. */
+type UpdatedJobRow = ResultRow<ReturnType<typeof prepareJobUpdate>>;
 
-/** Stores the id of the waiting job with the same key, and locks that job. */
+/** Stores in a job the id of the waiting job with the same dedupe key, and locks the waiting job. */
 const pointToUpcoming = (condition: Condition) =>
   prepared(
     ({ fn }, params: EndParams) =>
@@ -62,14 +69,16 @@ const pointToUpcoming = (condition: Condition) =>
         WHERE ${condition(params)}`,
   );
 
-/** Returns the earliest start that the pace of the key allows. */
+/** Returns the earliest start that the pace of the dedupe key allows. */
 const earliestByPace: Clause = (fn, params) => {
   const started = tableRef('inbox.jobs', 'started');
   const lastStart = sql<string>`(SELECT max(${started.started_at}) FROM ${started()} WHERE ${started.dedupe_key} = ${upcoming.dedupe_key})`;
   return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
 
-/** Returns the earlier of the two jobs' run times, or the latest of `lowerBounds` if that is later. */
+/**
+ * Returns an SQL expression for the run time of two merged jobs: the earlier of theirs, but not before any of `lowerBounds`.
+ */
 function earlierRunTime(...lowerBounds: readonly Clause[]): Clause {
   return (fn, params) => {
     const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
@@ -101,12 +110,15 @@ const updateUpcoming = (condition: Condition, runAt: Clause, extraColumns: Claus
       FROM (SELECT * FROM ${own()} WHERE ${condition(params)}) AS mine WHERE ${upcoming.id} = ${mine.merged_into}`,
   );
 
-/** Prepares the statements that merge a job into the waiting job with the same key, if there is one. */
+/**
+ * Prepares the statements that merge a job into the waiting job with the same dedupe key, if there is one. `runAt` is the run
+ * time of the merged job.
+ */
 function prepareMerge(condition: Condition, runAt: Clause, extraColumns?: Clause) {
   return [
     pointToUpcoming(condition),
     updateUpcoming(condition, runAt, extraColumns),
-    endRun(
+    prepareJobUpdate(
       (fn, params) =>
         sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = 'merged', ${setError(params)}`,
       params => sql`${condition(params)} AND ${own.merged_into} IS NOT NULL`,
@@ -139,24 +151,24 @@ const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
       WHERE ${merged.dedupe_key} = jobs.dedupe_key AND ${merged.merged_into} = jobs.id)`;
 });
 
-type EndStatement = (values: EndValues) => BoundStatement<EndedRun>;
+type EndStatement = (values: EndValues) => BoundStatement<UpdatedJobRow>;
 
 /** The statements for each way to end a job. They run in order; an update does nothing if an earlier one has ended the job. */
 const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
-  done: [endRun((fn, params) => setDone(fn, params, params.outcome), isClaimed)],
+  done: [prepareJobUpdate((fn, params) => setDone(fn, params, params.outcome), isClaimed)],
   unchanged: [
-    endRun((fn, params) => setDone(fn, params, sql.lit(UNCHANGED_OUTCOME)), isClaimed),
+    prepareJobUpdate((fn, params) => setDone(fn, params, sql.lit(UNCHANGED_OUTCOME)), isClaimed),
     REMOVE_EARLIER_UNCHANGED,
   ],
-  fail: [endRun(setFailed, isClaimed)],
+  fail: [prepareJobUpdate(setFailed, isClaimed)],
   retry: [
-    endRun(setFailed, params => sql`${isClaimed(params)} AND ${own.attempts} >= ${MAX_ATTEMPTS}`),
+    prepareJobUpdate(setFailed, params => sql`${isClaimed(params)} AND ${own.attempts} >= ${MAX_ATTEMPTS}`),
     ...prepareMerge(isClaimed, runAtAfterBackoff, keepAttempts),
-    endRun((fn, params) => sql`${setWaiting(fn, params)}, ${setError(params)}`, isClaimed),
+    prepareJobUpdate((fn, params) => sql`${setWaiting(fn, params)}, ${setError(params)}`, isClaimed),
   ],
   pause: [
     ...prepareMerge(isClaimed, runAtByPace),
-    endRun(
+    prepareJobUpdate(
       (fn, params) => sql`${own.state} = 'paused', ${own.run_at} = ${afterDelay(fn, params)},
         ${own.attempts} = ${fn.least(own.attempts, sql.lit(PAUSED_ATTEMPTS))}, ${setError(params)}`,
       isClaimed,
@@ -164,7 +176,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   ],
   release: [
     ...prepareMerge(isClaimed, runAtByPace),
-    endRun(
+    prepareJobUpdate(
       (fn, params) =>
         sql`${setWaiting(fn, params)}, ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
       isClaimed,
@@ -173,7 +185,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
 };
 const RETRY_FAILED: readonly EndStatement[] = [
   ...prepareMerge(isFailed, earlierRunTime(earliestByPace)),
-  endRun(
+  prepareJobUpdate(
     (fn, params) =>
       sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,
     isFailed,
@@ -207,7 +219,7 @@ const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & Codes>) => {
 });
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
-/** Returns the finished job of a settlement. Returns null unless the job is done. */
+/** Converts the settlement of a job that is done. Returns null for other settlements, such as a retry. */
 function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   const { id, claim: number } = claim;
   if (end.act === 'unchanged')
@@ -215,12 +227,16 @@ function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
 }
 
-/** Creates the part of an inbox that ends jobs and retries failed ones. */
+/**
+ * Creates the methods of `InboxPort` that end jobs and retry failed ones. `finishJobs` is the engine's faster way to end jobs
+ * that are done; null if it has none.
+ */
 export function createSettlements(
   { read, commit, now: readClock }: InboxDatabase,
   { finishJobs }: Pick<JobSteps, 'finishJobs'>,
 ): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
-  function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<EndedRun>[] {
+  /** Returns the statements that end one job in the way its settlement says. */
+  function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<UpdatedJobRow>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
     const delayMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
@@ -228,8 +244,11 @@ export function createSettlements(
     return ENDS[end.act].map(statement => statement(values));
   }
 
-  /** Returns statements that retry failed jobs one after the other. The second of two jobs with the same key merges with the first. */
-  function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<EndedRun> | null)[] {
+  /**
+   * Returns statements that lock and retry failed jobs one after the other. The first is null if a single job needs no lock. If
+   * two jobs have the same dedupe key, the second is merged into the first.
+   */
+  function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<UpdatedJobRow> | null)[] {
     const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
     const lock = lockClaims(ids.map(id => ({ id, claim: 0 })));
     return [lock, ...ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })))];

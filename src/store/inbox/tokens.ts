@@ -52,7 +52,7 @@ const RECORD_USE = prepared(
     sqlStatement`UPDATE ${token()} SET ${token.last_used_at} = ${fn.clock(now)} WHERE ${token.id} = ${id}`,
 );
 
-/** Creates the store of API tokens. */
+/** Creates the store of the API tokens in the inbox. It holds only hashes of tokens. */
 export function createTokenStore({ read, commit, now }: InboxDatabase): TokenStore {
   return {
     create: async ({ name, scopes, organizationIds, lists }, sha256) => {
@@ -94,7 +94,10 @@ function toStoredToken(row: ResultRow<typeof LIST>): StoredToken {
   };
 }
 
-/** Parses a JSON array of texts. Other JSON becomes an empty array, so that a damaged grant allows nothing. */
+/**
+ * Parses a JSON array of texts from the grants of a token. Other JSON becomes an empty array, so that a damaged grant allows
+ * nothing.
+ */
 function parseTexts(json: string): string[] {
   const values: unknown = JSON.parse(json);
   return Array.isArray(values) ? values.filter(value => typeof value === 'string') : [];
