@@ -8,11 +8,11 @@ interface CachedResult<T> {
 /** How long a result is cached: always as long, or depending on how long it took to read. */
 type Lifetime = number | ((tookMs: number) => number);
 
-/** Creates a function that caches one result. A new `key` replaces the cached result. */
+/** Creates a function that returns the cached result, or calls `read` if the result is too old or has another key. */
 export function createCache<T>(lifetime: Lifetime, clock: () => number = () => performance.now()) {
   let cached: CachedResult<T> | null = null;
 
-  /** Starts to read. The result is shared until it is there, then for its lifetime. */
+  /** Starts a read and returns its cache entry. The entry is valid until the read ends, then for its lifetime. */
   function startReading(at: number, key: string, read: () => Promise<T>): CachedResult<T> {
     if (typeof lifetime === 'number') return { at, key, result: read(), lifetimeMs: lifetime };
     const startedMs = clock();

@@ -63,13 +63,13 @@ export function createFilePages(
   });
 }
 
-/** Yields the lines of a CSV file. */
+/** Yields the header and the rows of a CSV file, line by line. */
 export async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator<string> {
   yield formatCsvLine(columns);
   for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
 }
 
-/** Yields the lines of a CSV file whose last cell says how complete the rows are. The cell is formatted once for all rows. */
+/** Yields the lines of a CSV file. The last cell of each line repeats the notes on how complete the rows are. */
 async function* writeAnswerAsCsv({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<string> {
   const notesCell = formatCsvCell(formatNotesCell(notes));
   yield formatCsvLine([...columns, CAVEATS_COLUMN]);
@@ -81,6 +81,7 @@ function writeJson({ rows, columns, notes }: ExportedAnswer): AsyncGenerator<str
   return serializeAnswer(selectCells(rows, columns), notes, toJson);
 }
 
+/** Yields the chosen columns of each row as values for JSON. */
 async function* selectCells(
   rows: AsyncIterable<ExportedRow>,
   columns: readonly string[],

@@ -58,7 +58,10 @@ async function retryJob({ actions, reader, params }: ActionRequest): Promise<str
   return `/jobs/${String(job['id'])}`;
 }
 
-/** Queues syncs of one organization or of all. Returns the path of the page with the jobs. */
+/**
+ * Queues syncs of the chosen organization, or of all. Returns the path of the page with the jobs, or null if there is nothing
+ * to sync.
+ */
 async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');
   const targets = await readTargets(reader, organizationId);
@@ -71,7 +74,7 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
   return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
-/** Creates the middleware that refuses visitors who may only read. */
+/** Creates the middleware that refuses visitors with read-only access. */
 export function requireActor(responder: Responder): RequestHandler {
   return async (request, response, next) => {
     if (getVisitor(response).mayAct) return next();

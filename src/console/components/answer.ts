@@ -5,13 +5,13 @@ import { renderFreshness } from './freshness.js';
 import { html, type Html } from './html.js';
 import { renderInstantsIn } from './instants.js';
 
-/** Renders how fresh the rows of an answer are, which organizations are missing, and what else a reader must know. */
+/** Renders how fresh the rows of an answer are, which organizations are missing, and the caveats of the answer. */
 export function renderAnswerNotes(notes: AnswerNotes, now: number): Html {
   const freshness = renderFreshnessOf(notes, now);
   return html`${freshness !== false && html`<p>${freshness}</p>`}${renderCaveats(notes)}`;
 }
 
-/** Renders which organizations are missing from an answer, and what else a reader must know. */
+/** Renders which organizations an answer lacks, and its caveats. Returns false if there are none. */
 export function renderCaveats({
   coverage,
   caveats,
@@ -33,7 +33,7 @@ export function renderFreshnessOf(
   return at === null && hasFreshness && renderFreshness(freshness, now);
 }
 
-/** Renders what was not known at the instant of an answer, as a card. */
+/** Renders a card that lists the organizations and lists that were not known at the instant of an answer. */
 export function renderGaps(notes: Pick<AnswerNotes, 'gaps'>): Html | false {
   return (
     notes.gaps.length > 0 && html`<section class="card"><h2>Known gaps</h2>${renderGapList(notes)}</section>`

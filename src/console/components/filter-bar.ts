@@ -40,11 +40,12 @@ export function renderFilterBar(
 ): Html {
   return html`<button type="button" class="opens-filters" popovertarget="filters">Filters${chosenCount > 0 && ` (${chosenCount})`}</button>
 <form id="filters" popover class="filters" method="get" action="${path}" role="search" aria-label="Filters">
-${fields.map(renderField)}
+${fields.map(renderFilterField)}
 <button>Show</button> ${extra}</form>`;
 }
 
-function renderField({ label, input, isGroup = false }: FilterField): Html {
+/** Renders the input of a filter with its label. The tooltip explains the label. */
+function renderFilterField({ label, input, isGroup = false }: FilterField): Html {
   const title = TERMS[label] !== undefined && html` title="${TERMS[label]}"`;
   if (isGroup)
     return html`<span class="field" role="group" aria-label="${capitalize(label)}"${title}>${capitalize(label)}${input}</span>`;

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../text/duration.js';
 import { html, type Html, type HtmlContent } from './html.js';
 
-/** Renders how long ago an instant was, such as "5 min ago", or its day if that is more than a day. The tooltip has the rest. */
+/** Renders how long ago an instant was, such as "5 min ago", or its day if it is more than a day away. Null renders "never". */
 export function renderAge(instant: string | null, now: number): Html {
   if (instant === null) return html`<span class="none">never</span>`;
   if (isFarFrom(instant, now)) return renderDay(instant, now);

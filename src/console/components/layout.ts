@@ -131,6 +131,7 @@ function renderNavigationItem(href: string, label: string, current: Html | false
   return html`<li><a href="${href}"${current}>${label}</a></li>`;
 }
 
+/** Renders links to the pages of a navigation section as tabs. */
 function renderTabs({ name, pages }: NavigationSection, path: string, at: string | null): HtmlContent {
   return html`<nav class="tabs" aria-label="${name}">${pages.map(
     page =>

@@ -89,14 +89,15 @@ export function renderCell(column: string, value: Value | undefined, now: number
 /** Renders a database value for a table cell, in the format of its kind. */
 export function renderValue(kind: ColumnKind, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return NO_VALUE;
-  if (typeof value === 'string') return renderText(kind, value, now);
+  if (typeof value === 'string') return renderStoredText(kind, value, now);
   if (kind === 'seconds') return html`${formatDuration(Number(value))}`;
   if (kind === 'count' && typeof value === 'number') return renderCount(value);
   if (kind === 'tonnes') return renderAmount(String(value));
   return html`${toDisplayValue(value)}`;
 }
 
-function renderText(kind: ColumnKind, value: string, now: number): Html {
+/** Renders a non-empty text for a table cell: a date, state, id or other text, depending on the kind of its column. */
+function renderStoredText(kind: ColumnKind, value: string, now: number): Html {
   switch (kind) {
     case 'day':
       return renderDay(value, now);
@@ -126,7 +127,7 @@ function renderText(kind: ColumnKind, value: string, now: number): Html {
   }
 }
 
-/** Renders a count, or a number of seconds with milliseconds. A zero is quiet, and a column of zeros is left out of tables. */
+/** Renders a count, or seconds with decimals. Renders 0 in a form that tables recognize, so that they omit columns of zeros. */
 export function renderCount(count: number): Html {
   if (count === 0) return ZERO;
   return html`${formatWithCommas(Number.isInteger(count) ? count : count.toFixed(3))}`;
@@ -135,7 +136,7 @@ export function renderCount(count: number): Html {
 /** Matches SHA-256 hashes, which lists shorten. */
 const HASH = /\b([0-9a-f]{64})\b/;
 
-/** Renders a text. Shortens hashes, and formats instants and the values of a flat JSON object. */
+/** Renders a text. Shortens hashes, formats instants, and lists the values of a flat JSON object. */
 function renderPlainText(text: string): Html {
   const parts = (formatJsonObject(text) ?? text).split(HASH);
   const content = parts.map((part, index) =>

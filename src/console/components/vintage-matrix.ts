@@ -103,7 +103,7 @@ function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   return { columns: takeColumns(count), fitsScreen: canFit(count) };
 }
 
-/** Returns the total width of table columns, in characters. */
+/** Returns the width in characters of the table columns with these totals. */
 function measureWidth(totals: readonly (readonly [column: string, total: bigint])[]): number {
   const widths = totals.map(
     ([column, total]) => Math.max(column.length, formatWholeTonnes(total).length) + COLUMN_MARGIN,
@@ -111,7 +111,7 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** Sums the amounts by column. A vintage without a column of its own counts in the column `OTHERS`. */
+/** Sums amounts by vintage column. Vintages that have no column are added to the column `OTHERS`. */
 function sumAmountsByColumn(
   rows: readonly CreditSum[],
   columns: readonly string[],
@@ -151,7 +151,7 @@ function renderProjectRow(
   return html`<tr><th scope="row" title="${projectName}">${name}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 
-/** Renders a table row with the total amounts of several projects. */
+/** Renders a table row with the total amounts of several projects, such as "12 other projects". */
 function renderSumRow(
   label: HtmlContent,
   groups: readonly ProjectGroup[],

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { renderNoticePage } from '../../text/notice-page.js';
 import { html } from '../components/html.js';
-import { allowNoticeStyle, HEADERS } from './security-headers.js';
+import { createNoticeHeaders, HEADERS } from './security-headers.js';
 import type { ProxySignIn } from './proxy-sign-in.js';
 import type { VisitorKeys } from './visitor-keys.js';
 import { PAGE_TOKEN_FIELD, getVisitor, setVisitor, type Visitor } from './visitor.js';
@@ -49,13 +49,13 @@ export function createGuard({ keys, hostNames, port, proxySignIn }: GuardOptions
     return cookies.map(([, value]) => value).find(value => keys.isVisitorKey(value)) ?? null;
   };
 
-  /** Returns the visitor who signed in with a link. Null if the request has no valid cookie. */
+  /** Returns the visitor who signed in with a link. Returns null if the request has no valid cookie. */
   function identifyByCookie(request: Request): Visitor | null {
     const visitorKey = findVisitorKey(request);
     return visitorKey === null ? null : { name: null, mayAct: true, ...keys.createPageToken(visitorKey) };
   }
 
-  /** Returns the visitor whom the proxy names. Null if the request is not one that the proxy sends. */
+  /** Returns the visitor whom the sign-in proxy names. Returns null if the request does not come from the proxy. */
   function identifyByProxy(request: Request, identify: ProxySignIn): Visitor | null {
     const visitor = identify(request);
     return visitor === null ? null : { ...visitor, ...keys.createPageToken(`proxy ${visitor.name}`) };
@@ -94,7 +94,7 @@ const OLD_PAGE = 'This page is too old to send forms. Go back, reload the page a
 const LINK_EXPIRED =
   'This sign-in link has expired or was already used. Run "carbon-mirror console url" for a new one.';
 
-/** Returns whether the Host header is an allowed name. Other names are refused to prevent DNS rebinding. */
+/** Returns whether the Host header contains an allowed name. Checking the name prevents DNS rebinding. */
 function isAllowedHost({ headers }: Request, hostNames: readonly string[]): boolean {
   const name = HOST_HEADER.exec(headers.host ?? '')?.[1]?.toLowerCase();
   // Any port is allowed, because a tunnel has another port.
@@ -114,7 +114,7 @@ function isSameOrigin({ method, headers }: Request): boolean {
 function rejectRequest(response: Response, status: number, sentence: string): void {
   response.status(status).set('connection', 'close');
   if (response.req.accepts(['text', 'html']) === 'html')
-    response.set(allowNoticeStyle()).type('html').send(renderRejection(status, sentence));
+    response.set(createNoticeHeaders()).type('html').send(renderRejection(status, sentence));
   else response.type('text/plain').send(`${sentence}\n`);
 }
 
@@ -124,13 +124,14 @@ const REJECTION_TITLES: Readonly<Record<number, string>> = {
   421: 'Unknown host name',
 };
 
-/** Renders the page of a refused request. Code in the sentence is between quotation marks. */
+/** Renders the page of a refused request. Parts of the sentence in quotation marks become code. */
 function renderRejection(status: number, sentence: string): string {
   const title = REJECTION_TITLES[status] ?? 'Bad request';
   const content = html`<p>${sentence.split(/"([^"]*)"/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</p>`;
   return renderNoticePage({ title: `${title} – carbon-mirror`, heading: title, content: content.text });
 }
 
+/** Returns the names and values of the cookies of a request. */
 function parseCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return (request.headers.cookie ?? '').split(';').map(pair => {
     const separator = pair.indexOf('=');

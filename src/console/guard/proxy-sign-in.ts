@@ -50,6 +50,7 @@ export function createProxySignIn(options: ProxySignInOptions): ProxySignIn {
     return sent !== undefined && others.length === 0 && timingSafeEqual(hash(sent), secretHash);
   };
 
+  /** Returns why a request cannot sign in through the proxy. Returns null if it can. */
   function findRefusal(request: IncomingMessage): ProxyRefusal | null {
     if (!isFromProxy(request)) return 'another address';
     if (!hasSecret(request)) return 'secret';
@@ -70,7 +71,7 @@ export function createProxySignIn(options: ProxySignInOptions): ProxySignIn {
   };
 }
 
-/** Returns every value of a header in the order of the request, also when Node joins or drops repeated ones. */
+/** Returns all values of a header. Node's parsed headers would join or drop repeated values. */
 function getHeaderValues({ rawHeaders }: IncomingMessage, header: string): readonly string[] {
   return rawHeaders.filter(
     (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header,

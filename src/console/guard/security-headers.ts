@@ -18,8 +18,8 @@ export function allowOwnFrame(): Readonly<Record<string, string>> {
   return { 'content-security-policy': [...CSP, "frame-ancestors 'self'"].join('; ') };
 }
 
-/** Returns response headers for a page that carries its own style, because its visitor may not load the stylesheet. */
-export function allowNoticeStyle(): Readonly<Record<string, string>> {
+/** Creates response headers that allow a page to contain its own style. Visitors who are refused cannot load the stylesheet. */
+export function createNoticeHeaders(): Readonly<Record<string, string>> {
   const policy = CSP.filter(directive => !directive.startsWith('style-src'));
   const directives = [...policy, `style-src ${NOTICE_STYLE_SOURCE}`, "frame-ancestors 'none'"];
   return { 'content-security-policy': directives.join('; ') };

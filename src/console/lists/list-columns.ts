@@ -42,14 +42,18 @@ export function createListColumns(
       ...(sort !== null && { sort }),
     };
   });
-  const hasIdsBehindRows = list.detailList === null && list.columns.some(column => isBehindRow(list, column));
-  const ids = hasIdsBehindRows ? [createIdsColumn(list, request)] : [];
+  const hasIdsOutsideTable =
+    list.detailList === null && list.columns.some(column => isIdOutsideTable(list, column));
+  const ids = hasIdsOutsideTable ? [createIdsColumn(list, request)] : [];
   if (freshness === null || freshness.areAllFresh) return [...columns, ...ids];
   const renderState = (row: Row) => renderFreshnessState(freshness.standingOf(row) ?? WAITING);
   return [...columns, { name: 'Freshness', cell: renderState }, ...ids];
 }
 
-/** Returns the columns of a list that its page shows: the name first, and no ids that a name or the page of the row replaces. */
+/**
+ * Selects the columns that the page of a list shows, names first. Omits ids that a name replaces or that the page of a row
+ * shows.
+ */
 function selectShownColumns(list: List): ListColumn[] {
   const { columns } = list;
   const replacedIds = columns.flatMap(({ name, link }) =>
@@ -57,12 +61,12 @@ function selectShownColumns(list: List): ListColumn[] {
   );
   const isName = (column: ListColumn) => isNameColumn(columns, column);
   const isShown = (column: ListColumn) =>
-    isName(column) || !(replacedIds.includes(column.name) || isBehindRow(list, column));
+    isName(column) || !(replacedIds.includes(column.name) || isIdOutsideTable(list, column));
   return columns.filter(isShown).toSorted((one, other) => Number(isName(other)) - Number(isName(one)));
 }
 
-/** Returns whether people find an id on the page of its row, or behind a button of the row. Numbers of jobs and syncs are short. */
-function isBehindRow({ detailList }: List, { kind, link }: ListColumn): boolean {
+/** Returns whether a column is an id that the table omits, because the row's own page or a button of the row shows it. */
+function isIdOutsideTable({ detailList }: List, { kind, link }: ListColumn): boolean {
   if (kind !== 'id') return false;
   return link === null || (detailList !== null && findList(link.list).entry !== null);
 }
@@ -97,13 +101,13 @@ function isNameColumn(columns: readonly ListColumn[], column: ListColumn): boole
   return column === (columns.find(({ isName }) => isName) ?? columns[0]);
 }
 
-/** Returns the name and heading of a column. The heading links to the help page if the name needs an explanation. */
+/** Returns the name and heading of a column. The heading links to the help page if the help page explains the column. */
 function labelColumn({ name: column, label }: ListColumn) {
   const name = capitalize(label);
   return { name, heading: renderTermLabel(column, name) };
 }
 
-/** Returns how the heading of a column sorts the list. Null if no index has the rows in the order of the column. */
+/** Creates the sort link in the heading of a column. Returns null if the list cannot be sorted by this column. */
 function createColumnSort(
   { name: listName, sorts, order }: List,
   { name }: ListColumn,
@@ -147,7 +151,7 @@ function renderListCell(
   return html`<a href="${toDetailHref(findList(link.list), String(linkedId), at)}">${label}</a>`;
 }
 
-/** Renders a badge if the registry restated the retirement of a row. */
+/** Renders a badge if the registry restated the retirement of a row. Returns false otherwise. */
 function renderRestatement(
   { idColumn }: List,
   row: Row,

@@ -11,7 +11,10 @@ import type { ConsoleRequest } from '../page.js';
 /** Values to choose from, by filter; null if there are too many. */
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
-/** Reads the values that a visitor can choose in each drop-down filter of a list: those of an organization if one is chosen. */
+/**
+ * Reads the values that a visitor can choose in each drop-down filter of a list. If an organization is chosen, reads its
+ * values only.
+ */
 export async function readFilterChoices(
   listRequest: ListRequest,
   { reader }: Pick<ConsoleRequest, 'reader'>,

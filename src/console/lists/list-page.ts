@@ -90,7 +90,7 @@ ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
 }
 
-/** Reads which retirements on a page were restated. Returns null if the rows are neither retirements nor their certificates. */
+/** Reads which retirements on a page the registry restated. Returns null unless the list is about retirements or certificates. */
 async function readRestatementsOf(
   { list: { name, idColumn }, at }: ListRequest,
   rows: readonly Row[],
@@ -135,7 +135,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/** Describes whose rows they are and the filters, such as `of Acme (vintage 2021)`. */
+/** Describes the rows of a list by their organization and the active filters, such as `of Acme (vintage 2021)`. */
 async function describeSubject(
   listRequest: ListRequest,
   { reader, at }: ConsoleRequest,

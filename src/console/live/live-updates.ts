@@ -31,8 +31,8 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /** Sends an event to all open pages if the state has changed, then schedules the next poll. */
-  async function poll(): Promise<void> {
+  /** Sends an event to all open pages if the state has changed, then schedules the next pollForChanges. */
+  async function pollForChanges(): Promise<void> {
     try {
       const state = await readState();
       if (lastState !== null && state !== lastState) broadcast('event: changed\ndata: {}\n\n');
@@ -41,7 +41,7 @@ export function createLiveUpdates({
       onFailure(error);
     }
     // The state is only read while a page is open.
-    pollTimer = pages.size > 0 ? setTimeout(() => void poll(), intervalMs) : null;
+    pollTimer = pages.size > 0 ? setTimeout(() => void pollForChanges(), intervalMs) : null;
     if (pollTimer === null) lastState = null;
   }
 
@@ -54,7 +54,7 @@ export function createLiveUpdates({
       response.on('close', () => pages.delete(response));
       response.set('content-type', 'text/event-stream').flushHeaders();
       response.write('retry: 1000\n\n');
-      pollTimer ??= setTimeout(() => void poll(), 0);
+      pollTimer ??= setTimeout(() => void pollForChanges(), 0);
     },
     /** Ends all event streams and stops polling. */
     close: (): void => {

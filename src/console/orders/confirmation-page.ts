@@ -42,7 +42,7 @@ export const CONFIRMATION: ConsolePage = {
       `${label} ${formatWithCommas(draft.amount)} t?`,
       LEADS[draft.action],
     );
-    const body = html`${head}<section class="card"><h2>Check the order</h2>${await renderDetails(checked, request)}
+    const body = html`${head}<section class="card"><h2>Check the order</h2>${await renderOrderDetails(checked, request)}
 ${renderConfirmForm(draft, request)}</section>`;
     return { title: `${label} credits`, body };
   },
@@ -55,7 +55,11 @@ const LEADS: Readonly<Record<OrderDraft['action'], string>> = {
   release: 'The credits return to the warehouse.',
 };
 
-async function renderDetails({ draft, target }: CheckedOrder, { reader }: ConsoleRequest): Promise<Html> {
+/** Renders what an order will do as labelled values. */
+async function renderOrderDetails(
+  { draft, target }: CheckedOrder,
+  { reader }: ConsoleRequest,
+): Promise<Html> {
   const { action, organizationId, creditId, amount, receiverId, beneficiary, reason, comment } = draft;
   const organization = (await readNameOf(reader, organizationId, null)) ?? organizationId;
   const receiver = receiverId && ((await readNameOf(reader, receiverId, null)) ?? UNKNOWN_RECEIVER);
@@ -84,6 +88,7 @@ function findVintage(serialization: string | null): string | null {
   return /-(\d{4})$/.exec(serialization ?? '')?.[1] ?? null;
 }
 
+/** Renders the form that places the order. Its hidden fields contain the order. */
 function renderConfirmForm(draft: OrderDraft, { pageToken }: ConsoleRequest): Html {
   const values: Readonly<Record<(typeof ORDER_FIELDS)[number], string | null>> = {
     action: draft.action,

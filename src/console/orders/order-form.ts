@@ -37,7 +37,7 @@ export interface CheckedOrder {
   readonly target: Row;
 }
 
-/** Checks a form against the mirror. Returns a sentence for the visitor if the order cannot be placed. */
+/** Checks a posted order against the mirror. Returns a fault for the visitor if the order cannot be placed. */
 export async function checkOrder(reader: Reader, form: URLSearchParams): Promise<CheckedOrder | PageFault> {
   const action = ORDER_ACTIONS.find(each => each === form.get('action'));
   if (action === undefined) return { fault: `Expected an action: ${ORDER_ACTIONS.join(', ')}.` };
@@ -48,11 +48,12 @@ export async function checkOrder(reader: Reader, form: URLSearchParams): Promise
         'The app is not installed on this organization, or its installation is suspended. Nothing was ordered.',
     };
   return action === 'reserve'
-    ? await checkReserve(reader, organizationId, form)
-    : await checkEnd(reader, action, organizationId, form);
+    ? await checkReservation(reader, organizationId, form)
+    : await checkReservationAction(reader, action, organizationId, form);
 }
 
-async function checkReserve(
+/** Checks an order to reserve an amount of a credit. Returns a fault for the visitor if it cannot be placed. */
+async function checkReservation(
   reader: Reader,
   organizationId: string,
   form: URLSearchParams,
@@ -82,7 +83,8 @@ async function checkReserve(
 
 const NO_DETAILS = { receiverId: null, beneficiary: null, reason: null, comment: null };
 
-async function checkEnd(
+/** Checks an order to retire, transfer or release a reservation. Returns a fault for the visitor if it cannot be placed. */
+async function checkReservationAction(
   reader: Reader,
   action: Exclude<OrderAction, 'reserve'>,
   organizationId: string,
@@ -94,11 +96,11 @@ async function checkEnd(
   const amount = target === null ? null : getText(target, 'amount_exact');
   if (target === null || creditId === null || amount === null)
     return { fault: 'This organization has no such reservation, or the mirror has not read it yet.' };
-  if (!(await mayEnd(reader, target)))
+  if (!(await mayEndReservation(reader, target)))
     return {
       fault: `This reservation is ${getText(target, 'state_now') ?? 'over'} or belongs to another app. Nothing was ordered.`,
     };
-  const details = await parseDetails(reader, action, form);
+  const details = await parseOrderDetails(reader, action, form);
   if ('fault' in details) return details;
   return {
     target,
@@ -106,21 +108,22 @@ async function checkEnd(
   };
 }
 
-/** Returns whether a reservation is outstanding and was made by the app of this mirror. */
-export async function mayEnd(reader: Reader, reservation: Row): Promise<boolean> {
+/** Returns whether a reservation is outstanding and was made by the app of this mirror, so that the mirror may end it. */
+export async function mayEndReservation(reader: Reader, reservation: Row): Promise<boolean> {
   return (
     reservation['state_now'] === 'outstanding' && reservation['reserver_id'] === (await readAppId(reader))
   );
 }
 
-type Details = Partial<Pick<OrderDraft, 'receiverId' | 'beneficiary' | 'reason' | 'comment'>>;
+/** The fields of an order that only a transfer or a retirement has. */
+type OrderDetails = Partial<Pick<OrderDraft, 'receiverId' | 'beneficiary' | 'reason' | 'comment'>>;
 
-/** Parses the fields that a retirement or a transfer needs. */
-async function parseDetails(
+/** Parses the receiver of a transfer, or the beneficiary, reason and comment of a retirement. */
+async function parseOrderDetails(
   reader: Reader,
   action: Exclude<OrderAction, 'reserve'>,
   form: URLSearchParams,
-): Promise<Details | PageFault> {
+): Promise<OrderDetails | PageFault> {
   if (action === 'release') return {};
   if (action === 'transfer') return await parseReceiver(reader, (form.get('receiver') ?? '').trim());
   const [beneficiary = '', reason = '', comment = ''] = ['beneficiary', 'reason', 'comment'].map(name =>
@@ -134,8 +137,11 @@ async function parseDetails(
 
 const LENGTH = 'at most 256 characters long';
 
-/** Finds the receiver by name or id. An id that the mirror does not know may belong to any organization of the registry. */
-async function parseReceiver(reader: Reader, text: string): Promise<Details | PageFault> {
+/**
+ * Parses the receiver of a transfer, a name or an id. Accepts an unknown id, because the mirror does not know all
+ * organizations.
+ */
+async function parseReceiver(reader: Reader, text: string): Promise<OrderDetails | PageFault> {
   if (text === '') return { fault: 'Name the organization that receives the credits.' };
   const found = await findOrganization(reader, text);
   if ('id' in found) return { receiverId: found.id };

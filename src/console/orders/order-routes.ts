@@ -14,7 +14,7 @@ type Placement = { readonly order: Order } | { readonly status: number; readonly
 const KEY_IN_USE = 'This form was already used for another order. Go back, reload the page and try again.';
 const NO_KEY = 'This form is incomplete. Go back, reload the page and try again.';
 
-/** Adds the route that places orders. It stores the order for the worker, and never calls the registry. */
+/** Adds the route that stores orders for the worker. The route itself never calls the registry. */
 export function addOrderRoutes(
   app: Express,
   readers: ReaderPool,
@@ -30,7 +30,7 @@ export function addOrderRoutes(
   });
 }
 
-/** Places the order of a form. A form that is posted again leads to the order that it placed before. */
+/** Stores the order that a form describes. If the form is posted again, returns the order that it stored before. */
 async function placeOrder(
   form: URLSearchParams,
   actor: string | null,
@@ -54,7 +54,7 @@ function toPlacement(stored: Order, posted: NewOrder): Placement {
   return isSameOrder(stored, posted) ? { order: stored } : { status: 409, fault: KEY_IN_USE };
 }
 
-/** Returns the fields of a form that the confirmation page filled in. */
+/** Reads the order fields of a posted confirmation form. */
 function readPostedFields(form: URLSearchParams): object {
   return {
     action: form.get('action'),

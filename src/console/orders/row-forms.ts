@@ -4,9 +4,9 @@ import { html, type Html } from '../components/html.js';
 import { getText } from '../components/table-cell.js';
 import type { ConsoleRequest } from '../page.js';
 import { ACTION_LABELS, CONFIRMATION_PATH } from './confirmation-page.js';
-import { mayEnd, type OrderDraft } from './order-form.js';
+import { mayEndReservation, type OrderDraft } from './order-form.js';
 
-/** Renders what a visitor can do with a credit in a warehouse: the form to reserve it, and the commands for a terminal. */
+/** Renders the form to reserve a credit of a warehouse, and the commands that do the same in a terminal. */
 export function renderCreditActions(credit: Row, { canOrder }: ConsoleRequest): Html {
   const organizationId = getText(credit, 'organization_id') ?? '';
   const creditId = getText(credit, 'credit_id') ?? '';
@@ -20,12 +20,12 @@ export function renderCreditActions(credit: Row, { canOrder }: ConsoleRequest): 
   return html`${form}<details><summary>Reserve in a terminal</summary><pre>${commands.join('\n')}</pre></details>`;
 }
 
-/** Renders the forms that retire, transfer or release a reservation, if this visitor may and it has not ended. */
+/** Renders forms to retire, transfer or release a reservation. Returns false if the visitor may not order or it has ended. */
 export async function renderReservationActions(
   reservation: Row,
   { canOrder, reader }: ConsoleRequest,
 ): Promise<Html | false> {
-  if (!canOrder || !(await mayEnd(reader, reservation))) return false;
+  if (!canOrder || !(await mayEndReservation(reader, reservation))) return false;
   const fields = {
     organization_id: getText(reservation, 'organization_id') ?? '',
     reservation_id: getText(reservation, 'id') ?? '',
@@ -43,7 +43,7 @@ interface TextField {
   readonly isRequired: boolean;
 }
 
-/** Renders a form that leads to the confirmation page. It places no order by itself. */
+/** Renders a form that opens the confirmation page of an order. Submitting the form places no order. */
 function renderForm(
   action: OrderDraft['action'],
   fields: Readonly<Record<string, string>>,
