@@ -35,20 +35,20 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
-/** Wraps a fixed token, or a function that returns a token, in the interface `TokenSource`. */
+/** Converts the option `token`, which is a token or a function that returns one, to a `TokenSource`. */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
-    const fixedToken = toAccessToken(token);
+    const fixedToken = validateAccessToken(token);
     return { get: async () => ({ token: fixedToken, fresh: true }), discard: () => undefined };
   }
   return {
-    get: async () => ({ token: toAccessToken(await token()), fresh: false }),
+    get: async () => ({ token: validateAccessToken(await token()), fresh: false }),
     discard: () => undefined,
   };
 }
 
-/** Returns a text that can be sent as an access token. Throws `bad_request` for other texts. */
-function toAccessToken(text: string): InstallationToken {
+/** Returns the text as an access token. Throws `bad_request` unless it is printable ASCII without spaces. */
+function validateAccessToken(text: string): InstallationToken {
   if (isCredential<InstallationToken>(text)) return text;
   throw new RegistryError('bad_request', 'token: expected an access token: printable characters, no spaces');
 }

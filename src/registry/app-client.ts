@@ -26,10 +26,10 @@ export interface AppClientOptions {
 
 /** Creates the client for the calls that authenticate with the app's JWT. */
 export function createAppClient({ http, token, onInstallation }: AppClientOptions): AppClient {
-  const installationFormat = { name: 'installation', parse: parseAndReport };
+  const installationFormat = { name: 'installation', parse: parseAndReportInstallation };
 
-  /** Parses an installation and passes it to `onInstallation`. */
-  function parseAndReport(object: SourceObject): Installation {
+  /** Parses an installation and reports it to the callback `onInstallation`. */
+  function parseAndReportInstallation(object: SourceObject): Installation {
     const installation = parseInstallation(object);
     onInstallation?.(installation);
     return installation;
@@ -39,14 +39,14 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     return { method: 'GET', route, params, token };
   }
 
-  /** Lists the installations of the app: one for each organization that has installed it. */
+  /** Lists the installations of the app, one for each organization that has installed it. */
   function listInstallations(options?: ListOptions) {
     const request = createGetRequest('/app/installations');
-    const source = { http, request, key: 'installations', parse: parseAndReport };
+    const source = { http, request, key: 'installations', parse: parseAndReportInstallation };
     return createPagedList(observation => readPages(source, { ...options, ...observation }));
   }
 
-  /** Requests a new access token and returns the text of the response body. */
+  /** Requests a new access token from this route. Returns the text of the response body. */
   async function requestAccessToken(
     route: string,
     params: RouteParams,
@@ -57,7 +57,10 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** Finds the installations on the organization with this name. Skips installations older than the request. */
+  /**
+   * Searches for the installation that a lost write has created: on an organization with this name, and created since the
+   * write.
+   */
   function findCreatedInstallations(
     fullName: string,
     isCreatedSinceWrite: (instant: string | null) => boolean,
@@ -68,7 +71,10 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     );
   }
 
-  /** Creates a user and an organization. If the response is lost, searches for the result and does not retry. */
+  /**
+   * Creates a user and an organization. If the response is lost, searches for the new organization instead of sending the
+   * request again.
+   */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
     options: ReadOptions = {},
@@ -94,7 +100,7 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
     });
   }
 
-  /** Reads the app's installation on an organization. Throws if the response names a different organization. */
+  /** Reads the installation of the app on an organization. Throws if the response names another organization. */
   async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
     const request = createGetRequest('/app/organizations/:organizationId/installation', { organizationId });
     const installation = await readObject(http, request, installationFormat, options);
@@ -129,7 +135,7 @@ function toCreatedOrganization(installation: Installation): CreatedOrganization 
   return { user: null, organization: installation.organization, installation };
 }
 
-/** Parses the response to the creation of an organization. Throws if the response has no installation. */
+/** Parses the response of a request that created an organization. Throws if the response has no installation. */
 function parseCreatedOrganization(text: string): CreatedOrganization {
   const created = parseObject(text, 'created');
   const installationObject = getObjectField(created, 'installation');

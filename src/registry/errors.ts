@@ -80,7 +80,7 @@ function maskIfPresent(text: string | null | undefined): string | null {
   return text == null ? null : maskCredentials(text);
 }
 
-/** Returns advice for a user whose registry call failed: check the app's key, or check the base URL. */
+/** Returns advice after a failed call to the registry: check the app's key if access was denied, otherwise the base URL. */
 export function getRegistryAccessAdvice(errorCode: string): string {
   return errorCode === 'unauthorized' || errorCode === 'forbidden'
     ? 'Check that REGISTRY_APP_ID and the private key belong to the same app, and that its public key is at the registry.'

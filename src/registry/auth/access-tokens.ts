@@ -38,7 +38,7 @@ export interface AccessTokens {
   count(): number;
 }
 
-/** Creates the token caches of one app: one for the app itself and one for each installation. */
+/** Creates the token caches of an app: one for the app itself and one for each of its installations. */
 export function createAccessTokens({ issuer, now }: AccessTokensOptions): AccessTokens {
   const appCache = createTokenCache({ requestToken: () => issuer.createAppToken(), now });
   const caches = new Map<string, TokenCache<InstallationToken>>();
@@ -62,7 +62,10 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   return {
     app: () => appCache,
     installation: (installationId, organizationId) => ({
-      /** Returns an access token of the installation. Throws if the token belongs to an unexpected organization. */
+      /**
+       * Returns an access token of the installation. Throws if the token belongs to an organization other than
+       * `organizationId`.
+       */
       async get() {
         const cache = getOrCreateCache(installationId);
         const issued = await cache.get();
@@ -81,7 +84,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   };
 }
 
-/** Requests an access token of an installation. Throws if the response has the token of a different installation. */
+/** Requests an access token of an installation. Throws if the response has a token of another installation. */
 async function requestInstallationToken(
   issuer: TokenIssuer,
   installationId: string,
@@ -93,7 +96,7 @@ async function requestInstallationToken(
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
-/** Converts the 404 error of a token request to the error `installation_gone`. */
+/** Converts the error `not_found` of a token request to `installation_gone`: the installation does not exist. */
 function createInstallationGoneError({
   call,
   status,
@@ -109,7 +112,7 @@ function isNotFound(error: unknown): error is RegistryError {
   return error instanceof RegistryError && error.code === 'not_found';
 }
 
-/** Whether a received id is the expected one. Also true if either id is unknown. */
+/** Whether the id in a response is the expected one. Also true if the response has no id or none is expected. */
 function isSameOrUnknownId(receivedId: string | null, expectedId: string | undefined): boolean {
   // The registry may leave out the owner of a token, and the caller may not know it.
   return receivedId === null || expectedId === undefined || receivedId === expectedId;

@@ -22,11 +22,11 @@ interface SignedJwt {
   readonly signedAtSeconds: number;
 }
 
-/** Creates a source of JWTs that authenticate as the app. A JWT is reused for up to four minutes. */
+/** Creates a source of JWTs that authenticate as the app. Reuses each JWT for up to four minutes. */
 export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): TokenSource<AppJwt> {
   let lastSigned: SignedJwt | undefined;
   return {
-    /** Returns the last signed JWT if it is still recent enough, otherwise signs a new JWT. */
+    /** Returns the last signed JWT if it is less than four minutes old, otherwise signs a new one. */
     async get() {
       const nowSeconds = Math.floor(now() / 1000);
       if (lastSigned !== undefined && canReuseJwt(lastSigned.signedAtSeconds, nowSeconds))
@@ -42,7 +42,7 @@ export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): T
   };
 }
 
-/** Signs a JWT that authenticates the app for seven minutes. Its `iat` claim is one minute in the past. */
+/** Signs a JWT that authenticates the app for seven minutes. Backdates `iat` by a minute, in case the clock is fast. */
 async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
@@ -54,7 +54,9 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
   return jwt;
 }
 
-/** Whether a JWT is less than four minutes old. False if the clock was set back by more than a minute. */
+/**
+ * Whether a JWT is less than four minutes old. False if the clock has been set back by more than a minute since it was signed.
+ */
 function canReuseJwt(signedAtSeconds: number, nowSeconds: number): boolean {
   const ageSeconds = nowSeconds - signedAtSeconds;
   return ageSeconds >= -BACKDATE_SECONDS && ageSeconds < MAX_REUSE_SECONDS;

@@ -63,7 +63,7 @@ function findPrivateKeyBlock(pem: string): string {
   return block;
 }
 
-/** Creates the error for text without a private key. The error says what the text is, such as a certificate. */
+/** Creates the error for a text without a private key. `labels` are those of its PEM blocks, such as `CERTIFICATE`. */
 function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');
@@ -74,7 +74,7 @@ function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
-/** Parses a PEM block. The error has no cause, because the cause could contain part of the key. */
+/** Parses the PEM block of a private key. Its error has no cause, because the cause could contain part of the key. */
 function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);

@@ -30,13 +30,13 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/** Creates a clock that switches to the registry's time after a 401 response caused by clock skew. */
+/** Creates a clock that follows the registry's time once a 401 response shows that the local clock is wrong. */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusalReportedAt = Number.NEGATIVE_INFINITY;
 
-  /** Sets the clock's offset from local time, and calls `onCorrection`. */
+  /** Sets how far the clock is ahead of the local clock, and reports the change to `onCorrection`. */
   function setOffset(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
     onCorrection?.(offsetMs);
@@ -63,7 +63,7 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryCl
   };
 }
 
-/** Whether two times differ by at least an hour. The order of the times does not matter. */
+/** Whether two times differ by at least an hour, in either direction. */
 function areAnHourApart(previousMs: number, nowMs: number): boolean {
   // The local clock may have stepped back.
   return Math.abs(nowMs - previousMs) >= HOUR_MS;

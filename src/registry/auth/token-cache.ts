@@ -37,7 +37,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** Whether a cached token has the current permissions. Also true if the permissions are unknown. */
+  /** Whether a cached token has the permissions that are granted now. Also true if they are unknown. */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,
@@ -47,14 +47,14 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }
 
-  /** Returns the cached token if its permissions are current and it needs no renewal yet. */
+  /** Returns the cached token unless its permissions are outdated or it is due for renewal. */
   function getUsableToken(): CachedToken<T> | undefined {
     const isUsable =
       cached !== undefined && hasCurrentPermissions(cached) && isNotDueForRenewal(cached, now());
     return isUsable ? cached : undefined;
   }
 
-  /** Requests a new token and stores the token in the cache. */
+  /** Requests a new token and caches it. */
   async function requestAndCacheToken(): Promise<AccessToken<T>> {
     const permissionsAtRequest = grantedPermissions;
     const accessToken = await requestToken();
@@ -63,7 +63,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   }
 
   return {
-    /** Returns the cached token if it is usable, otherwise requests a new token. */
+    /** Returns the cached token if it is usable, otherwise requests a new one. Concurrent calls share one request. */
     async get(): Promise<IssuedToken<T>> {
       const usable = getUsableToken();
       if (usable !== undefined) return toIssuedToken(usable.accessToken, false);
@@ -85,13 +85,13 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   };
 }
 
-/** Returns a token without its expiry. `fresh` is true if the token was requested for this call. */
+/** Returns a token without its expiry. `fresh` means that the token was requested for this call. */
 function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boolean): IssuedToken<T> {
   const { token, organizationId, permissions } = accessToken;
   return { token, fresh, organizationId, permissions };
 }
 
-/** Creates a cache entry for a token that was just received, and computes when to renew the token. */
+/** Creates a cache entry for a new token. Schedules its renewal at most five minutes before its expiry. */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,
   nowMs: number,
@@ -113,7 +113,7 @@ function isNotDueForRenewal({ receivedAtMs, renewAtMs }: CachedToken<string>, no
   return nowMs < renewAtMs && nowMs >= receivedAtMs - MAX_CLOCK_STEP_BACK_MS;
 }
 
-/** Serializes permissions to a text for comparison. The order of the permissions does not matter. */
+/** Serializes permissions, in any order, to a text by which they can be compared. */
 function serializePermissions(permissions: Permissions): string {
   const grants = Object.entries(permissions).map(([name, level]) => `${name}:${level.toUpperCase()}`);
   return JSON.stringify(grants.sort());

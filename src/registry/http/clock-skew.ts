@@ -6,12 +6,12 @@ export interface ClockSkewMeterOptions {
   readonly onDate: ((serverMs: number, localMs: number, status: number) => void) | undefined;
 }
 
-/** Creates a meter of the clock skew between the registry and this computer. */
+/** Creates a meter of the clock skew: how far the registry's clock is ahead of this computer's. */
 export function createClockSkewMeter({ now, onDate }: ClockSkewMeterOptions) {
   let skewMs: number | null = null;
 
   return {
-    /** Measures the clock skew from the Date header of a response. Ignores cached responses. */
+    /** Updates the clock skew from the Date header of a response. Ignores responses from a cache. */
     measure(response: Response): void {
       const serverMs = parseHttpDate(response.headers.get('date'));
       // A response with an Age comes from a cache, and its date is when it was stored.

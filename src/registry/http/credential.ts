@@ -32,7 +32,7 @@ export interface TokenSource<T extends string = string> {
 /** A credential is printable ASCII without spaces and of limited length, because it is sent in a header. */
 const CREDENTIAL = /^[\x21-\x7e]{1,8192}$/;
 
-/** Whether a text can be sent as a credential in an HTTP header. */
+/** Whether a text is printable ASCII without spaces, so that an HTTP header can carry it as a credential. */
 export function isCredential<T extends string = string>(text: string): text is T {
   // All kinds of credential look alike, so the caller names the kind in `T`.
   return CREDENTIAL.test(text);

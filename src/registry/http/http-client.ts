@@ -57,7 +57,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     'user-agent': settings.userAgent,
   });
 
-  /** Builds the URL of a request and sets the limits for its response. Throws if an id or the path is malformed. */
+  /**
+   * Builds the URL of a request and sets limits for its response. `bodyDeadlineMs` is null if headers and body share one
+   * deadline.
+   */
   function prepareRequest(
     request: HttpRequest,
     maxBytes: number,
@@ -92,7 +95,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     }
   }
 
-  /** Waits for a slot of the rate limiter, then starts an attempt. */
+  /** Waits until the rate limiter admits the request, then starts the timer and the record of one attempt. */
   async function beginAttempt(
     request: UrlRequest,
     token: string,
@@ -117,7 +120,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Reads a response with an error status and returns the error to throw. */
+  /** Reads a response with an error status and returns the `RegistryError` for it. */
   async function readErrorResponse(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
@@ -132,7 +135,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Returns the options for reading a response body: size limit, timeout and the check for a repeated token. */
+  /**
+   * Returns the options for reading a response body: the size limit, the timeout and the check that the body does not repeat
+   * `token`.
+   */
   function createResponseBodyOptions(
     { request, maxBytes }: PreparedRequest,
     token: string,
@@ -173,7 +179,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   };
 }
 
-/** Adds the token and the content types to the headers that all requests share. */
+/** Adds the access token and the content types to the headers that all requests share. */
 function createHeaders(commonHeaders: Headers, request: UrlRequest, token: string): Headers {
   const headers = new Headers(commonHeaders);
   headers.set('authorization', `Bearer ${token}`);
@@ -182,12 +188,12 @@ function createHeaders(commonHeaders: Headers, request: UrlRequest, token: strin
   return headers;
 }
 
-/** Returns the properties of a request that decide about retries. By default, only a GET is repeatable. */
+/** Returns the properties of a request that decide whether it is retried. By default, only a GET is repeatable. */
 function toRetryableRequest({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
   return { token, signal, repeatable: repeatable ?? method === 'GET' };
 }
 
-/** Waits for `ms` milliseconds. Rejects with `cancelled` if the signal is aborted meanwhile. */
+/** Waits for `ms` milliseconds. Rejects with the error `cancelled` if the signal is aborted in the meantime. */
 async function defaultSleep(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
     throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });

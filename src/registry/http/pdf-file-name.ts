@@ -5,7 +5,7 @@
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._()-]{0,119}$/;
 const RESERVED_ON_WINDOWS = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Returns the PDF file name in a Content-Disposition header, or null if the name is unsafe or missing. */
+/** Returns the PDF file name in a Content-Disposition header. Null if the name is unsafe or missing. */
 export function parsePdfFileName(disposition: string | null): string | null {
   const [, quoted, plain] =
     /;\s*filename=(?:"([^"\\]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(disposition ?? '') ?? [];

@@ -24,7 +24,7 @@ export interface ResponseBodyOptions {
 /** The length of a secret's longest encoding, the one in a URL, per byte. */
 const MAX_CHARACTERS_PER_BYTE = 3;
 
-/** Reads the whole response body. Throws if the body contains the token of the request. */
+/** Reads the whole response body and ends the attempt. Throws if the body contains the access token of the request. */
 export async function receiveWholeBody(
   open: OpenResponse,
   options: ResponseBodyOptions,
@@ -41,14 +41,14 @@ export async function receiveWholeBody(
   }
 }
 
-/** Returns a streamed response. The body is read from the network while the caller iterates over it. */
+/** Creates a streamed response. Its body is read from the network while the caller iterates over it. */
 export function receiveStream(
   { response, attempt }: OpenResponse,
   options: ResponseBodyOptions,
 ): StreamedResponse {
   const { abort } = attempt;
 
-  /** Yields the chunks of the body. Throws if the body contains the token of the request. */
+  /** Yields the chunks of the response body. Throws if the body contains the access token of the request. */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
       // The token may be split between two chunks, so each chunk is checked together with the end of the previous bytes.
@@ -77,20 +77,20 @@ export function receiveStream(
   };
 }
 
-/** Throws if response bytes contain the token that was sent with the request. */
+/** Throws if the bytes of a response contain the access token that the request was sent with. */
 function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions): void {
   if (hasTokenEcho(bytes))
     throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
 }
 
-/** Returns the Content-Length of a response. Returns null if the header is missing or the body is compressed. */
+/** Returns the Content-Length header as a number. Null if the header is missing or the body is compressed. */
 function getContentLength(response: Response): number | null {
   const length = response.headers.get('content-length');
   const isEncoded = response.headers.has('content-encoding');
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response is not partial and states where its body ends. */
+/** Whether a response has the whole file: it is no partial response, and its headers mark the end of the body. */
 function isCompleteResponse({ status, headers }: Response): boolean {
   // Without a marked end, a truncated body would look complete.
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';

@@ -16,14 +16,14 @@ export interface RefusalResponse {
   readonly mask: (text: string) => string;
 }
 
-/** Converts a response with an error status to the matching `RegistryError`. */
+/** Creates the `RegistryError` for a response with an error status. */
 export function createRefusalError(response: RefusalResponse): RegistryError {
   const { status, call, isWrite, bodyText, headerPrefix, retryAfterMs, mask } = response;
   const message = parseErrorMessage(status, bodyText);
   const code = getErrorCode(status, message !== null);
   const registryMessage = message === null ? null : toPrintable(mask(message));
   const detail = registryMessage === null ? '' : `: ${registryMessage}`;
-  const advice = status === 400 ? adviseOnPrefix(registryMessage ?? '', headerPrefix) : '';
+  const advice = status === 400 ? createHeaderPrefixAdvice(registryMessage ?? '', headerPrefix) : '';
   return new RegistryError(code, `${call} answered ${status}${detail}${advice}`, {
     call,
     status,
@@ -33,14 +33,20 @@ export function createRefusalError(response: RefusalResponse): RegistryError {
   });
 }
 
-/** Returns advice if the registry's message names a version header with another prefix than ours. Otherwise returns ''. */
-function adviseOnPrefix(message: string, headerPrefix: string): string {
+/**
+ * Returns advice to change the setting `headerPrefix` if the registry's message names a header with another prefix. Otherwise
+ * returns an empty text.
+ */
+function createHeaderPrefixAdvice(message: string, headerPrefix: string): string {
   const [, named] = /\bx-([a-z][a-z0-9-]*)-api-version\b/i.exec(message) ?? [];
   if (named === undefined || named.toLowerCase() === headerPrefix.toLowerCase()) return '';
   return `. Set headerPrefix to "${named}": it is "${headerPrefix}"`;
 }
 
-/** Returns the error code for an HTTP status. A 404 from a proxy is `bad_answer`, not `not_found`. */
+/**
+ * Returns the error code for an HTTP status. `isFromRegistry` is false if a proxy may have answered; then a 404 is
+ * `bad_answer`.
+ */
 function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCode {
   if (status < 400) return 'bad_answer';
   if (status === 401) return 'unauthorized';
@@ -63,6 +69,7 @@ function parseErrorMessage(status: number, bodyText: string): string | null {
   return null;
 }
 
+/** Parses JSON. Returns null if the text is not JSON. */
 function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -73,7 +80,7 @@ function parseJsonOrNull(text: string): unknown {
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/** Removes control characters from an error message and shortens it. Secrets must already be masked. */
+/** Replaces control characters in an error message by spaces and shortens it. Secrets must already be masked. */
 function toPrintable(message: string): string {
   const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return cleaned.length > MAX_MESSAGE_CHARACTERS ? `${cleaned.slice(0, MAX_MESSAGE_CHARACTERS)}…` : cleaned;

@@ -44,7 +44,10 @@ export function startAttempt(
   let bytes = 0;
   let hasEnded = false;
 
-  /** Ends the attempt: frees its rate limiter slot and reports its status and duration. Later calls do nothing. */
+  /**
+   * Ends the attempt: frees its rate limiter slot and reports its status and duration. `error` is null after a success. Later
+   * calls do nothing.
+   */
   function endAttempt(error: RegistryError | null): void {
     if (hasEnded) return;
     hasEnded = true;
@@ -58,7 +61,7 @@ export function startAttempt(
     request.onCall?.(record);
   }
 
-  /** Ends a failed attempt and returns the error to throw. */
+  /** Ends the attempt as failed. Returns the error converted to a `RegistryError`, for the caller to throw. */
   function fail(error: unknown): RegistryError {
     const registryError = toRegistryError(request, error, abort.signal);
     endAttempt(registryError);

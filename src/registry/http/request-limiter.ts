@@ -32,7 +32,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   let othersSinceDownload = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Refills the token bucket for the time since the last refill. */
+  /** Refills the token bucket of the rate limit for the time since the last refill. */
   function refillAllowance(): void {
     const nowMs = now();
     const earned = (Math.max(nowMs - refilledAtMs, 0) * requestsPerSecond) / 1000;
@@ -40,7 +40,10 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     refilledAtMs = nowMs;
   }
 
-  /** Removes and returns the next request from the queue. Prefers requests that are not downloads. */
+  /**
+   * Removes the next request from the queue and returns it. Prefers other requests to downloads, but not always, so that
+   * downloads proceed.
+   */
   function dequeueNext(): QueuedRequest | undefined {
     const mayDownload = downloads < maxDownloads;
     const download = mayDownload ? queue.findIndex(({ isDownload }) => isDownload) : -1;
@@ -52,7 +55,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     return queue.splice(index, 1)[0];
   }
 
-  /** Starts every queued request that the limits allow. Sets a timer if requests must wait for the next refill. */
+  /** Starts the queued requests that the rate limit allows. Sets a timer if others must wait for the next refill. */
   function startQueuedRequests(): void {
     clearTimeout(timer);
     refillAllowance();
@@ -69,7 +72,10 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     timer = setTimeout(startQueuedRequests, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
-  /** Returns the function that frees a request's slot and starts queued requests. */
+  /**
+   * Creates the function that a request calls when it ends. The function frees the slot of the request and starts queued
+   * requests.
+   */
   function createReleaseSlot(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {

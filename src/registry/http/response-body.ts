@@ -31,7 +31,7 @@ export async function* readBodyChunks(response: Response, limits: BodyLimits): A
   }
 }
 
-/** Reads the next chunk of a body. Rejects as soon as the signal is aborted. */
+/** Reads the next chunk of a response body. Rejects with the reason of the signal as soon as it is aborted. */
 function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyReader['read']> {
   // `reader.read` alone may never settle if the request is aborted after the last byte.
   return new Promise((resolve, reject) => {

@@ -33,7 +33,10 @@ export interface AttemptInput {
 
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
-/** Sends a request. Retries repeatable requests after temporary errors, and renews a refused token once. */
+/**
+ * Sends a request. Retries a repeatable request after temporary errors. After the registry refused the access token, sends
+ * once more with a new one.
+ */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
   rules: RetryRules,
@@ -64,7 +67,10 @@ export async function sendWithRetries<T>(
   }
 }
 
-/** Rethrows the error of a token request. Clears `mayHaveHappened`, because the main request was not sent. */
+/**
+ * Rethrows the error of a token request. Clears `mayHaveHappened`: the request that needed the token was not sent, so it
+ * changed nothing.
+ */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

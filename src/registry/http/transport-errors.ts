@@ -7,7 +7,7 @@ interface RequestLine {
   readonly repeatable?: boolean;
 }
 
-/** Whether a request changes something at the registry. A GET that must not be repeated does. */
+/** Whether a request changes something at the registry. A GET that must not be repeated counts as a write. */
 export function isWrite({ method, repeatable }: RequestLine): boolean {
   return method !== 'GET' || repeatable === false;
 }
@@ -23,6 +23,7 @@ const MESSAGES_OF_UNSENT: Readonly<Record<string, string>> = {
 };
 const BROKEN_CONNECTION_CODES = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
+/** Creates the error of a request whose response was not complete in time. A write may have taken effect. */
 export function createTimeoutError(request: RequestLine): RegistryError {
   const call = formatCall(request);
   return new RegistryError('timeout', `${call}: no complete answer in time`, {
@@ -31,12 +32,13 @@ export function createTimeoutError(request: RequestLine): RegistryError {
   });
 }
 
+/** Creates the error of a request that its caller has cancelled. */
 export function createCancelledError(request: RequestLine, cause: unknown): RegistryError {
   const call = formatCall(request);
   return new RegistryError('cancelled', `${call}: cancelled`, { call, cause });
 }
 
-/** Converts a network error, or the reason of an aborted signal, to a `RegistryError`. */
+/** Converts a network error to a `RegistryError`. If the signal was aborted, converts the reason of the abort instead. */
 export function toRegistryError(request: RequestLine, error: unknown, signal: AbortSignal): RegistryError {
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof RegistryError && cause.status !== null) return cause;
@@ -71,7 +73,7 @@ function formatCall({ method, route }: RequestLine): string {
   return `${method} ${route}`;
 }
 
-/** Finds a system error code such as ECONNREFUSED in an error or in its chain of causes. */
+/** Returns the system error code, such as ECONNREFUSED, of an error or one of its causes. Null if there is none. */
 function findSystemCode(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

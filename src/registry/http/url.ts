@@ -2,7 +2,7 @@ import { formatExcerpt, RegistryError } from '../errors.js';
 import { isId } from '../../text/checks.js';
 import { isLoopbackHost } from '../../text/loopback.js';
 
-/** Parses the base URL of a registry. Requires https, except on localhost. */
+/** Parses the base URL of a registry. Requires https, except for a loopback address such as localhost. */
 export function parseBaseUrl(text: string): URL {
   const url = parseUrl(text);
   if (url === null) throw createBadRequestError('the base URL', 'expected a URL');
@@ -16,7 +16,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** Fills the placeholders of a route: `/projects/:id` → `/projects/42`. Throws for a malformed id. */
+/** Replaces the parameters of a route by ids: `/projects/:id` → `/projects/42`. Throws `bad_request` for a malformed id. */
 export function fillRoute(route: string, params: Readonly<Record<string, string>> = {}): string {
   return route.replace(/:([A-Za-z]+)/g, (_placeholder, name: string) => {
     const id = params[name];
@@ -25,12 +25,13 @@ export function fillRoute(route: string, params: Readonly<Record<string, string>
   });
 }
 
+/** Appends query parameters to a path: `/credits` → `/credits?page=2`. */
 export function appendQuery(path: string, query: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams(query).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Appends a path to the base URL. Throws if URL parsing would change the path or the host. */
+/** Appends a path to the base URL. Throws `bad_request` if URL parsing would change the path or the host. */
 export function resolveUrl(base: URL, path: string): URL {
   const prefix = base.pathname.replace(/\/+$/, '');
   const url = parseUrl(`${base.origin}${prefix}${path}`);
@@ -45,7 +46,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Whether a path has only plain segments: `/projects/42`, but not `//host`, `/a\b` or `/a%2Fb`. */
+/** Whether a path has only plain segments, as in `/projects/42`. False for `//host`, `/a\b` and `/a%2Fb`. */
 function isPlainPath(path: string): boolean {
   const [pathname = ''] = path.split('?');
   const hasEncodedSpecial = /%(2f|5c|00|2e)/i.test(pathname);

@@ -27,14 +27,16 @@ class WritableAmount implements Amount {
     this.fault = fault;
   }
 
-  /** Returns the fields for `JSON.stringify`. `micro` becomes a string, because JSON has no bigint. */
+  /** Returns the object that `JSON.stringify` writes. `micro` is a string in it, because JSON has no bigint. */
   toJSON() {
     const micro = this.micro?.toString() ?? null;
     return { exact: this.exact, value: this.value, micro, fault: this.fault };
   }
 }
 
-/** Reads an amount with all its digits from JSON text, because `JSON.parse` may have rounded `parsedValue`. */
+/**
+ * Parses the amount in a JSON object with all its digits. `parsedValue` is the result of `JSON.parse`, which may be rounded.
+ */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -45,7 +47,10 @@ export function parseAmount(objectText: string, parsedValue: unknown, fieldName 
   );
 }
 
-/** Quickly parses a simple amount such as `12.5`. Returns null for any other amount, such as `1e3`. */
+/**
+ * Parses a simple amount such as `12.5` without a full parser, which is faster. Returns null for any other amount, such as
+ * `1e3`.
+ */
 function parsePlainAmount(objectText: string, parsedValue: number, quotedName: string): Amount | null {
   const nameStart = objectText.indexOf(quotedName);
   const start = nameStart + quotedName.length + 1;
@@ -74,18 +79,18 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/** Creates an amount from the text of a JSON number. An invalid number gives an amount with a `fault`. */
+/** Parses the text of a JSON number to an amount. An invalid or negative number gives an amount with a `fault`. */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
   if (!Number.isFinite(value)) return createFaultyAmount('larger than any number');
   if (exact.length > MAX_DIGITS) return createFaultyAmount('longer than any number');
-  if (value < 0 || (value === 0 && isTinyNegative(exact))) return createFaultyAmount('negative');
+  if (value < 0 || (value === 0 && isNegativeNumber(exact))) return createFaultyAmount('negative');
   return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-/** Whether a number that `Number` rounds to zero is negative. True for `-1e-400`, false for `-0`. */
-function isTinyNegative(exact: string): boolean {
+/** Whether a number is negative although `Number` rounds it to zero: true for `-1e-400`, false for `-0`. */
+function isNegativeNumber(exact: string): boolean {
   const [mantissa = ''] = exact.split(/[eE]/);
   return exact.startsWith('-') && /[1-9]/.test(mantissa);
 }
@@ -94,7 +99,7 @@ function createFaultyAmount(fault: string): Amount {
   return new WritableAmount(null, null, null, fault);
 }
 
-/** Finds the digits of an amount in the text of a JSON object: `{"amount":1.50}` → `1.50`. */
+/** Returns the text of a number in a JSON object, such as `1.50` in `{"amount":1.50}`. */
 function findAmountDigits(objectText: string, fieldName: string): string {
   const quotedName = `"${fieldName}"`;
   const nameStart = objectText.indexOf(quotedName);
@@ -107,7 +112,7 @@ function findAmountDigits(objectText: string, fieldName: string): string {
   return match?.[1] ?? findMemberText(objectText, fieldName) ?? '';
 }
 
-/** Converts a decimal text to millionths: `1.5` → `1500000n`. Returns null if digits would be lost. */
+/** Converts a decimal text to millionths: `1.5` → `1500000n`. Null if digits would be lost or the result exceeds 64 bits. */
 function toMillionths(exact: string): bigint | null {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
@@ -123,7 +128,7 @@ function nullIfTooLarge(millionths: bigint): bigint | null {
   return millionths <= MAX_MICRO ? millionths : null;
 }
 
-/** Formats an amount as a JSON number with unchanged digits. Throws unless the amount is positive. */
+/** Formats an amount as a JSON number with its digits unchanged. Throws `bad_request` unless the amount is positive. */
 export function formatAmount(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
   const isDecimal = /^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && text.length <= 60;
@@ -137,7 +142,7 @@ export function isSameAmount(exactA: string, exactB: string): boolean {
   return normalizeAmount(exactA) === normalizeAmount(exactB);
 }
 
-/** Converts a number to a canonical text: `20`, `20.0` and `2e1` all become `2e1`. */
+/** Converts a decimal text to a canonical form for comparison: `20`, `20.0` and `2e1` all become `2e1`. */
 export function normalizeAmount(exact: string): string {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
