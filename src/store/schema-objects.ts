@@ -13,7 +13,7 @@ const KINDS_WITH_EFFECT = ['column', 'constraint', 'policy', 'rule', 'trigger', 
 /** The name of the data law that compares the schema. */
 export const SCHEMA_LAW = 'the schema is the one that the migrations create';
 
-/** Describes each object that is missing, was changed, or was added and changes reads or writes. */
+/** Describes each object that is missing or differs, and each added object that affects reads or writes, such as a trigger. */
 export function compareSchemas(expected: readonly SchemaObject[], found: readonly SchemaObject[]): string[] {
   const nameOf = ({ kind, name }: SchemaObject) => `${kind} ${name}`;
   const foundByName = new Map(found.map(each => [nameOf(each), each]));
@@ -29,7 +29,7 @@ export function compareSchemas(expected: readonly SchemaObject[], found: readonl
   return [...broken, ...added.map(each => `the ${nameOf(each)} was added`)];
 }
 
-/** Returns the finding of `doctor` about schema changes; none without changes. */
+/** Returns the finding of the command `doctor` about schema changes, or an empty list if there are none. */
 export function describeSchemaChanges(changes: readonly string[]): Finding[] {
   const [first, ...others] = changes;
   if (first === undefined) return [];

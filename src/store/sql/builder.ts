@@ -27,6 +27,7 @@ export class Parameter {
 
 /** Writes constants into the SQL text, so that PostgreSQL can use partial indexes. Binds only parameters. */
 class PostgresCompiler extends PostgresQueryCompiler {
+  /** Binds a parameter. Writes any other value into the SQL text. */
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
     else this.appendImmediateValue(value);
@@ -35,16 +36,18 @@ class PostgresCompiler extends PostgresQueryCompiler {
 
 /** Omits schema names, because each schema is a separate file. Omits row locks, because SQLite has one writer at a time. */
 class SqliteCompiler extends SqliteQueryCompiler {
+  /** Omits the schema name of a table or another object. */
   protected override visitSchemableIdentifier({ identifier }: SchemableIdentifierNode): void {
     this.visitNode(identifier);
   }
 
+  /** Binds a parameter. Writes any other value into the SQL text. */
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
     else this.appendImmediateValue(value);
   }
 
-  /** Casts the LIMIT. SQLite would otherwise recompile a statement whose LIMIT is a parameter at each use. */
+  /** Casts the LIMIT to an integer. If a LIMIT is a parameter without a cast, SQLite recompiles the statement at each run. */
   protected override visitLimit({ limit }: LimitNode): void {
     this.append('limit cast(');
     this.visitNode(limit);
@@ -64,6 +67,7 @@ export interface SqlBuilder {
   readonly fn: SqlFunctions;
 }
 
+/** Creates the builder of an engine from its SQL functions and its query compiler. */
 function createBuilder(fn: SqlFunctions, createQueryCompiler: () => QueryCompiler): SqlBuilder {
   const isSqlite = fn === SQLITE_FUNCTIONS;
   const db = new Kysely<Db>({

@@ -50,7 +50,10 @@ function nameColumns(alias: string, columns: Kinds): Readonly<Record<string, Raw
   return Object.fromEntries(Object.keys(columns).map(name => [name, sql.id(alias, name)]));
 }
 
-/** Defines a relation whose rows are passed to a statement as one JSON parameter. */
+/**
+ * Defines a relation named `alias` whose rows are passed to a statement as one JSON parameter. `columns` maps each column to its
+ * type.
+ */
 export function jsonRelation<const Columns extends Kinds>(
   alias: string,
   columns: Columns,
@@ -83,7 +86,7 @@ export class SelectList<Row> {
   }
 }
 
-/** Lists expressions after SELECT or RETURNING, each under the name of its property. */
+/** Builds the list after SELECT or RETURNING: `{ name: expression }` becomes `expression AS name`. */
 export function select<const C extends Cells>(cells: C): SelectList<RowOfCells<C>> {
   return new SelectList(
     sql.join(Object.entries(cells).map(([name, cell]) => sql`${cell} AS ${sql.id(name)}`)),
@@ -108,7 +111,10 @@ type InsertCells<Name extends TableName> = {
   readonly [Column in keyof Insertable<Db[Name]>]: Expression<InsertType<Db[Name][Column & keyof Db[Name]]>>;
 };
 
-/** Builds INSERT … SELECT from an expression for each column, so that columns and expressions cannot get out of order. */
+/**
+ * Builds `INSERT INTO table (columns) SELECT cells source`. `cells` maps each column to its expression, so both have the same
+ * order.
+ */
 export function insertFrom<Name extends TableName>(
   table: Name,
   cells: InsertCells<Name>,

@@ -16,8 +16,8 @@ export interface SqlFunctions {
     columns: Columns,
   ) => RawBuilder<RelationRow<Columns>>;
   /**
-   * Casts a value. Cast the parameter of a LIMIT: SQLite prepares a statement anew at each use if it is a plain parameter, which
-   * takes longer than most queries.
+   * Casts a value to a column type. Cast the parameter of a LIMIT: without a cast SQLite recompiles the statement at each run,
+   * which takes longer than most queries.
    */
   readonly cast: <T>(kind: Kind, value: Expression<T>) => RawBuilder<T>;
   /** The given instant; if it is NULL, the time of the database at the start of the transaction. */
@@ -96,7 +96,10 @@ export const SQLITE_FUNCTIONS: SqlFunctions = {
 
 const typeOf = (kind: Kind) => sql.raw(POSTGRES.dataTypes[kind]);
 
-/** Selects the cells of a row that is a JSON array named `v`, each with the type and name of its column (PostgreSQL). */
+/**
+ * Lists the elements of the JSON array `v` as columns for SELECT, on PostgreSQL. Each element is cast to the type of its column
+ * and gets its name.
+ */
 export function selectJsonCells(columns: Kinds): RawBuilder<unknown> {
   return sql.join(
     Object.entries(columns).map(([name, kind], n) => {

@@ -65,7 +65,7 @@ function createParameters(): object {
   );
 }
 
-/** Compiles a statement to SQL text and the names of its parameters. All other values are literals in the text. */
+/** Compiles a statement to SQL text and the names of its parameters. Other values are written into the text. */
 function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: string; names: string[] } {
   const compiled = db.getExecutor().compileQuery(node, createQueryId());
   const names = compiled.parameters.map(parameter => (parameter instanceof Parameter ? parameter.name : ''));
@@ -73,8 +73,8 @@ function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: 
 }
 
 /**
- * Prepares a statement from a function that builds it. The type of its rows is inferred from the columns that `build` selects. The
- * second type parameter is the statement and not its row, so that nobody declares a row type that nothing checks.
+ * Prepares a statement. `build` is called once for each engine. The type of its rows is inferred from the columns that `build`
+ * selects, so do not pass the second type argument.
  */
 export function prepared<Given extends Values = NoValues, Built extends BuiltStatement = never>(
   build: (builder: SqlBuilder, params: Params<Given>) => Built,
@@ -88,6 +88,7 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
       bind: values => names.map(name => toDriverValue(dialect, getValue<Value | Table>(values, name))),
     };
   });
+  /** Binds values to the statement. The SQL text is compiled later, when the engine is known. */
   function bindValues(values?: Given): BoundStatement<RowOf<Built>> {
     return {
       bind: dialect => {
@@ -99,7 +100,7 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
   return Object.assign(bindValues, { compileFor });
 }
 
-/** Caches a value for each dialect, from the first use on. */
+/** Wraps `create`, so that it creates only one value for each dialect. */
 function cachePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
   const cache = new Map<Dialect, T>();
   return dialect => {
@@ -116,13 +117,13 @@ function getValue<V>(values: Readonly<Record<string, V>>, name: string): V {
   return value;
 }
 
-/** Converts a table to JSON text, and returns other values unchanged. */
+/** Converts rows that are passed as one parameter to JSON text, and returns other values unchanged. */
 function toDriverValue(dialect: Dialect, value: Value | Table): Value {
   const isTable = typeof value === 'object' && value !== null && 'columns' in value;
   return isTable ? dialect.toJson(value) : value;
 }
 
-/** Creates a function that builds an INSERT of rows into a table. Each row has a value for every column, in their order. */
+/** Creates a function that builds an INSERT of rows into a table. Each row has its values in the order of `columns`. */
 export function insertRows(table: string, columns: Kinds): (rows: Rows) => BoundStatement<never> {
   const names = Object.keys(columns);
   const target = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map(name => sql.id(name)))})`;
