@@ -43,9 +43,9 @@ const DESCRIBE_SCHEMA = prepared(
 );
 
 /**
- * Migrates a database and returns the names of the migrations that it applied. Each migration runs in a transaction that takes
- * a lock and rereads the version, so several processes may migrate at once. Throws without changes if a schema with one of our
- * names belongs to another program.
+ * Applies the missing migrations of all schemas and returns their names. Each runs in a transaction that takes a lock and
+ * rereads the version, so several processes may migrate at once. Throws without changes if a schema with one of our names
+ * belongs to another program.
  */
 export async function migrate(
   postgres: Postgres,
@@ -68,7 +68,7 @@ export async function migrate(
   return applied;
 }
 
-/** Throws unless a schema has all migrations of this program and is not being moved into. */
+/** Throws unless a schema has all migrations of this program. Also throws if `move` has not finished copying data into it. */
 export async function assertMigrated({ query }: Postgres, schema: DatabaseName): Promise<void> {
   const state = await readSchemaState(query, schema);
   assertCurrentSchema(state, listMigrations('postgres', schema));
@@ -109,6 +109,7 @@ async function createSchema(query: RunQuery, schema: DatabaseName): Promise<void
   if (found.length === 0) await query(`CREATE SCHEMA ${schema}`);
 }
 
+/** Throws unless the database has the encoding UTF8. */
 async function assertUtf8(query: RunQuery): Promise<void> {
   const [[row]] = await createAutocommitBatch(query)(READ_ENCODING());
   if (row?.encoding === 'UTF8') return;
@@ -127,6 +128,7 @@ const createTableStatement = (
   digest text COLLATE "C" NOT NULL
 )`;
 
+/** Reads the version and the applied migrations of a schema. */
 async function readSchemaState(query: RunQuery, schema: DatabaseName): Promise<SchemaState> {
   const records = await listAppliedMigrations(query, schema);
   return {
@@ -138,7 +140,10 @@ async function readSchemaState(query: RunQuery, schema: DatabaseName): Promise<S
   };
 }
 
-/** Returns the recorded migrations; none for an empty schema. Throws if the schema belongs to another program. */
+/**
+ * Returns the recorded migrations of a schema, or an empty list if the schema is empty. Throws if the schema belongs to another
+ * program.
+ */
 async function listAppliedMigrations(
   query: RunQuery,
   schema: DatabaseName,

@@ -6,7 +6,7 @@ import type { PoolOptions } from './driver.js';
 import { assertMigrated } from './migrate.js';
 import type { InboxClock } from './pool-settings.js';
 
-/** Opens the subscriptions and events. Throws unless the schemas are migrated. */
+/** Opens the store of event subscriptions and events. Throws unless the schemas are migrated. */
 export async function openEvents(pool: PoolOptions, clock: InboxClock): Promise<EventsPort> {
   const postgres = await openMigrated(pool);
   try {

@@ -11,7 +11,7 @@ export function describeLocation(url: string): string {
 /** Maximum connections of each process role. A command that streams, queries and writes needs three. */
 const CONNECTIONS = { receive: 2, work: 4, command: 4 } as const;
 
-/** Returns the pool options for a process that receives webhooks, works or runs a command. */
+/** Returns the options of a connection pool. The role of the process (receiver, worker or command) limits its connections. */
 export function getPoolOptions(
   { url, pool }: DatabaseSettings,
   role: keyof typeof CONNECTIONS,

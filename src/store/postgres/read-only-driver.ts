@@ -14,9 +14,9 @@ export function createReadOnlyDriver(pool: Pool): Driver {
   return {
     init: async () => undefined,
     acquireConnection: async () => new ReadOnlyConnection(await pool.connect()),
-    beginTransaction: (connection, settings) => find(connection).begin(settings),
-    commitTransaction: connection => find(connection).end('COMMIT'),
-    rollbackTransaction: connection => find(connection).end('ROLLBACK'),
+    beginTransaction: (connection, settings) => find(connection).beginTransaction(settings),
+    commitTransaction: connection => find(connection).endTransaction('COMMIT'),
+    rollbackTransaction: connection => find(connection).endTransaction('ROLLBACK'),
     releaseConnection: async connection => find(connection).release(),
     destroy: () => pool.end(),
   };
@@ -30,13 +30,15 @@ class ReadOnlyConnection implements DatabaseConnection {
     this.#client = client;
   }
 
-  async begin({ isolationLevel }: TransactionSettings): Promise<void> {
+  /** Begins a read-only transaction. */
+  async beginTransaction({ isolationLevel }: TransactionSettings): Promise<void> {
     const level = isolationLevel === undefined ? '' : `; SET TRANSACTION ISOLATION LEVEL ${isolationLevel}`;
     await this.#client.query(`${BEGIN}${level}`);
     this.#isInTransaction = true;
   }
 
-  async end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  /** Ends the open transaction. */
+  async endTransaction(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isInTransaction = false;
     await this.#client.query(command);
   }
@@ -45,41 +47,43 @@ class ReadOnlyConnection implements DatabaseConnection {
     this.#client.release();
   }
 
+  /** Runs a query in the open transaction, or in a transaction of its own if none is open. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#isInTransaction) return { rows: (await this.#run<Row>(query)).rows };
-    await this.begin({});
+    if (this.#isInTransaction) return { rows: (await this.#sendQuery<Row>(query)).rows };
+    await this.beginTransaction({});
     try {
-      const { rows } = await this.#run<Row>(query);
-      await this.end('COMMIT');
+      const { rows } = await this.#sendQuery<Row>(query);
+      await this.endTransaction('COMMIT');
       return { rows };
     } catch (error) {
       // If the rollback fails too, the connection is lost, and the error of the query is the useful one.
-      await this.end('ROLLBACK').catch(() => undefined);
+      await this.endTransaction('ROLLBACK').catch(() => undefined);
       throw error;
     }
   }
 
+  /** Streams the rows of a query through a cursor, in the open transaction or in one of its own. */
   async *streamQuery<Row>(
     query: CompiledQuery,
     chunkSize = DEFAULT_CHUNK,
   ): AsyncIterableIterator<QueryResult<Row>> {
     const isOwnTransaction = !this.#isInTransaction;
-    if (isOwnTransaction) await this.begin({});
+    if (isOwnTransaction) await this.beginTransaction({});
     try {
-      await this.#run({ ...query, sql: `DECLARE streamed NO SCROLL CURSOR FOR ${query.sql}` });
+      await this.#sendQuery({ ...query, sql: `DECLARE streamed NO SCROLL CURSOR FOR ${query.sql}` });
       for (let isLast = false; !isLast; ) {
         const { rows } = await this.#client.query<Row & object>(`FETCH ${chunkSize} FROM streamed`);
         isLast = rows.length < chunkSize;
         if (rows.length > 0) yield { rows };
       }
     } finally {
-      if (isOwnTransaction) await this.end('ROLLBACK');
+      if (isOwnTransaction) await this.endTransaction('ROLLBACK');
       else await this.#client.query('CLOSE streamed');
     }
   }
 
-  /** Sends one statement. The extended protocol refuses a text with several, so a query cannot end the transaction. */
-  async #run<Row>({ sql, parameters }: CompiledQuery): Promise<ServerResult<Row & object>> {
+  /** Sends one query. The extended protocol refuses a text of several statements, so a query cannot end the transaction. */
+  async #sendQuery<Row>({ sql, parameters }: CompiledQuery): Promise<ServerResult<Row & object>> {
     const config = { text: sql, values: [...parameters], queryMode: 'extended' };
     return await this.#client.query<Row & object>(config);
   }

@@ -69,6 +69,7 @@ const MAX_LISTED_VALUES = 200;
 
 /** Compiles queries with all values bound. PostgreSQL plans each query with its values, so it can use partial indexes. */
 class PostgresReaderCompiler extends PostgresQueryCompiler {
+  /** Binds a value. For a list, also appends the parentheses after IN. */
   protected override appendValue(value: unknown): void {
     if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? toStoredText(value) : value);
     // An empty list has no type, and nothing is equal to NULL.
@@ -76,7 +77,7 @@ class PostgresReaderCompiler extends PostgresQueryCompiler {
     else this.appendValueList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
   }
 
-  /** Appends the list after IN: short lists as separate parameters, long lists as one array. */
+  /** Appends the list after IN. Binds the values of a short list one by one, and a long list as one array. */
   private appendValueList(values: readonly unknown[], type: string): void {
     if (values.length > MAX_LISTED_VALUES) {
       this.append('(SELECT unnest(');

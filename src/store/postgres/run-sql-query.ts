@@ -32,7 +32,7 @@ const LOST_CODES = ['08', '57P'];
 /** SQLSTATEs of an unknown table and an unknown column. */
 const UNKNOWN_NAME = ['42P01', '42703'];
 
-/** Runs a person's SQL in a read-only transaction and streams its rows. Stops at the time limit, or when the signal aborts. */
+/** Runs a user's SQL in a read-only transaction and streams its rows. Stops at the time limit, or when the signal aborts. */
 export async function runSqlQuery(options: PoolOptions, query: SqlQuery): Promise<StatementRows> {
   assertReadOnlySql(query.sql);
   const pool = createPool(options);
@@ -128,8 +128,8 @@ const createClientBatch = (client: PoolClient) =>
   });
 
 /**
- * Cancels a query from another connection. Terminates its server process if it does not end. A query may have turned its own time
- * limit off, so closing its connection is not enough.
+ * Cancels a query from another connection, and terminates its server process if the query continues. Closing the connection of
+ * the query is not enough, because a query may have turned its own time limit off.
  */
 async function cancelAtServer(pool: Pool, backend: Backend): Promise<void> {
   const client = await pool.connect();
@@ -156,23 +156,23 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
   let backend: Backend | null = null;
   let isIdle = true;
 
-  /** Ends the query with an error by destroying its connection. */
-  function stop(reason: SqlQueryError): void {
+  /** Stops the query by destroying its connection. The caller gets the error `reason`. */
+  function stopQuery(reason: SqlQueryError): void {
     stopReason ??= reason;
     stream.destroy();
   }
 
-  const timer = setTimeout(() => stop(createTimeLimitError(timeLimitMs)), timeLimitMs);
-  const onAbort = () => stop(createAbortError());
+  const timer = setTimeout(() => stopQuery(createTimeLimitError(timeLimitMs)), timeLimitMs);
+  const onAbort = () => stopQuery(createAbortError());
   signal?.addEventListener('abort', onAbort, { once: true });
   const count = (chunk: Uint8Array) => {
     bytes += chunk.length;
     if (bytes > MAX_BATCH_BYTES)
-      stop(createTooLargeError(`rows of it hold more than ${MAX_BATCH_BYTES / MB} MB`));
+      stopQuery(createTooLargeError(`rows of it hold more than ${MAX_BATCH_BYTES / MB} MB`));
   };
   stream.on('data', count);
 
-  /** Begins the transaction. Throws if the role may do more than read. */
+  /** Begins the read-only transaction of the query. Throws if the database role has other privileges than to read. */
   async function beginTransaction(): Promise<void> {
     try {
       await translateErrors(() => client.query(formatBegin(timeLimitMs)));
@@ -187,7 +187,10 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
     }
   }
 
-  /** Runs one statement and returns its rows. In the mode `extended` the server refuses a text of several statements. */
+  /**
+   * Runs one statement and returns its rows. It uses the extended protocol, in which the server refuses a text of several
+   * statements.
+   */
   async function runStatement(text: string): Promise<RowBatch> {
     bytes = 0;
     const query = {
@@ -207,7 +210,10 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
     }
   }
 
-  /** Yields the rows of the first batch, and then of each batch that `fetchNext` returns. Null if there are no more batches. */
+  /**
+   * Yields the rows of the first batch, and then of each batch that `fetchNext` returns. `fetchNext` is null if the first batch
+   * is the only one.
+   */
   async function* streamRows(
     first: RowBatch,
     fetchNext: ((limit: number) => Promise<RowBatch>) | null,
@@ -260,7 +266,7 @@ function createTooLargeError(message: string): SqlQueryError {
   return new SqlQueryError('too_large', message);
 }
 
-/** Converts an error of the server or the connection to an `SqlQueryError`. */
+/** Converts an error of the server or the connection to an `SqlQueryError`. Returns other errors unchanged. */
 function toQueryError(error: unknown, timeLimitMs: number): unknown {
   if (error instanceof TooLargeError) return createTooLargeError(error.message);
   if (!(error instanceof Error) || !('code' in error)) return error;

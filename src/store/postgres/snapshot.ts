@@ -22,7 +22,10 @@ export function snapshot({ transact }: Postgres, file: string, now: string): Pro
   });
 }
 
-/** Creates a function that reads tables with the cell types of SQLite. `query` must run in a transaction, for the cursors. */
+/**
+ * Creates a function that reads the rows of a table, with values of the types that SQLite stores. `query` must run in a
+ * transaction, because the rows are read through a cursor.
+ */
 export function createRowReader(query: RunQuery): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => (column === 'cells' ? CELLS : sql.id(column))));

@@ -21,7 +21,10 @@ export function createOpenPdfs(postgres: Postgres, now: () => number): OpenPdfs 
   return { pdfs: createCertificateTable(postgres, { now }), close: postgres.close };
 }
 
-/** Creates all ports on one pool, for a worker or a command that writes. */
+/**
+ * Creates all stores on one pool, for a worker or a command that writes. `clock` dates the rows of the inbox, and `now` dates
+ * stored PDFs.
+ */
 export function createStores(
   postgres: Postgres,
   now: () => number,
@@ -49,8 +52,8 @@ const OWNER =
   'Only the owner of the tables may vacuum; since PostgreSQL 17 also a role with MAINTAIN on them.';
 
 /**
- * Vacuums all tables if requested, and reports where bytes of deleted rows may remain. Freed space keeps them until it is reused.
- * Only VACUUM FULL rewrites the files, but it locks the tables, so that decision is left to their owner.
+ * Vacuums all tables if requested, and reports where bytes of deleted rows may remain. Freed space keeps old bytes until it is
+ * reused. Only VACUUM FULL rewrites the files, but it locks the tables, so their owner decides about it.
  */
 async function eraseDeletedRows(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
   const notVacuumed = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
@@ -67,7 +70,7 @@ const LIST_TABLES = prepared(
 );
 
 /**
- * Vacuums all tables. Returns a message if some were skipped, because PostgreSQL only warns about tables that the role may not
+ * Vacuums all tables. Returns a message if the server skipped some, because it only warns about tables that the role may not
  * vacuum.
  */
 async function vacuumAll({ query, runForWarnings }: Postgres): Promise<string[]> {

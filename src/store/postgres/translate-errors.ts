@@ -26,7 +26,7 @@ function toStoreError(error: unknown): unknown {
   });
 }
 
-/** Runs work with the driver. Throws errors of the server or the connection as a `StoreError`, and others unchanged. */
+/** Runs `work`. Throws errors of the server or the connection as a `StoreError`, and errors of a single statement unchanged. */
 export async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

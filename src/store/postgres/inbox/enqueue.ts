@@ -4,7 +4,7 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
-/** Creates the functions that request jobs. */
+/** Creates the functions that enqueue jobs. `enqueueOnce` returns null if a job with the same dedupe key exists. */
 export function createEnqueue(
   query: RunQuery,
   clock: InboxClock,
@@ -13,7 +13,7 @@ export function createEnqueue(
   return {
     enqueue: async jobs => {
       const ids = await enqueue({ once: false }, jobs.map(toJobRequest));
-      return jobs.map(({ dedupeKey }, index) => assertJobId(ids[index], dedupeKey));
+      return jobs.map(({ dedupeKey }, index) => requireJobId(ids[index], dedupeKey));
     },
     enqueueOnce: async job => {
       const ids = await enqueue({ once: true }, [toJobRequest(job)]);
@@ -22,7 +22,8 @@ export function createEnqueue(
   };
 }
 
-function assertJobId(id: number | undefined, dedupeKey: string): number {
+/** Returns the id of the job that answers a request. Throws if the database returned none. */
+function requireJobId(id: number | undefined, dedupeKey: string): number {
   if (id === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
   return id;
 }

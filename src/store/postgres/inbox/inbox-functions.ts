@@ -21,7 +21,7 @@ export type FunctionCall<Result> = (
   rows: readonly NamedArguments[],
 ) => Promise<Result>;
 
-/** A stored delivery, as the SQL function returns it. */
+/** A stored delivery, as the SQL function `inbox.store` returns it. */
 export interface StoredDeliveryRow {
   readonly rowId: number;
   readonly textId: number;
@@ -51,9 +51,9 @@ const MAX_TRANSACTION_ATTEMPTS = 5;
 type CallParams = Params<{ readonly values: string; readonly rows: string }>;
 
 /**
- * Prepares a statement that calls an SQL function. The statement is a whole transaction and makes its own settings, because a
- * pooler forgets those of a session: the commit is flushed to disk even if the server has turned that off. It refers to the CTE
- * `settings`, because PostgreSQL skips a CTE without references.
+ * Prepares a statement that calls an SQL function in a transaction of its own. It turns `synchronous_commit` on itself, because
+ * a pooler may forget settings of a session. The WHERE clause refers to the CTE `settings`, because PostgreSQL skips a CTE
+ * without references.
  */
 function prepareFunctionCall<Result>(
   buildCall: (values: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,
@@ -80,7 +80,9 @@ const ENQUEUE = prepareFunctionCall(
 const TRANSACTION_SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL jit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
-/** Repeats work up to `MAX_TRANSACTION_ATTEMPTS` times while it conflicts with a concurrent transaction. */
+/**
+ * Runs `work`, and repeats it while it conflicts with a concurrent transaction, at most `MAX_TRANSACTION_ATTEMPTS` times in all.
+ */
 async function retryOnConflict<T>(work: () => Promise<T>, attempt = 1): Promise<T> {
   try {
     return await work();
@@ -93,7 +95,10 @@ async function retryOnConflict<T>(work: () => Promise<T>, attempt = 1): Promise<
 const formatClock = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 
-/** Creates a function that calls an SQL function in a transaction of its own. */
+/**
+ * Creates a function that runs a prepared call of an SQL function in a transaction of its own. If `clock` is null, the clock of
+ * the database is used.
+ */
 function createFunctionCall<Result>(
   statement: ReturnType<typeof prepareFunctionCall<Result>>,
   query: RunQuery,
@@ -114,7 +119,10 @@ export const createStoreCall = (query: RunQuery, clock: InboxClock) =>
 export const createEnqueueCall = (query: RunQuery, clock: InboxClock) =>
   createFunctionCall(ENQUEUE, query, clock);
 
-/** Creates a `RunBatch` that runs each statement in its own transaction, and retries it after a conflict. */
+/**
+ * Creates a `RunBatch` that runs each statement in its own transaction. It repeats a statement that conflicts with a concurrent
+ * transaction.
+ */
 export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): RunBatch {
   return createBatch(all =>
     Promise.all(
@@ -123,7 +131,10 @@ export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): RunBatc
   );
 }
 
-/** Creates the inbox database of PostgreSQL. Each batch is one transaction, which is retried after a conflict. */
+/**
+ * Creates the functions that read and write the inbox on PostgreSQL. Each batch is one transaction, which is retried after a
+ * conflict.
+ */
 export function createInboxDatabase({ sendTransaction }: Postgres, clock: InboxClock): InboxDatabase {
   const batch = createBatch(all =>
     retryOnConflict(() => sendTransaction(TRANSACTION_SETTINGS, all, STATEMENT_TIMEOUT_MS)),

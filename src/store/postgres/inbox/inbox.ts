@@ -9,7 +9,7 @@ import { createJobSteps } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWorkNotifier } from './work-notifier.js';
 
-/** Creates the inbox port on a migrated PostgreSQL database. */
+/** Creates the store of deliveries and jobs on a migrated PostgreSQL database. */
 export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPort {
   const database = createInboxDatabase(postgres, clock);
   const { watch, notify } = createWorkNotifier(postgres, WORK_CHANNEL);

@@ -56,8 +56,8 @@ const FINISH_JOBS = prepared(
 );
 
 /**
- * Creates the frequent steps of the inbox. Each calls an SQL function, whose plans the connection caches. `send` must run each
- * statement in its own transaction.
+ * Creates the operations that read the queue, claim jobs and finish them. Each calls an SQL function, because each connection
+ * caches the query plans of functions. `send` must run each statement in its own transaction.
  */
 export function createJobSteps(send: RunBatch, readClock: () => string | null): JobSteps {
   return {

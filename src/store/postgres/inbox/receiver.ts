@@ -20,12 +20,18 @@ const TRY_TO_WRITE = prepared(({ db }) =>
 );
 const STATEMENT_TIMEOUT_MS = 5000;
 
-/** Opens the receiver's port without checking the schema. If it is missing, each delivery fails with the reason. */
+/**
+ * Opens the database for a webhook receiver, without checking the schema. If the schema is missing, each delivery fails with the
+ * reason.
+ */
 export function openReceiverPort(pool: PoolOptions, clock: InboxClock): ReceiverPort {
   return createReceiverPort(openPostgres(pool), clock);
 }
 
-/** Creates the receiver's port. The database role needs privileges on the schema `inbox` only. */
+/**
+ * Creates the functions with which a webhook receiver stores deliveries and reads the status of the inbox. The database role
+ * needs privileges on the schema `inbox` only.
+ */
 export function createReceiverPort(
   postgres: Postgres,
   clock: InboxClock,

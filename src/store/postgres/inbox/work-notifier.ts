@@ -24,7 +24,10 @@ const NOTIFY = prepared(
     sqlStatement`SELECT ${select({ notified: sql`pg_notify(${channel}, '')` })}`,
 );
 
-/** Calls watchers at each poll, and sooner after a notification. Polls are needed because a pooler may lose notifications. */
+/**
+ * Creates a notifier that calls its watchers at each poll, and sooner after a notification. Polls are needed because a pooler
+ * may lose notifications.
+ */
 export function createWorkNotifier({ listen, query }: Listener, channel: string): WorkNotifier {
   const watchers = new Set<() => void>();
   let quietPolls = 0;
@@ -39,12 +42,14 @@ export function createWorkNotifier({ listen, query }: Listener, channel: string)
     for (const onChange of watchers) onChange();
   }
 
+  /** Calls the watchers and restarts the count of polls without a notification. */
   function onNotification(): void {
     [quietPolls, isNotified] = [0, true];
     callWatchers();
   }
 
-  function poll(): void {
+  /** Connects again if the connection was lost, and calls the watchers if this poll is due. */
+  function pollForWork(): void {
     subscription.open();
     quietPolls += 1;
     if (isPollDue(quietPolls, isNotified)) callWatchers();
@@ -54,7 +59,7 @@ export function createWorkNotifier({ listen, query }: Listener, channel: string)
     watch: onChange => {
       watchers.add(onChange);
       subscription.open();
-      timer ??= setInterval(poll, POLL_MS);
+      timer ??= setInterval(pollForWork, POLL_MS);
       return () => {
         watchers.delete(onChange);
         if (watchers.size > 0) return;
@@ -83,7 +88,7 @@ interface SubscriptionEvents {
 
 /**
  * Creates a subscription to a channel on a connection of its own. After the connection was lost, `open` connects again. Each
- * connection first notifies itself, to learn whether notifications arrive through a pooler.
+ * connection first sends a notification to itself, to learn whether a pooler delivers notifications.
  */
 function createSubscription(
   { listen, query }: Listener,
@@ -95,22 +100,26 @@ function createSubscription(
   let current: symbol | null = null;
   let end = (): void => undefined;
 
-  function close(): void {
+  /** Stops listening, and reports that notifications no longer arrive. */
+  function closeConnection(): void {
     current = null;
     end();
     onLost();
   }
 
-  /** Connects, listens, and sends the first notification. */
-  async function connect(attempt: symbol): Promise<void> {
+  /**
+   * Connects, listens, and sends a notification to itself. Closes the connection again if `attempt` is no longer the current
+   * one.
+   */
+  async function connectAndListen(attempt: symbol): Promise<void> {
     const isCurrent = (): boolean => current === attempt;
     try {
-      const stop = await listen(channel, onNotification, () => isCurrent() && close());
+      const stop = await listen(channel, onNotification, () => isCurrent() && closeConnection());
       if (!isCurrent()) return stop();
       end = stop;
       await send(NOTIFY({ channel }));
     } catch {
-      if (isCurrent()) close();
+      if (isCurrent()) closeConnection();
     }
     return undefined;
   }
@@ -119,8 +128,8 @@ function createSubscription(
     open: () => {
       if (current !== null) return;
       current = Symbol('subscription');
-      void connect(current);
+      void connectAndListen(current);
     },
-    close,
+    close: closeConnection,
   };
 }

@@ -82,8 +82,8 @@ const REMOVE_FILES = prepared(({ db, fn }, params: Params<FileList>) =>
 );
 
 /**
- * Creates a PDF store that keeps each file in a row. A new PDF is collected in memory and written after the previous one. Files
- * are read in parts.
+ * Creates a PDF store that keeps each file in a table row. It collects a new PDF in memory and writes one PDF at a time. It
+ * reads files in parts.
  */
 export function createCertificateTable(
   postgres: Postgres,
@@ -91,14 +91,14 @@ export function createCertificateTable(
 ): PdfStore {
   const { read, transact } = toDatabase(postgres);
   let lastWrite = Promise.resolve();
-  /** Inserts a file if it is missing. Keeps a damaged file under another name. */
-  async function insert(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
+  /** Inserts a file unless it is stored. If the stored file is damaged, keeps it under another name. */
+  async function insertFile(file: string, sha256: string, chunks: readonly Uint8Array[]): Promise<void> {
     const rename = RENAME_DAMAGED({ file, newName: `${file}.${randomUUID()}.damaged`, sha256 });
     const add = INSERT_FILE({ file, at: formatInstant(now()), bytes: Buffer.concat(chunks) });
     await transact(batch => batch(rename, add));
   }
-  const insertInTurn = (...file: Parameters<typeof insert>): Promise<void> => {
-    const done = lastWrite.then(() => insert(...file));
+  const insertInTurn = (...file: Parameters<typeof insertFile>): Promise<void> => {
+    const done = lastWrite.then(() => insertFile(...file));
     lastWrite = done.catch(() => undefined);
     return done;
   };
@@ -133,7 +133,7 @@ async function readPart(read: RunBatch, file: string, offset: number): Promise<U
   return part?.bytes ?? null;
 }
 
-/** Yields a file whose first part was already read. */
+/** Yields the parts of a file, beginning with `first`, which was already read. */
 async function* readParts(read: RunBatch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let part: Uint8Array | null = first; part !== null; part = await readPart(read, file, offset)) {
@@ -143,7 +143,7 @@ async function* readParts(read: RunBatch, file: string, first: Uint8Array): Asyn
   }
 }
 
-/** Yields the names of all files, or of those written in a time window, in order and in small batches. */
+/** Yields the names of all files, or of those written in a time window, in order and in small groups. */
 async function* listFiles(read: RunBatch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
