@@ -106,8 +106,8 @@ const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
  *
  * - A job never merges with a running one, which may have read the data before the change.
  * - A paused job waits again, because something has changed.
- * - A job that waits after a failure keeps its retry time. Exceptions are a request by a person, and a retry time beyond the longest
- *   backoff, which only a clock that was ahead can have set.
+ * - A job that waits after a failure keeps its retry time, unless a person requests it. A retry time beyond the longest backoff is
+ *   not kept either: it was set while the clock was ahead.
  * - A duplicate delivery neither resumes a paused job nor changes a retry time.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
@@ -115,7 +115,10 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   const satisfiedJob = prepareOn(db, FIND_SATISFIED);
   const insert = prepareOn(db, INSERT_OR_MERGE);
 
-  /** Returns the id of a job that is due at an instant and already does what is requested. */
+  /**
+   * Returns the id of a waiting or paused job that makes the requested job unnecessary. `at` is the time at which the requested
+   * job could start.
+   */
   function findSatisfiedJob(job: NewJob, at: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;

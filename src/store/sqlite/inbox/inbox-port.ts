@@ -21,7 +21,7 @@ const FIND_REQUESTED = prepared(
       .limit(sql.lit(1)),
 );
 
-/** Creates the inbox port on a migrated inbox.db. */
+/** Creates the store of deliveries and jobs on a migrated inbox.db. */
 export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
   const database = createInboxDatabase(db, now);
   const enqueue = createEnqueue(db);

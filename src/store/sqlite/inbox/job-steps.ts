@@ -118,10 +118,16 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
     })}`;
 });
 
-/** Creates the job steps of SQLite. Jobs are finished one by one, because a statement costs little. */
+/**
+ * Creates the operations that read the queue and claim jobs. SQLite needs none that finishes many jobs at once, because a
+ * statement for each job costs no round trip to a server.
+ */
 export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
-  /** Builds a statement for each part, which claims its chosen jobs and gives them the reserved numbers. */
-  function buildTakeStatements(
+  /**
+   * Builds one statement for each kind of work (`part`). It claims the chosen jobs and gives them reserved claim numbers. It is
+   * null if no jobs were chosen.
+   */
+  function buildClaimStatements(
     values: NowParam & { readonly leaseMs: number },
     parts: readonly ChosenJobs[],
   ) {
@@ -143,13 +149,14 @@ export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
     },
     claimJobs: async (parts, leaseMs) => {
       const reserve = RESERVE_NUMBERS({ slots: countSlots(parts) });
-      const [, ...taken] = await commit(reserve, ...buildTakeStatements({ now: now(), leaseMs }, parts));
+      const [, ...taken] = await commit(reserve, ...buildClaimStatements({ now: now(), leaseMs }, parts));
       return taken.flat();
     },
     finishJobs: null,
   };
 }
 
+/** Returns how many jobs may be claimed for all parts together. */
 function countSlots(parts: readonly ChosenJobs[]): number {
   return parts.reduce((sum, { slots }) => sum + slots, 0);
 }

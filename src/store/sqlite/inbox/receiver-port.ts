@@ -14,14 +14,17 @@ const BUSY_MS = 250;
 /** 16 MB, so that a page that is written often is checkpointed once. */
 const CHECKPOINT_PAGES = 4000;
 
-/** Opens the receiver's port on a migrated inbox.db. */
+/** Opens a migrated inbox.db for a webhook receiver. */
 export function openReceiverPort(dataDir: string, now: () => number): ReceiverPort {
   const db = openDatabase(join(dataDir, 'inbox.db'), { busyTimeoutMs: BUSY_MS });
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   return createReceiverPort(db, now);
 }
 
-/** Creates the inbox database on a connection of this thread. Its transactions are synchronous, so none interleaves with other work. */
+/**
+ * Creates the functions that read and write inbox.db on a connection of this thread. A transaction is synchronous, so nothing
+ * else runs on the thread before it ends.
+ */
 export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabase {
   const { run } = createStatementRunner(db);
   return {
@@ -31,7 +34,7 @@ export function createInboxDatabase(db: Sqlite, now: () => number): InboxDatabas
   };
 }
 
-/** Creates the port through which a receiver stores deliveries. */
+/** Creates the functions with which a webhook receiver stores deliveries and reads the status of the inbox. */
 export function createReceiverPort(
   db: Sqlite,
   now: () => number,

@@ -133,7 +133,7 @@ export function createSignedTextCache(db: Sqlite) {
   };
 }
 
-/** Reads the most recently stored texts, keyed by their SHA-256. */
+/** Reads the most recently stored signed texts for the cache, keyed by their SHA-256. */
 function readLatestTexts(db: Sqlite): Map<string, CachedSignedText> {
   const latest = prepareOn(db, LIST_LATEST).all({}).toReversed();
   return new Map(

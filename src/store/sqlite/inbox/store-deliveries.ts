@@ -27,8 +27,9 @@ interface RequestedJob {
 export type StoreDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**
- * Creates a function that stores deliveries in one transaction. If it fails, each delivery is stored in a transaction of its own, so
- * that a bad row does not affect the others. While the database is locked all fail at once, because each attempt would wait again.
+ * Creates a function that stores deliveries in one transaction. If that fails, it stores each delivery in a transaction of its
+ * own, so that a bad row does not affect the others. If the database is locked, all deliveries fail at once, because each retry
+ * would wait for the lock again.
  */
 export function createStoreDeliveries(db: Sqlite): StoreDeliveries {
   const storeTogether = createStoreTogether(db);
@@ -71,7 +72,8 @@ function createStoreTogether(
   const texts = createSignedTextCache(db);
   const insertDelivery = prepareOn(db, INSERT);
 
-  function insert(delivery: ReceivedDelivery, jobId: number | null): number {
+  /** Inserts the row of a delivery, and its signed text unless that is stored. Returns the id of the row. */
+  function insertRow(delivery: ReceivedDelivery, jobId: number | null): number {
     const textId = texts.storeText(delivery);
     const row = insertDelivery.get({
       received_at: formatInstant(delivery.receivedAt),
@@ -90,11 +92,13 @@ function createStoreTogether(
     return row.id;
   }
 
+  /** Counts a duplicate in the row of an earlier delivery, or inserts a row for the delivery. */
   function storeOne(delivery: ReceivedDelivery, jobId: number | null): StoredDelivery {
     const countedId = texts.countDuplicate(delivery, jobId);
-    return { id: countedId ?? insert(delivery, jobId), jobId, isDuplicate: countedId !== null };
+    return { id: countedId ?? insertRow(delivery, jobId), jobId, isDuplicate: countedId !== null };
   }
 
+  /** Stores deliveries and enqueues the jobs that they request. Call it in a transaction. */
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
     const requestedJobs = new Map<string, RequestedJob>();
     return deliveries.map(each => {

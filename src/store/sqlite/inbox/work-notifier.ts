@@ -11,7 +11,7 @@ export interface WorkNotifier {
   readonly notify: () => void;
 }
 
-/** Creates a notifier that polls the version of the database. */
+/** Creates a notifier that polls `data_version`, which SQLite changes when another connection has committed. */
 export function createWorkNotifier(db: Sqlite): WorkNotifier {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck();
   let requests = 0;

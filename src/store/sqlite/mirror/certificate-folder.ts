@@ -33,7 +33,7 @@ export interface FolderOptions {
   readonly syncFolder?: (folder: string) => Promise<void>;
 }
 
-/** Creates a PDF store on a folder. A file gets its final name after it is complete and flushed. */
+/** Creates a PDF store in a folder. A file gets its final name after it is complete and flushed. */
 export function createCertificateFolder(
   folder: string,
   { now, maxBytes = MAX_PDF_BYTES, syncFolder = fsyncFolder }: FolderOptions,
@@ -68,7 +68,10 @@ export function createCertificateFolder(
   };
 }
 
-/** Creates the file operations that run inside transactions on certificate rows. The files themselves have no transactions. */
+/**
+ * Creates the functions with which a transaction on certificate rows finds and removes PDF files. A rollback does not restore
+ * removed files.
+ */
 export function createCertificateFiles(folder: string): CertificateFiles {
   const has = (file: string): boolean => existsSync(join(folder, file));
   return {
@@ -81,6 +84,7 @@ export function createCertificateFiles(folder: string): CertificateFiles {
   };
 }
 
+/** Validates a PDF while writing it to a new file, and flushes the file. Returns its SHA-256 and size. */
 async function writePartialFile(
   part: string,
   body: AsyncIterable<Uint8Array>,
@@ -102,8 +106,8 @@ async function writePartialFile(
 }
 
 /**
- * Renames a complete file to its final name and returns that name. If a file with the same bytes exists, returns the existing name
- * instead. An existing file with other bytes is renamed and not overwritten.
+ * Renames a complete file to its final name and returns that name. If a file with the same bytes exists, returns the name of
+ * that file instead. A file that has the final name but other bytes is kept under another name.
  */
 async function renameToFinalName(
   folder: string,
@@ -130,7 +134,10 @@ async function openFile(folder: string, file: string): Promise<AsyncIterable<Uin
 /** Error codes that mean that the path is no regular file. */
 const NO_FILE_CODES = ['ENOENT', 'ELOOP', 'ENXIO'];
 
-/** Opens a regular file; null for anything else. A link may lead anywhere, and a pipe or a device has no end. */
+/**
+ * Opens a file for reading. Returns null unless it is a regular file: a link may lead anywhere, and a pipe or a device has no
+ * end.
+ */
 async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> | null> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -143,7 +150,7 @@ async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> 
   }
 }
 
-/** Yields file names in groups. With a window, only those of files that were last modified in it. */
+/** Yields the names of all files in groups. With a time window, yields only files that were last modified in it. */
 async function* listFiles(folder: string, window: TimeWindow | null): AsyncGenerator<string[]> {
   if (!existsSync(folder)) return;
   let files: string[] = [];
@@ -156,11 +163,13 @@ async function* listFiles(folder: string, window: TimeWindow | null): AsyncGener
   yield files;
 }
 
+/** Returns whether a file was last modified in a time window. */
 async function wasModified(file: string, { from, to }: TimeWindow): Promise<boolean> {
   const at = (await stat(file).catch(() => null))?.mtimeMs ?? 0;
   return at >= from && at < to;
 }
 
+/** Flushes a folder to disk, so that the names in it survive a power cut. */
 async function fsyncFolder(folder: string): Promise<void> {
   const directory = await open(folder, 'r');
   try {
@@ -170,6 +179,7 @@ async function fsyncFolder(folder: string): Promise<void> {
   }
 }
 
+/** Returns the SHA-256 of a file, or null if there is no regular file with this name. */
 async function hashFile(file: string): Promise<string | null> {
   const body = await openRegularFile(file);
   if (body === null) return null;
@@ -178,7 +188,10 @@ async function hashFile(file: string): Promise<string | null> {
   return hash.digest('hex');
 }
 
-/** Returns whether the process that wrote a partial file has ended, or the file is old. Another worker may still be writing one. */
+/**
+ * Returns whether a partial file can be removed, because its process has ended or the file is old. Another worker may still be
+ * writing a partial file.
+ */
 async function isAbandoned(folder: string, name: string, now: number): Promise<boolean> {
   const owner = Number(PARTIAL_FILE.exec(name)?.[1]);
   if (Number.isNaN(owner)) return false;

@@ -8,8 +8,8 @@ export interface ReadOnlyStatement {
 }
 
 /**
- * Prepares the SQL of a person. Throws unless it is a single statement that only reads. Each check is needed: ATTACH, VACUUM INTO and
- * some PRAGMAs pass one or two of them.
+ * Prepares a user's SQL. Throws unless it is a single statement that only reads. Several checks are needed, because ATTACH,
+ * VACUUM INTO and some PRAGMAs pass one or two of them.
  */
 export function prepareSqlQuery(db: Sqlite, text: string): ReadOnlyStatement {
   assertReadOnlySql(text);

@@ -30,7 +30,7 @@ const UNKNOWN_NAME = /^no such (table|column)/;
 process.once('message', (request: QueryRequest) => {
   startWatchdog(request);
   runQuery(request)
-    .catch((error: unknown) => send(toFault(error, request)))
+    .catch((error: unknown) => sendMessage(toFault(error, request)))
     .catch(exit);
 });
 
@@ -45,6 +45,7 @@ function startWatchdog({ parentPid, timeLimitMs, memoryMb }: QueryLimits): void 
   new Worker(new URL('./query-watchdog.js', import.meta.url), { workerData }).unref();
 }
 
+/** Converts an error to a message for the parent process. */
 function toFault(
   error: unknown,
   { memoryMb }: QueryLimits,
@@ -63,10 +64,11 @@ function toFault(
   return { fault: error.message, code: UNKNOWN_NAME.test(error.message) ? 'unknown_name' : 'refused' };
 }
 
+/** Runs a query and sends its columns and rows to the parent process. */
 async function runQuery(request: QueryRequest): Promise<void> {
   const db = openReadOnly(request);
   const reading = prepareSqlQuery(db, request.sql);
-  await send({ columns: reading.columns().map(column => column.name) });
+  await sendMessage({ columns: reading.columns().map(column => column.name) });
   let rows: Value[][] = [];
   let bytes = 0;
   for (const row of reading.iterate()) {
@@ -82,17 +84,21 @@ async function runQuery(request: QueryRequest): Promise<void> {
   await sendRows(rows, true);
 }
 
-/** Sends rows and waits until the parent requests more, so that no rows pile up in memory. */
+/**
+ * Sends rows to the parent process and waits until it requests more, so that no rows pile up in memory. Disconnects after the
+ * last rows.
+ */
 async function sendRows(rows: readonly (readonly Value[])[], last: boolean): Promise<void> {
   const asked = new Promise<void>(resolve => {
     process.once('message', () => resolve());
   });
-  await send({ rows, last });
+  await sendMessage({ rows, last });
   await asked;
   if (last) process.disconnect();
 }
 
-async function send(message: QueryMessage): Promise<void> {
+/** Sends a message to the parent process. Throws if that process has ended. */
+async function sendMessage(message: QueryMessage): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.send?.(message, undefined, undefined, error => (error === null ? resolve() : reject(error)));
   });

@@ -35,7 +35,7 @@ function createForkOptions(): ForkOptions {
   return { execPath: SHELL, execArgv: ['-c', LIMITED_COMMAND, SHELL, kilobytes, process.execPath] };
 }
 
-/** Runs SQL in a child process that is killed at the time limit, and streams its rows. */
+/** Runs a user's SQL in a child process, which is killed at the time limit, and streams its rows. */
 export async function runSqlQuery(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
   openReadOnly(options).close();
@@ -80,6 +80,7 @@ export async function runSqlQuery(options: QueryOptions): Promise<StatementRows>
   };
 }
 
+/** Returns the error for a child process that ended without sending one. */
 function toExitError({ signalCode }: ChildProcess): SqlQueryError {
   return signalCode === null
     ? new SqlQueryError('ended', 'The process that ran the query ended without an answer.')
@@ -89,6 +90,7 @@ function toExitError({ signalCode }: ChildProcess): SqlQueryError {
       );
 }
 
+/** Yields the rows that the child process sends. Kills the process when the caller stops reading. */
 async function* readRows(
   child: ChildProcess,
   readMessage: () => Promise<QueryMessage>,
@@ -110,7 +112,10 @@ async function* readRows(
 /** Ignores failed sends to a process that has ended, because its exit is reported. */
 function ignoreSendError(): void {}
 
-/** Creates a function that reads the next message of the child. Messages are queued, so none is lost between calls. */
+/**
+ * Creates a function that reads the next message of the child process. Messages are queued, so none is lost between calls. After
+ * the process has ended, it throws the error of `createEndError`.
+ */
 function createMessageReader(child: ChildProcess, createEndError: () => Error): () => Promise<QueryMessage> {
   const messages = on(child, 'message', { close: ['exit'] });
   return async () => {
