@@ -26,7 +26,7 @@ const CERTIFICATES = 'certificates';
 const ALL_NAMES = [...DATABASE_FILES, CERTIFICATES];
 const COPY_OPTIONS = { busyTimeoutMs: 10_000, readonly: true };
 
-/** Copies all databases and certificates of a data folder to an empty folder. Other processes may write meanwhile. */
+/** Copies all databases and certificates of a data folder to an empty folder. Other processes may write during the copy. */
 export function copyDataFolder(from: string, to: string): void {
   createPrivateFolder(to);
   for (const name of listExisting(from, DATABASE_FILES)) {
@@ -65,8 +65,8 @@ const STAGING_FOLDER = 'restoring';
 const STAGING_LOCK = 'lock.db';
 
 /**
- * Creates the folder in which a restore prepares its files, and removes the files of a restore that was killed. Throws if another
- * restore is running: it holds a lock in the folder until its process ends.
+ * Creates the folder in which a restore prepares its files, and removes the files of a restore that was killed. Throws if
+ * another restore is running. A running restore holds a lock in the folder until its process ends.
  */
 export function openStagingFolder(folder: string): StagingFolder {
   const stage = join(folder, STAGING_FOLDER);
@@ -90,7 +90,7 @@ export function openStagingFolder(folder: string): StagingFolder {
   };
 }
 
-/** Lists the folders with files that a restore replaced, and with files of a restore that did not finish. */
+/** Lists the folders that restores left behind: files that were replaced, and files of a restore that did not finish. */
 export function findOlderCopies(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names
@@ -102,7 +102,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Moves the files of a data folder, with their logs, to `replacedFolder`, and the files of `newFolder` into their place. */
+/** Replaces the files of a data folder by those of `newFolder`. Moves the old files, with their logs, to `replacedFolder`. */
 export function replaceDataFiles(folder: string, newFolder: string, replacedFolder: string): void {
   const withLogs = ALL_NAMES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
   moveExisting(folder, replacedFolder, withLogs);
@@ -110,7 +110,7 @@ export function replaceDataFiles(folder: string, newFolder: string, replacedFold
   rmSync(newFolder, { recursive: true });
 }
 
-/** Moves those of the named files that exist. */
+/** Moves files from one folder to another. Skips names that do not exist. */
 function moveExisting(from: string, to: string, names: readonly string[]): void {
   const existing = listExisting(from, names);
   if (existing.length > 0) createPrivateFolder(to);
@@ -121,7 +121,10 @@ function listExisting(folder: string, names: readonly string[]): string[] {
   return names.filter(name => existsSync(join(folder, name)));
 }
 
-/** Copies and flushes a certificate. Skips a file that was removed meanwhile: the check of the copy reports missing files. */
+/**
+ * Copies a certificate and flushes the copy. Skips a file that was removed meanwhile, because the check of the whole copy
+ * reports missing files.
+ */
 function copyCertificate(from: string, to: string): void {
   if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
   copyFileSync(from, to, constants.COPYFILE_EXCL);

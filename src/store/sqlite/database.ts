@@ -22,19 +22,21 @@ export interface AsyncStatementRunner {
   readonly end: (commits: boolean) => Promise<void>;
 }
 
-/** Creates a runner that prepares each SQL text once. */
+/** Creates a runner of statements on a connection. It prepares each SQL text once. */
 export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
   let transaction: ReturnType<typeof beginTransaction> | null = null;
 
+  /** Returns the prepared statement for an SQL text. Prepares it at its first use. */
   function getPrepared(text: string): ReturnType<typeof prepare> {
     const prepared = known.get(text) ?? prepare(text);
     known.set(text, prepared);
     return prepared;
   }
 
-  function run(statements: readonly (StatementWithValues | null)[]): unknown[][] {
+  /** Runs statements in order and returns the rows of each. */
+  function runStatements(statements: readonly (StatementWithValues | null)[]): unknown[][] {
     const results: unknown[][] = statements.map(() => []);
     for (const [index, bound] of statements.entries()) {
       if (bound === null) continue;
@@ -46,10 +48,10 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
   }
 
   return {
-    run,
+    run: runStatements,
     send: statements => {
       transaction ??= beginTransaction(db);
-      return run(statements);
+      return runStatements(statements);
     },
     end: commits => {
       if (commits) transaction?.commit();
@@ -59,7 +61,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
   };
 }
 
-/** Creates a batch that binds statements for SQLite and passes them to `send`. */
+/** Creates a `RunBatch`: a function that binds statements for SQLite, passes them to `send` and returns the rows of each. */
 export function createBatch(send: AsyncStatementRunner['send']): RunBatch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
@@ -71,13 +73,14 @@ export function createBatch(send: AsyncStatementRunner['send']): RunBatch {
 }
 
 /**
- * Creates a database that runs one transaction after the other. Reads that share the connection wait for the current transaction,
- * because they would see its uncommitted rows.
+ * Creates a database that runs one transaction after the other. With `sharesConnection`, reads run on the connection of the
+ * transactions. They wait for the current transaction, because they would see its uncommitted rows.
  */
 export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnection = false): Database {
   const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
 
+  /** Runs `work` in a transaction. Commits at the end, and rolls back if `work` throws. */
   async function runTransaction<T>(work: (batch: RunBatch) => Promise<T>): Promise<T> {
     try {
       await calls.begin();
@@ -108,7 +111,7 @@ export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnecti
 /** The number of rows in one message to a thread. Copying all rows at once would block the sender. */
 const ROWS_PER_MESSAGE = 200;
 
-/** Splits a statement with many rows into several messages, which are sent one after the other. */
+/** Wraps `send`, so that an INSERT of many rows is sent as several messages, one after the other. */
 export function splitLargeInserts(send: AsyncStatementRunner['send']): AsyncStatementRunner['read'] {
   return async all => {
     const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_PER_MESSAGE);
@@ -125,7 +128,10 @@ export function splitLargeInserts(send: AsyncStatementRunner['send']): AsyncStat
 /** Rows arrive in random key order. A cache that holds the whole index makes the first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
 
-/** Enlarges the cache and the write-ahead log of a connection that writes. A page that many commits change is then checkpointed once. */
+/**
+ * Enlarges the cache and the write-ahead log of a connection that writes. A checkpoint then copies a page once, even if many
+ * commits changed it.
+ */
 export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
@@ -136,8 +142,8 @@ export function tuneForWriting(db: Sqlite): Sqlite {
 const RETRY_INTERVAL_MS = 20;
 
 /**
- * Retries while the database is locked. The wait does not block this thread, because the connection that holds the lock may belong
- * to it.
+ * Runs `work`, and retries it while the database is locked. The wait does not block this thread, because a connection of the
+ * same thread may hold the lock.
  */
 export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void> {
   const timeoutMs = Number(db.pragma('busy_timeout', { simple: true }));
@@ -156,7 +162,7 @@ export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void
   }
 }
 
-/** Creates a database on one connection of this thread. Reads wait for the transactions before them. */
+/** Creates a `Database` on one connection of this thread. A read waits for the transactions that began before it. */
 export function createDatabaseOn(db: Sqlite): Database {
   const runner = createStatementRunner(db);
   const calls: AsyncStatementRunner = {

@@ -19,6 +19,7 @@ class DriverError extends Error {
 /** The SQLite driver for this Node version. Only the sandbox loads the driver by itself. */
 export const Database: typeof BetterSqlite3 = await loadDriver();
 
+/** Imports the driver for this Node version. Throws a `DriverError` with advice if that fails. */
 async function loadDriver(): Promise<typeof BetterSqlite3> {
   try {
     const driver = FROM_NODE_22 ? await import('better-sqlite3') : await import('better-sqlite3-12');

@@ -26,6 +26,7 @@ export function* examine(files: DatabaseFiles, disk: Disk, optionalFiles: Option
   }
 }
 
+/** Reports whether the disk has enough free space. */
 function checkDisk(disk: Disk): Finding {
   const found = `${disk.paused ? 'reads and certificates pause: ' : ''}${describeDisk(disk)}`;
   const todo =
@@ -45,6 +46,7 @@ function examineDatabaseFile(db: Sqlite, schema: string): Finding {
   return fail('databases', `${file}: ${answer}`, todo);
 }
 
+/** Warns if other users of the machine can read a database file. */
 function checkPermissions(file: string): Finding[] {
   const mode = statSync(file).mode & 0o777;
   if ((mode & OTHERS_MASK) === 0) return [];

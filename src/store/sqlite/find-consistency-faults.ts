@@ -24,7 +24,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
   );
 });
 
-/** Checks the integrity and the schema of both files, and every data law. A data law is a rule that all rows must fulfil. */
+/** Checks the integrity and the schema of both databases, and every data law. A data law is a rule that all rows must fulfil. */
 export async function findConsistencyFaults(
   files: DatabaseFiles,
   now: number,
@@ -44,6 +44,7 @@ export async function findConsistencyFaults(
   }
 }
 
+/** Runs the checks of SQLite for damage and for broken foreign keys on both databases. */
 function checkIntegrity(db: Sqlite): ConsistencyFault[] {
   const found: ConsistencyFault[] = [];
   for (const name of ['main', 'inbox'] as const) {

@@ -15,7 +15,8 @@ const READER_BUSY_MS = 5_000;
 export type OptionalFiles = Partial<Readonly<Record<'evidence' | 'events', string>>>;
 
 /**
- * Returns how the schemas of the databases differ from those that the migrations create. `db` is mirror.db with inbox.db attached.
+ * Describes how the schemas of the databases differ from those that the migrations create. `db` is mirror.db with inbox.db
+ * attached.
  */
 export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): string[] {
   return [
@@ -27,6 +28,7 @@ export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): str
   ];
 }
 
+/** Compares the schema of a database file with its migrations. Finds no differences if the file does not exist. */
 function compareOptionalFile(database: DatabaseName, file: string | undefined): string[] {
   if (file === undefined || !existsSync(file)) return [];
   return withDatabase(openDatabase(file, { busyTimeoutMs: READER_BUSY_MS, readonly: true }), opened =>
@@ -34,7 +36,10 @@ function compareOptionalFile(database: DatabaseName, file: string | undefined): 
   );
 }
 
-/** Compares the schema of a database with that of a newly migrated one, by the text of each CREATE statement. */
+/**
+ * Compares each CREATE statement of a database with those of its migrations, and describes the differences. `schema` is the name
+ * of the database on the connection `db`.
+ */
 function compareWithMigrations(db: Sqlite, schema: 'main' | 'inbox', database: DatabaseName): string[] {
   const fresh = new Database(':memory:');
   try {

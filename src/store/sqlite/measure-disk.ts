@@ -12,7 +12,10 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-/** Compares the free space with the reserve. If `reserveMb` is null, the reserve is 5 % of the disk, and at most 1 GiB. */
+/**
+ * Compares the free space with the reserve. If less is free, reads of the registry pause. If `reserveMb` is null, the reserve is
+ * 5 % of the disk, and at most 1 GiB.
+ */
 export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: number | null): Disk {
   const standard = Math.min(MAX_RESERVE_BYTES, totalBytes * RESERVE_SHARE);
   const reserveBytes = reserveMb === null ? standard : reserveMb * MIB;
@@ -24,7 +27,10 @@ export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: numb
   };
 }
 
-/** Measures the disk that contains a folder, and compares its free space with the reserve. */
+/**
+ * Measures the disk that contains a folder, and compares its free space with the reserve. If less is free, reads of the registry
+ * pause.
+ */
 export function measureDisk(folder: string, reserveMb: number | null): Disk {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return assessDisk({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }, reserveMb);

@@ -22,8 +22,8 @@ const PAGE_BYTES: Readonly<Record<DatabaseName, number>> = {
 };
 
 /**
- * Migrates a database and returns the names of the applied migrations. Each migration and its record share a transaction
- * that reads the version first, so several processes may migrate at once, and a crash leaves a whole schema.
+ * Applies the missing migrations and returns their names. Each runs in a transaction that rereads the version first. Several
+ * processes may therefore migrate at once, and a crash leaves no partial migration.
  */
 export function migrate(
   db: Sqlite,
@@ -44,7 +44,7 @@ export function migrateFile(file: string, database: DatabaseName, now: string): 
   return withDatabase(openDatabase(file, options), db => migrate(db, database, now));
 }
 
-/** Creates the schema in an empty database. */
+/** Applies all migrations to an empty database. */
 export function createSchema(db: Sqlite, database: DatabaseName): void {
   db.exec(CREATE_RECORDS_TABLE);
   for (const { sql } of listMigrations('sqlite', database)) db.exec(sql);
@@ -60,6 +60,7 @@ export function assertMigrated(db: Sqlite, database: DatabaseName): void {
   assertCurrentSchema(readSchemaState(db), listMigrations('sqlite', database));
 }
 
+/** Reads the version and the applied migrations of a database. */
 function readSchemaState(db: Sqlite): SchemaState {
   const version = readSchemaVersion(db);
   // On SQLite the statement is the same for each database.
@@ -74,6 +75,7 @@ const CREATE_RECORDS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (
   digest TEXT NOT NULL
 ) STRICT`;
 
+/** Applies a migration and records it. Returns false if it was applied before. Call it in a transaction. */
 function applyMigration(
   db: Sqlite,
   migration: Migration,

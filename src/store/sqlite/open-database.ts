@@ -39,7 +39,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
-/** Runs `work` with a connection and closes it afterwards. */
+/** Passes a connection to `work` and closes it afterwards. */
 export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);
@@ -53,7 +53,7 @@ interface Transaction {
   readonly rollBack: () => void;
 }
 
-/** Begins a transaction that locks the database for writing at once. Otherwise a write after a read could fail. */
+/** Begins a transaction that locks the database for writing at once. Without that lock, a write after a read could fail. */
 export function beginTransaction(db: Sqlite): Transaction {
   db.exec('BEGIN IMMEDIATE');
   return {
@@ -96,8 +96,8 @@ function ensurePrivateFiles(file: string): void {
 }
 
 /**
- * Creates an empty file for its owner only. Never opens an existing file: closing a file that SQLite has open in this process would
- * drop the locks of SQLite. Another process that then closes the database would delete the log with its committed rows.
+ * Creates an empty file for its owner only. Never opens an existing file, because closing it would drop the locks that SQLite
+ * holds on it in this process. Another process could then delete the log with committed rows.
  */
 function createPrivateFile(file: string): void {
   try {
@@ -107,6 +107,7 @@ function createPrivateFile(file: string): void {
   }
 }
 
+/** Throws unless a PRAGMA has the expected value. */
 function assertPragma(db: Sqlite, pragma: string, expected: string | number, file: string): void {
   const actual = db.pragma(pragma, { simple: true });
   if (actual !== expected) {

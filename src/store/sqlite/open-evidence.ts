@@ -11,7 +11,10 @@ import { toSafeNumbers } from './safe-integers.js';
 /** The process that seals may wait long for a lock, because nobody waits for it. */
 const BUSY_MS = 10_000;
 
-/** Opens the evidence log, and the mirror read-only, from which it is written. Returns null if the log was never created. */
+/**
+ * Opens the evidence log for writing, and the mirror that it is built from for reading. Returns null if the log was never
+ * created.
+ */
 export function openEvidence(evidenceFile: string, mirrorFile: string): EvidencePort | null {
   if (!existsSync(evidenceFile)) return null;
   const mirror = openDatabase(mirrorFile, { busyTimeoutMs: BUSY_MS, readonly: true });
@@ -26,6 +29,7 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
   }
 }
 
+/** Creates the store of the evidence log on open connections, which its `close` closes. */
 function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   const { run } = createStatementRunner(evidence);
   return createEvidencePort({
@@ -40,7 +44,7 @@ function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   });
 }
 
-/** Creates a batch that reads. Integers that a number cannot represent exactly are returned as bigint. */
+/** Creates a `RunBatch` for statements that only read. It returns an integer as bigint if a number cannot represent it exactly. */
 function createExactReader(db: Sqlite): RunBatch {
   const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
   const prepared = new Map<string, ReturnType<typeof prepare>>();

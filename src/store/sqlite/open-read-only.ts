@@ -24,6 +24,7 @@ export function openReadOnly(files: DatabaseFiles): Sqlite {
   }
 }
 
+/** Attaches inbox.db to the connection. Throws if the file cannot be read. */
 function attachInbox(db: Sqlite, file: string): void {
   try {
     assertRegularFiles(file);

@@ -26,7 +26,10 @@ export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTab
   return db;
 }
 
-/** Adapts a connection for Kysely. Integers are returned as numbers, or as bigint if too large. Whole numbers are bound as integers. */
+/**
+ * Adapts a connection for Kysely. It returns an integer as bigint if a number cannot represent it exactly, and binds whole
+ * numbers as integers.
+ */
 function withExactIntegers(database: Sqlite): SqliteDatabase {
   return {
     close: () => void database.close(),

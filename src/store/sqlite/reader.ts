@@ -48,6 +48,7 @@ const WORD = /^[a-z_]+$/;
 
 /** Binds all values except single words, such as states: SQLite uses a partial index only if the word is in the SQL text. */
 class SqliteReaderCompiler extends SqliteQueryCompiler {
+  /** Binds a value, and a list as one JSON array. Writes a single word into the SQL text. */
   protected override appendValue(value: unknown): void {
     if (Array.isArray(value)) {
       this.append('(SELECT value FROM json_each(');
@@ -62,13 +63,17 @@ class SqliteReaderCompiler extends SqliteQueryCompiler {
     this.appendValue(values);
   }
 
-  /** Removes the schema name from tables of the mirror, which is the main database. The inbox is attached under its name. */
+  /**
+   * Omits the schema name of tables of mirror.db, which is the main database. Keeps `inbox`, the name under which inbox.db is
+   * attached.
+   */
   protected override visitSchemableIdentifier(node: SchemableIdentifierNode): void {
     if (node.schema?.name === 'inbox') super.visitSchemableIdentifier(node);
     else this.visitNode(node.identifier);
   }
 }
 
+/** Compiles a query to SQL text and the values to bind. */
 export function compile(query: Query<unknown>) {
   const { sql, parameters } = compileQuery(new SqliteReaderCompiler(), query);
   return { text: sql, values: parameters };

@@ -1,10 +1,8 @@
 import type { Value } from '../dialect.js';
 
-type Cells = Record<string, Value>;
-
 /** Converts each bigint of a row to a number if the number is exact. Changes the row in place and returns it. */
-export function toSafeNumbers<Row extends Cells>(row: Row): Row {
-  const cells: Cells = row;
+export function toSafeNumbers<Row extends Record<string, Value>>(row: Row): Row {
+  const cells: Record<string, Value> = row;
   for (const name in cells) {
     const cell = cells[name];
     if (typeof cell !== 'bigint') continue;

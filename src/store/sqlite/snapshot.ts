@@ -18,7 +18,7 @@ export function snapshot(files: DatabaseFiles, file: string): boolean {
   return withDatabase(openReadOnly(files), db => writeCopy(db, file));
 }
 
-/** Creates a mirror file with rows that are read from another engine. Returns false if the file exists. */
+/** Creates a mirror.db and fills it with the rows that `read` returns from another engine. Returns false if the file exists. */
 export async function writeMirrorFile(file: string, migratedAt: string, read: ReadRows): Promise<boolean> {
   if (existsSync(file)) return false;
   const draft = `${file}.${randomUUID()}.draft`;
@@ -41,7 +41,7 @@ export async function writeMirrorFile(file: string, migratedAt: string, read: Re
   }
 }
 
-/** Creates a function that reads the rows of a table in chunks, for a copy to another engine. */
+/** Creates a function that reads the rows of a table in groups, to copy them to another engine. */
 export function createRowReader(db: Sqlite): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
@@ -58,8 +58,8 @@ export function createRowReader(db: Sqlite): ReadRows {
 }
 
 /**
- * Writes a consistent copy of the main database to a new file. Returns false if the file exists. Only the owner can read the file,
- * from its first byte on. The file gets its name after it is complete and flushed.
+ * Writes a consistent copy of the main database to a new file. Returns false if the file exists. The file is never readable by
+ * others, and gets its name after it is complete and flushed.
  */
 export function writeCopy(db: Sqlite, file: string): boolean {
   if (existsSync(file)) return false;

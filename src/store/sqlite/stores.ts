@@ -27,7 +27,7 @@ export function openPdfs({ certificates }: SqliteFiles, now: () => number): Open
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }
 
-/** Opens the stores of a command that writes. */
+/** Opens the inbox, the mirror and the certificates for a command that writes. */
 export function openWriterStores(files: SqliteFiles, now: () => number): Promise<WriterStores> {
   return openDatabases(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
@@ -39,7 +39,7 @@ export function openWriterStores(files: SqliteFiles, now: () => number): Promise
   }));
 }
 
-/** Opens the stores of a worker. A second thread writes the mirror. */
+/** Opens the inbox, the mirror and the certificates for a worker. A second thread writes the mirror. */
 export function openWorkerStores(
   files: SqliteFiles,
   { now, onWriterFailed }: WorkerStoreOptions,
@@ -82,7 +82,10 @@ async function openDatabases<T>(
   }
 }
 
-/** Creates a function that reads the state of a write-ahead log, and for how long a reader has prevented checkpoints. */
+/**
+ * Creates a function that measures a write-ahead log: the bytes that are not yet in the database file, and for how long a reader
+ * has prevented checkpoints.
+ */
 function createWalMonitor(name: DatabaseName, db: Sqlite) {
   const measure = createHeldTimer();
   return (now: number) => {
@@ -95,7 +98,10 @@ const UNUSED_PARTS =
   'Older copies may stand in unused parts of the files: without --no-vacuum they are rewritten.';
 const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.';
 
-/** Removes old copies of deleted rows: from the files if `vacuum`, and always from the write-ahead logs. */
+/**
+ * Empties the write-ahead logs, and with `vacuum` also rewrites the files, so that no bytes of deleted rows remain. Reports
+ * where some may remain.
+ */
 function eraseOldCopies(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   if (vacuum) for (const db of databases) db.exec('VACUUM');
   const logEmptied = databases.map(emptyLog).every(Boolean);

@@ -28,7 +28,10 @@ interface Checkpoint {
   readonly checkpointed: number;
 }
 
-/** Creates a function that returns how long a reader has kept checkpoints at the same page. Call it with each new state. */
+/**
+ * Creates a function that returns for how many milliseconds a reader has kept checkpoints at the same page. Call it with each
+ * new state of the log.
+ */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;
   return ({ held, movedPages }, now) => {
