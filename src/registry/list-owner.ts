@@ -1,6 +1,6 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/** Returns the owner of a list, or null if the response names none. Throws for an unexpected owner. */
+/** Returns the owner that a list names, or null if none is named. Throws if the owner is not `organizationId`. */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,

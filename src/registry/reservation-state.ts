@@ -10,7 +10,10 @@ export function hasReservationEnded({
   return isComplete === true || (state !== null && state.toLowerCase() !== OUTSTANDING);
 }
 
-/** Returns the state of a reservation at a given time. Returns `expired` for a reservation past its time limit. */
+/**
+ * Returns the state of a reservation at a given time, such as `expired` after its time limit. Returns null if the state is
+ * unknown.
+ */
 export function getReservationState(
   { state, isComplete, reservedToDate }: Pick<Reservation, 'state' | 'isComplete' | 'reservedToDate'>,
   registryNowMs: number,

@@ -14,7 +14,10 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   const element = createElementScanner(arrayName);
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
-  /** Scans to the next start or end of a row. At an end, appends the text of the row to `elementTexts`. */
+  /**
+   * Scans to the next start or end of an array element, and returns the offset there. Returns null at the end of the chunk.
+   * Appends the text of a complete element to `elementTexts`.
+   */
   function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {
       const arrayStart = envelope.findArray(chunk, startOffset);

@@ -35,7 +35,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let isBareArray = false;
   let hasArray = false;
 
-  /** Returns the offset after the array's opening bracket. Returns null if the chunk does not contain the bracket. */
+  /** Searches a chunk for the array's opening bracket. Returns the offset after the bracket, or null. */
   function findArray(chunk: Buffer, startOffset: number): number | null {
     for (let at = startOffset; at < chunk.length; at += 1) {
       const opensArray = scanByte(chunk[at] ?? 0);
@@ -50,7 +50,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return null;
   }
 
-  /** Processes one byte. Returns true if the byte opens the array. */
+  /** Updates the scanner's state for the next byte. Returns true if the byte is the array's opening bracket. */
   function scanByte(byte: number): boolean {
     if (inString) scanStringByte(byte);
     else if (byte === QUOTE) {
@@ -66,7 +66,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return false;
   }
 
-  /** Processes one byte inside a JSON string. Stores the string, because it may be the name of the array. */
+  /** Scans one byte of a JSON string. Stores the string, because it may be the name of the array. */
   function scanStringByte(byte: number): void {
     if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
     if (isEscaped) isEscaped = false;
@@ -80,7 +80,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Stores a part of the response outside the array. Throws if the stored parts are too large. */
+  /** Stores a part of the response before or after the array. Throws if the stored parts are too large. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)

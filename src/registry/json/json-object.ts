@@ -69,7 +69,7 @@ export function parseObject(text: string, label: string): SourceObject {
   return toSourceObject(text, parseJson(text, label), label);
 }
 
-/** Combines the text of a JSON object with the parsed object. Throws if `parsedValue` is not an object. */
+/** Combines the text of a JSON object with its parsed value. Throws if the value is not an object. */
 export function toSourceObject(text: string, parsedValue: unknown, label: string): SourceObject {
   if (!isObject(parsedValue)) throw createBadAnswerError(label, 'an object', describeType(parsedValue));
   return { label, text, members: parsedValue };
@@ -143,7 +143,7 @@ export function getOptionalText(object: SourceObject, aliases: FieldAliases): st
   return null;
 }
 
-/** Returns the value of a field. The name `outer.inner` means the field `inner` of the object `outer`. */
+/** Returns the value of a field. A name such as `project.id` reads the field `id` of the object `project`. */
 function getField(object: SourceObject, name: string): unknown {
   const point = name.indexOf('.');
   if (point < 0) return object.members[name];
@@ -156,6 +156,7 @@ export function toText(value: unknown): string | null {
   return typeof value === 'number' ? String(value) : null;
 }
 
+/** Returns the value of a field if it is a boolean, or null. */
 export function getBoolean(object: SourceObject, name: string): boolean | null {
   const value = object.members[name];
   return typeof value === 'boolean' ? value : null;
@@ -201,12 +202,13 @@ export function hashObjectText(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }
 
+/** Names the JSON type of a value for an error message, such as `null` or `an array`. */
 function describeType(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the value of the first field of `aliases` that is present and not null. */
+/** Returns the value of the first field that is present and not null. `aliases` lists the possible names. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

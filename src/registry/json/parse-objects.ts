@@ -104,7 +104,7 @@ interface ResolvedField {
   readonly aliases: FieldAliases;
 }
 
-/** Returns the type of a model field and the names that the field may have in JSON. */
+/** Returns a field's type and its possible JSON names, which default to the name of the field. */
 function resolveField(fieldName: string, definition: ObjectModel[string]): ResolvedField {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;
@@ -133,6 +133,7 @@ export function createKeyParser(
 
 /** Creates a function that parses the objects of a model. Its fields are resolved once, not for every object. */
 function createObjectParser<T extends ObjectModel>(model: T): ObjectParser<ParsedObject<T>>;
+/** Creates a function that parses JSON objects. The model gives the type and the JSON names of each field. */
 function createObjectParser(model: ObjectModel): ObjectParser<object> {
   const fields = Object.entries(model).map(([name, definition]) => {
     const { type, aliases } = resolveField(name, definition);
@@ -189,7 +190,7 @@ const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
 const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
 const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
 
-/** Parses the reference to a project from `project`, or from `projectId` and `projectName`. */
+/** Parses a project's id and name from `project`, or from `projectId` and `projectName`. Null if both are absent. */
 function parseProjectReference(object: SourceObject): ProjectReference | null {
   const project = getObjectMembers(object, 'project');
   if (project === null) {

@@ -21,7 +21,7 @@ interface Grant {
   readonly level: string;
 }
 
-/** Parses an installation's permissions. Keeps the highest level of each permission. */
+/** Parses an installation's permissions. Keeps the highest level of each one. Returns null if there are none. */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
@@ -43,7 +43,7 @@ function parseGrants(value: unknown): Grant[] {
   return isObject(value) ? parseGrantsByName(value) : [];
 }
 
-/** Parses permissions from an object, such as `{"name": "level"}` or `{"name": ["level", …]}`. */
+/** Parses an object that maps permissions to levels: `{"name": "level"}` or `{"name": ["level", …]}`. */
 function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Grant[] {
   return Object.entries(levelsByName).flatMap(([name, value]) => {
     const levels: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -51,7 +51,7 @@ function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Gra
   });
 }
 
-/** Parses `"name:level"` or `{"name": …, "level": …}`. Returns an empty list for any other value. */
+/** Parses one permission: `"name:level"` or `{"name": …, "level": …}`. Returns `[]` for any other value. */
 function parseListedGrant(value: unknown): Grant[] {
   if (typeof value === 'string') {
     const [, name, level] = /^([^:]+):([^:]+)$/.exec(value) ?? [];

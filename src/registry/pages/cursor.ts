@@ -15,7 +15,7 @@ export function formatCursor({ page, limit, rows }: ListPosition): string {
   return `${page}-${limit}-${rows}`;
 }
 
-/** Parses a cursor. Throws `bad_request` for a text that no page had. */
+/** Parses the cursor of a page: page number, page size and row count. Throws `bad_request` if it is malformed. */
 export function parseCursor(cursor: string): ListPosition {
   const [, page, limit, rows] = /^(\d{1,9})-([1-9]\d{0,8})-(\d{1,12})$/.exec(cursor) ?? [];
   if (rows === undefined)

@@ -4,7 +4,7 @@ import { RegistryError } from '../errors.js';
 const MIN_PAGE_SIZE = 10;
 const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
 
-/** Chooses a smaller page size after a refused page. Rethrows an error that has another cause. */
+/** Chooses a smaller page size after a request failed. Rethrows an error that the page size did not cause. */
 export function chooseSmallerPageSize(error: unknown, refusedSize: number): number {
   if (!(error instanceof RegistryError) || !mayConcernPageSize(error)) throw error;
   const allowedSize = findAllowedPageSize(error.registryMessage ?? '', refusedSize);

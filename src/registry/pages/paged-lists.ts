@@ -54,7 +54,7 @@ export function createBatchedList<T>(readBatches: ReadList<readonly T[]>): Async
   return new ObservableBatchedList(readBatches);
 }
 
-/** Reads the pages of a list with their digests, groups of rows and arrival times. */
+/** Reads the pages of a list. Each page includes its digest, its groups of rows and its arrival time. */
 export function observePages<T>(
   list: PagedList<T>,
   options: ObservationOptions = {},

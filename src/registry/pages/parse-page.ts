@@ -42,7 +42,7 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Looks up a page by the hash of its rows. Returns null unless an earlier read had the same rows. */
+/** Recognizes a page of an earlier read by the SHA-256 hash of its rows. Returns null for an unknown page. */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
@@ -64,7 +64,7 @@ function formatListOpening(arrayName: string): string {
   return `"${arrayName}":[`;
 }
 
-/** Splits any page into rows by scanning every byte. */
+/** Splits a page into rows by scanning every byte. Slow, but correct for all valid JSON. */
 function splitByScanning(body: Buffer, arrayName: string): ParsedPage {
   const splitter = createArraySplitter(arrayName);
   const texts = splitter.push(body);
@@ -101,7 +101,7 @@ interface ListPieces {
   readonly listEnd: number;
 }
 
-/** Splits the text of a list wherever `},{` occurs. Returns null if the closing `}]` is missing. */
+/** Splits a JSON array into rows wherever `},{` occurs. Returns null if the closing `}]` is missing. */
 function splitListText(text: string, listStart: number): ListPieces | null {
   if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
   const texts: string[] = [];
@@ -116,7 +116,10 @@ function splitListText(text: string, listStart: number): ListPieces | null {
   return { texts, listEnd: lastEnd + 1 };
 }
 
-/** Parses row texts as JSON objects. Returns null if a text is not an object. */
+/**
+ * Parses row texts as JSON objects. Returns null if a text is not an object. With `copyRowTexts`, the rows do not
+ * keep the whole page's text in memory.
+ */
 function parseRows(texts: readonly string[], copyRowTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
   for (const text of texts) {
@@ -132,7 +135,7 @@ function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/** Parses the JSON of a page without its rows. Returns null if the page may contain a second list of the same name. */
+/** Parses the JSON of a page whose rows were removed. Returns null if `arrayName` may occur twice. */
 function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   // A backslash could hide the name as an escape sequence.
   const quotedKey = `"${arrayName}"`;

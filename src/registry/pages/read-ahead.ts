@@ -21,7 +21,7 @@ export function createReadAhead<T>(
     }
   }
 
-  /** Requests more pages after a page has arrived. */
+  /** Requests more pages after a requested page has arrived. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();
@@ -38,7 +38,7 @@ export function createReadAhead<T>(
       pageLimit = Math.max(pageLimit, newLimit);
       requestPages();
     },
-    /** Removes and returns the next page. Returns undefined if that page was not requested. */
+    /** Removes and returns the next page. Returns undefined after the last requested page. */
     takeNext(): Promise<T> | undefined {
       const page = requestedPages.shift();
       requestPages();

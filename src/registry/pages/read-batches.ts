@@ -25,7 +25,7 @@ export interface BatchedList<T> {
   readonly organizationId: string;
 }
 
-/** Yields the rows of one streamed response in batches. An error means that the list is incomplete. */
+/** Yields the rows of one streamed response in batches. After an error, the yielded rows are incomplete. */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,
   options: ReadOptions & ObservationOptions = {},

@@ -151,7 +151,7 @@ async function* readRemainingPages<T>(
   }
 }
 
-/** Estimates from the first page how many pages to read ahead and how many to read at most. */
+/** Estimates from the first page how many pages the list has (`expected`) and how many to read at most (`max`). */
 function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) {
   const pagesOfTotal = total === null ? null : Math.ceil(total / pageSize);
   return {
@@ -183,7 +183,7 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): O
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page and parses its rows. Skips rows that are known from an earlier read. */
+/** Requests one page and parses its rows. Does not parse rows that an earlier read contained (`knownRows`). */
 async function readPage<T>(
   list: PageSource<T>,
   pageNumber: number,
@@ -217,7 +217,7 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Groups the rows of a page, and parses the groups that are not known from an earlier read. */
+/** Splits the rows of a page into groups. Parses only the groups that an earlier read did not contain. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PageSource<T>,
   rows: readonly PageRow[],
@@ -276,7 +276,7 @@ function requirePositiveInteger(optionName: string, value: number): number {
   throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);
 }
 
-/** Creates an abort signal that is also aborted by the caller's signal. */
+/** Creates an abort signal. `abort` or the caller's signal aborts it. */
 function createLinkedAbortSignal(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const forwardAbort = () => controller.abort(callerSignal?.reason);

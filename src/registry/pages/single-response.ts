@@ -65,7 +65,7 @@ export async function* readShortList<T>(
   yield items;
 }
 
-/** Parses a response that is an array, or an object with the array in the field `arrayName`. */
+/** Parses the items of a list. The response is an array, or an object with the array in the field `arrayName`. */
 export function parseShortList<T>(
   response: HttpResponse,
   arrayName: string,

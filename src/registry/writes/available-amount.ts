@@ -1,7 +1,7 @@
 import type { OrganizationClient } from '../client-types.js';
 import { RegistryError } from '../errors.js';
 
-/** Reads how many tonnes of a credit can be reserved: 0 if the warehouse does not list it. Null if it cannot be read. */
+/** Reads how many tonnes of a credit the warehouse holds. Returns null if the warehouse or amount is unreadable. */
 export async function findAvailableAmount(
   { listWarehouse }: Pick<OrganizationClient, 'listWarehouse'>,
   creditId: string,

@@ -16,7 +16,10 @@ export interface ReservationEndRequest {
   readonly isEnded: (reservation: Reservation) => boolean;
 }
 
-/** Finishes or cancels a reservation. Returns the ended reservation, or null if the registry no longer has it. */
+/**
+ * Finishes or cancels a reservation. Returns the ended reservation, or null if the registry no longer has it. If the
+ * response is lost, reads the reservation and checks it with `isEnded`.
+ */
 export function endReservation(
   http: HttpClient,
   options: ReadOptions,
@@ -36,7 +39,7 @@ export function endReservation(
   });
 }
 
-/** Returns the reservation in a response, or null if there is none. Throws if the body is not JSON. */
+/** Parses the reservation in a response. Returns null if there is none. Throws if the body is not JSON. */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
   const text = decodeBody(response);
@@ -50,7 +53,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Awaits a requested reservation. Returns null if the request failed with `not_found`. */
+/** Awaits the read of a reservation. Returns null if the read failed with `not_found`. */
 async function awaitOrNull(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await pendingReservation;

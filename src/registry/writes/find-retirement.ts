@@ -17,7 +17,7 @@ export interface RetirementQuery {
 /** The wait before each search. A transaction may be queued before it is processed. */
 const SEARCH_DELAYS_MS = [0, 1_000, 4_000];
 
-/** Searches the list of retirements for the one that fits. Searches again after 1 and 5 seconds if none does. */
+/** Finds the retirement that matches a query, in up to three searches within 5 seconds. Throws if none or several match. */
 export async function findRetirement(
   http: HttpClient,
   listRetirements: (options: ReadOptions) => AsyncIterable<Retirement>,
@@ -34,7 +34,7 @@ export async function findRetirement(
   throw new RegistryError('not_found', 'findRetirement: the registry does not show the retirement yet');
 }
 
-/** Returns all retirements that fit. Stops at the first one with the comment, if the query has a comment. */
+/** Returns the retirements that match a query. If the query has a comment, stops at the first match. */
 async function collectMatches(
   retirements: AsyncIterable<Retirement>,
   query: RetirementQuery,
@@ -48,7 +48,7 @@ async function collectMatches(
   return matches;
 }
 
-/** Whether a retirement fits everything that is known. */
+/** Whether a retirement matches the reservation, reason, beneficiary and comment in a query. */
 function isMatch(retirement: Retirement, { reservation, retirementData = {} }: RetirementQuery): boolean {
   const { reason, beneficiaryName, comment } = retirementData;
   if (comment !== undefined && retirement.comment !== comment) return false;
@@ -57,7 +57,7 @@ function isMatch(retirement: Retirement, { reservation, retirementData = {} }: R
   return reservation === undefined || isOfReservation(retirement, reservation);
 }
 
-/** Whether a retirement has the credit and the amount of a reservation, and is not older. */
+/** Whether a retirement can result from a reservation: same credit, same amount, and not created earlier. */
 function isOfReservation(
   { serialization, amount, createdAt }: Retirement,
   reservation: NonNullable<RetirementQuery['reservation']>,
@@ -69,6 +69,7 @@ function isOfReservation(
   return Date.parse(createdAt) >= Date.parse(reservation.createdAt);
 }
 
+/** Creates the `outcome_unknown` error for several retirements that match the query. */
 function createAmbiguityError(candidates: readonly Retirement[]): RegistryError {
   const message = `findRetirement: ${candidates.length} retirements fit. Retire with a comment that only one has`;
   return new RegistryError('outcome_unknown', message, { candidates });

@@ -44,7 +44,10 @@ export function createInventoryRequestMatcher(
   };
 }
 
-/** Searches a list for objects that a write may have created. */
+/**
+ * Searches a list for objects that a write may have created. Returns all possible results, and those that are certain if
+ * the list was read to its end.
+ */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<Pick<ObservedPage<T>, 'items' | 'end'>>,
   match: (object: T) => WriteMatch,
@@ -92,7 +95,7 @@ export function areKnownToDiffer(
   return typeof actual === 'string' && typeof expected === 'string' && actual !== expected;
 }
 
-/** Returns the id of the app that created an inventory request, or null if the registry did not send one. */
+/** Returns the id of the app that created an inventory request, or null if its JSON contains none. */
 function findAppId({ document }: InventoryRequest): string | null {
   // The field is not documented, so it is read from the document.
   const { members } = parseObject(document, 'request');

@@ -19,7 +19,7 @@ export function createWriteLog() {
         if (lastRunByKey.get(key) === thisRun) lastRunByKey.delete(key);
       }
     },
-    /** Remembers the id of an object that this client created. Keeps the newest 10,000 ids. */
+    /** Stores the id of an object that a write of this client created. Keeps the newest 10,000 ids. */
     recordCreated(id: string): void {
       createdIds.add(id);
       const [oldestId] = createdIds;

@@ -55,7 +55,7 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
 /** The result of a write, or the error that lost its response. */
 type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/** Sends a write. Returns the result, or the error if the response was lost. Throws if the write failed. */
+/** Sends a write. Returns its result, or an error if the response was lost. Throws if the write surely failed. */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {
@@ -105,7 +105,7 @@ function createUnknownOutcomeError<T>(
   return new RegistryError('outcome_unknown', message, { call, candidates, cause, mayHaveHappened: true });
 }
 
-/** Removes candidates that other writes of this process created. */
+/** Filters out objects that other writes of this process created. They are not results of the lost write. */
 function excludeOtherWrites<T>(
   candidates: readonly T[],
   http: HttpClient,
@@ -115,7 +115,7 @@ function excludeOtherWrites<T>(
   return candidates.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/** Whether an instant is not earlier than the write, to the second. */
+/** Whether an instant is not earlier than the second in which a write was sent. False for null (unknown). */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
   // The Date header and the registry's times may be rounded down to the second.
   if (instant === null) return false;
