@@ -146,7 +146,7 @@ export function isListResource(resource: string): resource is ListResource {
   return Object.hasOwn(LISTS, resource);
 }
 
-/** Creates the entry for a list of credits, such as the warehouse. */
+/** Defines how the credits of a warehouse or an inventory are mirrored into a table. */
 function defineCreditList(
   table: string,
   permission: 'organization_warehouse' | 'organization_inventory',
