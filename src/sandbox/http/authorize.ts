@@ -54,7 +54,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return { ...NO_TOKEN, appId: result.appId };
   }
 
-  /** Returns the caller of a request. Throws a 401 or 403 error if the credential does not allow access. */
+  /** Checks the credential of a request and returns the caller. Throws a 401 or 403 error if access is denied. */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearerCredential(req);
     const caller =

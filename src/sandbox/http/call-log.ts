@@ -36,7 +36,7 @@ export interface CallFilter {
   readonly limit: number;
 }
 
-/** Creates the log of the latest requests to the registry. */
+/** Creates a log in memory of the latest requests to the registry. */
 export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
   const header = getVersionHeaderName(headerPrefix);
@@ -63,7 +63,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, headerPref
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /** Logs the request before the status and headers are sent. Express calls this function. */
+        /** Logs the request, then sends the status and headers. Replaces Node's method of the same name. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

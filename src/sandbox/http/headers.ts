@@ -32,7 +32,7 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   };
 }
 
-/** Creates the middleware that rejects a wrong version header. `strict` also requires it and checks Accept. */
+/** Creates middleware that rejects a wrong version header. With `strict`, the header is required and Accept checked. */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);
   return (req, _res, next) => {

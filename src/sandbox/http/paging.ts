@@ -104,7 +104,7 @@ interface NumberBounds {
   readonly problems: string[];
 }
 
-/** Parses an integer query parameter from `min` to `max`. Adds an error message if it is invalid. */
+/** Parses an integer query parameter. Returns undefined if it is absent, or adds an error message if it is invalid. */
 function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;

@@ -73,7 +73,7 @@ export function createCertificatePdf(certificate: CertificateData): Buffer {
   return assemblePdf(content, `/Title ${toPdfHexString(title)} /Subject ${toPdfHexString(subject)}`);
 }
 
-/** Assembles a one-page PDF file from the page's drawing operators and the document properties. */
+/** Assembles a one-page PDF file from the page's drawing operators and the document's title and subject. */
 function assemblePdf(content: string, properties: string): Buffer {
   const id = createHash('sha256').update(content).update(properties).digest('hex').slice(0, 32);
   const font = (name: string) =>

@@ -59,8 +59,8 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return id;
   }
 
-  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error if the total is too large. */
-  function issueInto(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
+  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error above the largest total amount. */
+  function issueCredits(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
     credits.put({ ...row, issuedMicro: row.issuedMicro + amountMicro });
@@ -71,7 +71,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
   const issue = defineOperation('issue', (order: IssueOrder) => {
     organizations.getOrThrow(order.organizationId);
     const creditId = order.creditId ?? createCredit(order);
-    return issueInto(order.organizationId, order.place, creditId, order.micro);
+    return issueCredits(order.organizationId, order.place, creditId, order.micro);
   });
 
   /** Removes the credits that a request body names from the organization's warehouse or inventory. */
@@ -116,7 +116,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     const [existing] = project === undefined ? [] : credits.list(project.id);
     const id = existing?.id ?? createFriendbotCredit();
     const amountMicro = FRIENDBOT_MICRO;
-    issueInto(organizationId, 'inventory', id, amountMicro);
+    issueCredits(organizationId, 'inventory', id, amountMicro);
     return {
       credits: [toInventoryCreditJson({ organizationId, amountMicro }, getCreditWithProject(tables, id))],
       organizationId,

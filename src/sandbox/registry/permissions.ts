@@ -20,7 +20,7 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
-/** Whether a granted level is high enough for a permission. */
+/** Whether an installation's grants include a permission, at its level or a higher one. */
 export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];
@@ -37,7 +37,10 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
   return both;
 }
 
-/** Parses the permissions that an app requests, such as `['organization_members:read']`. */
+/**
+ * Parses the permissions that an app requests, such as `['organization_members:read']`. `includesOrganizationInfo` adds the
+ * permission to read the organization.
+ */
 export function readGrants(
   value: unknown,
   includesOrganizationInfo: boolean,

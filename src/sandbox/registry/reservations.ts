@@ -43,7 +43,7 @@ export function createReservationService(
     return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
-  /** Returns an outstanding reservation of the app. Throws if it has ended or belongs to another app. */
+  /** Returns an outstanding reservation of the app. Throws if the reservation has ended or another app made it. */
   function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');

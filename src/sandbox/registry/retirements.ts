@@ -77,7 +77,7 @@ export function createRetirementService(
       });
       return { retirements: rows };
     },
-    /** Returns the retirement that the query parameter `id` names. Throws a 400 or 404 error if there is none. */
+    /** Returns a retirement. Throws a 400 error if the id is not text or is empty, and a 404 error if it is unknown. */
     getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);

@@ -122,7 +122,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
   }
 
-  /** Transfers or retires the credits of a transaction. Returns the retirement's id, if any. */
+  /** Transfers or retires the credits of a transaction. Returns the retirement's id, or null for a transfer. */
   function deliverCredits(transaction: TransactionRecord): string | null {
     const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;
     const organizationId = transaction.receiverId ?? transaction.organizationId;
@@ -181,7 +181,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     assertPossible(action: CreditAction, creditType: string): void {
       if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
-    /** Executes a transfer or retirement. */
+    /** Executes a transfer or retirement. A simulated fault can queue the transaction or let it fail. */
     execute(order: TransactionOrder): void {
       // The calling operation has already removed the credits from their holding.
       const status = chooseStatus(getStartingCallPath(order));
@@ -200,7 +200,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
   };
 }
 
-/** Returns the URL path of the request that started a transaction. */
+/** Returns the URL path of the API request that starts a transaction. */
 function getStartingCallPath({ organizationId, reservationId, type }: TransactionOrder): string {
   // Transaction faults are matched with this path.
   const organization = `/organizations/${organizationId}`;

@@ -61,8 +61,8 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
   }
 
   /**
-   * Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. If the clock was
-   * moved, `movedAt` is its time before that, and the reservations ended then.
+   * Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. After a
+   * change of the clock, `movedAt` is its time just before the change. The reservations then end at that time.
    */
   function expireDueReservations(now: string, movedAt?: string): void {
     for (const reservation of listDueReservations(now)) {

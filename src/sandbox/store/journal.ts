@@ -15,7 +15,7 @@ export interface Journal {
   /** The lines of the file when the journal was opened, without the header. */
   readonly lines: readonly string[];
   append(line: string): void;
-  /** Replaces all lines of the file. */
+  /** Replaces all lines of the file atomically. */
   rewrite(lines: readonly string[]): void;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /** Replaces all lines of the file in one step. */
+    /** Replaces all lines of the file atomically. */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       // If the process is killed, the file contains either all old lines or all new lines.

@@ -153,7 +153,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /** Drops the oldest lines of operations that exceed their limit, then replays the rest of the journal. */
+  /** Restores the tables from the journal. Of each operation, replays at most the newest `maxLinesByOperation` lines. */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -202,7 +202,7 @@ function readOperationName(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Drops the oldest lines of each operation that has more lines than its limit in `maxLinesByOperation`. */
+/** Drops the oldest journal lines of operations that have more lines than `maxLinesByOperation` allows. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,

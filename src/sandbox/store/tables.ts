@@ -113,7 +113,7 @@ export interface MemoryTable<Row> {
   putWithoutUndo(row: Row): void;
   list(groupKey?: string): Row[];
   count(groupKey?: string): number;
-  /** Returns up to `limit` rows, newest first, after leaving out the newest `skip` rows. */
+  /** Returns up to `limit` rows of a group (default: all rows), newest first. Leaves out the newest `skip` rows. */
   listNewest(limit: number, skip?: number, groupKey?: string): Row[];
   /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
   listLive(): Row[];
@@ -197,7 +197,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     putWithoutUndo,
     list: (groupKey = ALL_ROWS) => getRowsById(idsByGroup.get(groupKey) ?? []),
     count: (groupKey = ALL_ROWS) => idsByGroup.get(groupKey)?.length ?? 0,
-    /** Returns up to `limit` rows, newest first, after leaving out the newest `skip` rows. */
+    /** Returns up to `limit` rows of a group (default: all rows), newest first. Leaves out the newest `skip` rows. */
     listNewest(limit: number, skip = 0, groupKey = ALL_ROWS): Row[] {
       const ids = idsByGroup.get(groupKey) ?? [];
       const end = Math.max(0, ids.length - skip);
