@@ -208,15 +208,21 @@ const MOVE_MARK = prepared(({ db }, { last }: Params<{ readonly last: number }>)
   db.updateTable('mirror.certificate_mark').set({ retirement_version: last }),
 );
 
-/** Creates the part of the port that stores certificates. If a purge has removed a downloaded file, its certificate stays due. */
+/**
+ * Creates the methods of `MirrorPort` that store certificates. If a purge has removed a downloaded file, its certificate stays
+ * due.
+ */
 export function createCertificates(
   { read, transact }: Database,
   files: CertificateFiles,
 ): Pick<MirrorPort, 'makeCertificatesDue' | 'listDueCertificates' | 'writeCertificates'> {
   const versions = getVersionStatements(CERTIFICATES);
 
-  /** Creates or makes due the certificates of the next new versions of retirements. Returns how many there were. */
-  async function followRetirements(batch: RunBatch, at: string): Promise<number> {
+  /**
+   * Makes the certificates of new or changed retirements due for download, and creates missing ones. Handles at most
+   * `FOLLOW_LIMIT` retirements and returns how many these were.
+   */
+  async function makeNewCertificatesDue(batch: RunBatch, at: string): Promise<number> {
     const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());
     const { count, last } = next ?? { count: 0, last: null };
     if (last !== null) {
@@ -229,7 +235,7 @@ export function createCertificates(
     makeCertificatesDue: (due, now) =>
       transact(async batch => {
         const at = formatInstant(now);
-        if (due === 'new') return await followRetirements(batch, at);
+        if (due === 'new') return await makeNewCertificatesDue(batch, at);
         const { organizationId, filter } = due;
         return (await batch(MAKE_DUE[filter]({ organizationId, at })))[0].length;
       }),
@@ -262,8 +268,10 @@ export function createCertificates(
         const ends: VersionEnd[] = [];
         const updates: BoundStatement[] = [];
 
-        /** Adds the statements that store one download. */
-        function planWrite(answer: CertificateDownload, index: number): CertificateWriteResult {
+        /**
+         * Adds the statements that store the result of one download to `updates`. Adds the end of a replaced version to `ends`.
+         */
+        function planCertificateWrite(answer: CertificateDownload, index: number): CertificateWriteResult {
           const row = certificates.get(answer.retirementId);
           if (answer.result.kind !== 'file') {
             if (row !== undefined) updates.push(POSTPONE(planNextRequest(answer, row)));
@@ -286,7 +294,7 @@ export function createCertificates(
           return isStored ? 'replaced' : 'stored';
         }
 
-        const written = answers.map(planWrite);
+        const written = answers.map(planCertificateWrite);
         const count = (kind: CertificateWriteResult) => written.filter(each => each === kind).length;
         const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
         const { statements, result } = endCommit(commit, counts);
@@ -298,8 +306,8 @@ export function createCertificates(
 }
 
 /**
- * Plans the next request after a request without a file. If there is no certificate, the wait doubles from one day up to 30. If
- * the request failed, the wait doubles from five minutes up to a day.
+ * Plans the next request for a certificate after a request that returned no file. If the registry has no certificate, the wait
+ * doubles from one day up to 30. If the request failed, the wait doubles from five minutes up to a day.
  */
 function planNextRequest(answer: CertificateDownload, stored: StoredCertificate): PostponedRequest {
   if (answer.result.kind === 'fault') {
@@ -312,7 +320,7 @@ function planNextRequest(answer: CertificateDownload, stored: StoredCertificate)
   return { ...toRequestResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
-/** Returns the values to store for a request. The certificate is due again after `waitMs`. */
+/** Returns the values to store after a request for a certificate. It is due again `waitMs` after the request. */
 function toRequestResult(
   { requestedAt, retirementVersion }: CertificateDownload,
   { version }: StoredCertificate,

@@ -94,7 +94,10 @@ const NO_WRITES: ListWrites = { statements: [], versions: [], added: 0, changed:
 type ListReads = ReturnType<ReturnType<typeof createListStatements>['listReads']>;
 const NO_READS: ListReads = { current: null, lastEnds: null, certificates: null };
 
-/** Creates the part of the port that commits syncs. For a resource that is not a list, only the end of the sync is written. */
+/**
+ * Creates the methods of `MirrorPort` that commit the changes of a read (sync). For a resource that is not a list, `commit`
+ * writes only the end of the sync.
+ */
 export function createCommits({ transact }: Database): Pick<MirrorPort, 'commit' | 'endRefused'> {
   return {
     commit: (sync, changes, completion) =>
@@ -134,7 +137,7 @@ function createListStatements(resource: ListResource) {
   const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
-  /** Returns a filter that drops rows of forgotten people. */
+  /** Returns a filter that is false for rows of forgotten people. `forgotten` has the hashes of their email addresses. */
   function createInsertFilter(forgotten: CommitReads['forgotten']): (insert: RowInsert) => boolean {
     const hashes = new Set(forgotten.map(({ hash }) => hash));
     return ({ cells }) => {
@@ -143,7 +146,10 @@ function createListStatements(resource: ListResource) {
     };
   }
 
-  /** Assigns numbers and instants to new versions, and plans the ends of the versions that they replace. */
+  /**
+   * Assigns version numbers and instants to new versions of rows, and plans the ends of the versions that they replace. Leaves
+   * out forgotten people.
+   */
   function planInserts(
     { sync, id, firstVersion, clock }: SyncCommit,
     inserts: readonly RowInsert[],
@@ -173,7 +179,7 @@ function createListStatements(resource: ListResource) {
     return { ends, rows, versions };
   }
 
-  /** Plans the ends of closed versions, and of the stored certificates of closed retirements. */
+  /** Plans the ends of the versions of removed rows. A removed retirement also ends its stored certificate. */
   function planCloses(
     { firstVersion, clock }: SyncCommit,
     { inserts, closes }: ListChanges,

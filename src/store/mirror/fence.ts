@@ -30,7 +30,10 @@ export function raiseFence({ organizationId, part, claim }: WriteClaim) {
   return [RAISE_FENCE({ organizationId, part, claim }), READ_FENCE({ organizationId, part })] as const;
 }
 
-/** Throws `fenced` if the fencing token is higher than the claim, because a newer claim has written. */
+/**
+ * Throws a `MirrorError` with the code `fenced` if the stored fencing token is higher than the caller's claim. Then a newer
+ * claim has written.
+ */
 export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (fence !== undefined && fence.claim > claim) {
     throw new MirrorError('fenced', `claim ${claim} was taken over by claim ${fence.claim}`);

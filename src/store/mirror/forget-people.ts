@@ -77,7 +77,10 @@ const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<List
     .where('resource', '=', resource),
 );
 
-/** Creates the part of the port that forgets people. */
+/**
+ * Creates the method of `MirrorPort` that forgets a person: it removes the person's rows of members and remembers a hash of the
+ * email address.
+ */
 export function createPersonRemoval({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {
     forget: (email, at) => {

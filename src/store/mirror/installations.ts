@@ -92,7 +92,7 @@ const UPSERT_ROW = prepared(({ fn }, { rows }: Params<{ readonly rows: Table }>)
   return sqlStatement`${insert} ON CONFLICT (${own.id}) DO UPDATE SET ${sql.join(updates)}`;
 });
 
-/** Creates the part of the port that stores installations. */
+/** Creates the methods of `MirrorPort` that store installations of the app. */
 export function createInstallations({
   read: runRead,
   transact,
@@ -148,6 +148,10 @@ export function createInstallations({
   };
 }
 
+/**
+ * Returns the record of the read (sync) of one installation, which has ended. `isNew` says that the installation was not stored
+ * before.
+ */
 function toEndedSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,
@@ -162,7 +166,10 @@ function toEndedSync(organizationId: string | null, read: InstallationRead, isNe
   };
 }
 
-/** Returns whether an installation is unchanged. Compares the permissions too, because the document does not contain them. */
+/**
+ * Returns whether the state, permissions and document of an installation are unchanged. The document does not contain the
+ * permissions.
+ */
 function hasSameContent(stored: Content, row: Content): boolean {
   return (
     stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document

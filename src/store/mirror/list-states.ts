@@ -48,7 +48,7 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<Organization>) 
     .$narrowType<{ resource: Resource }>(),
 );
 
-/** Converts a row to a list state. SQLite returns 0 and 1 instead of booleans. */
+/** Converts a database row to a list state. SQLite returns 0 and 1 instead of booleans. */
 function toListState({
   resource: _,
   hasOpenSync,
@@ -133,7 +133,10 @@ const MARK_ACCESS = {
   })),
 } as const satisfies Record<AccessMark, unknown>;
 
-/** Prepares an UPDATE of the states of some resources of an organization. */
+/**
+ * Prepares an UPDATE that marks some resources of an organization, for example as refused. `toColumns` returns the columns to
+ * set at an instant.
+ */
 function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>) {
   return prepared(
     ({ db, fn }, { organizationId, resources, at }: Params<Resources & { readonly at: string }>) =>
@@ -147,7 +150,10 @@ function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mi
   );
 }
 
-/** Creates the part of the port for the states of an organization's resources, which also raises fencing tokens. */
+/**
+ * Creates the methods of `MirrorPort` for the states of an organization's lists and other resources, and for its fencing
+ * tokens.
+ */
 export function createListStates({
   read,
   transact,

@@ -12,7 +12,10 @@ import { createListStates } from './list-states.js';
 import { createOrigin } from './origin.js';
 import { createSyncPruning } from './prune-syncs.js';
 
-/** Creates the mirror port on a database of either engine. */
+/**
+ * Creates the `MirrorPort`, through which the program reads and writes the mirror, on a database of either engine. `files` are
+ * the PDFs of certificates.
+ */
 export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
   return {
     ...createOrigin(database),

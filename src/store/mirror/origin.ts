@@ -36,7 +36,10 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
   db.updateTable('mirror.origin').set({ schedule_seconds: seconds }).where('schedule_seconds', '<>', seconds),
 );
 
-/** Creates the part of the port for the origin of a mirror. Stores the registry and app of the first caller, and refuses others. */
+/**
+ * Creates the methods of `MirrorPort` for the origin of a mirror: the registry and the app that fill it. `checkOrigin` stores
+ * the first origin, and throws for a different one later.
+ */
 export function createOrigin({ read, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>

@@ -67,8 +67,8 @@ const UPSERT_CHECKS = prepared(({ fn }, { checks }: Params<{ readonly checks: Ta
 });
 
 /**
- * Creates the part of the port that stores projects. All organizations share the rows, so a write reads them after it has locked
- * the version counter.
+ * Creates the methods of `MirrorPort` that store projects. All organizations share the rows of projects, so a write locks the
+ * version counter before it reads them.
  */
 export function createProjects({
   read,
@@ -99,8 +99,8 @@ export function createProjects({
         const ends: VersionEnd[] = [];
         const repairs: { version: number; cells: readonly Value[] }[] = [];
 
-        /** Adds the rows, ends and repairs that store one answer. */
-        function planWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
+        /** Adds the new version, the end of the old version or the repair that stores one answer about a project. */
+        function planProjectWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
           if (isOlder(answer.requestedAt, checkedAt.get(answer.id) ?? '', at)) return 'older';
           if ('error' in answer) return 'unavailable';
           const { id, cells, document, observedAt } = answer;
@@ -118,7 +118,7 @@ export function createProjects({
           return stored === undefined ? 'added' : 'changed';
         }
 
-        const written = answers.map(planWrite);
+        const written = answers.map(planProjectWrite);
         const checks = answers.filter((_, index) => written[index] !== 'older').map(toCheckRow);
         const { statements, result } = endCommit(commit, countResults(written));
         await batch(
@@ -138,13 +138,14 @@ function isOlder(requestedAt: number, checkedAt: string, now: number): boolean {
   return checkedAt > formatInstant(requestedAt) && checkedAt <= formatInstant(now);
 }
 
-/** Returns the row of `project_states` that an answer leads to. */
+/** Returns the row of `project_states` that says when a project was requested and whether it was readable. */
 function toCheckRow(answer: ProjectAnswer) {
   const error = 'error' in answer ? answer.error : null;
   const state = error === null ? 'readable' : 'unavailable';
   return { id: answer.id, state, at: formatInstant(answer.requestedAt), error };
 }
 
+/** Counts the projects that were added, changed and unchanged. */
 function countResults(results: readonly ProjectWriteResult[]): Omit<ChangeCounts, 'removed'> {
   const count = (result: ProjectWriteResult) => results.filter(each => each === result).length;
   return { added: count('added'), changed: count('changed'), unchanged: count('unchanged') };

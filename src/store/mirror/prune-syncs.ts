@@ -63,11 +63,12 @@ const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: 
 );
 
 /**
- * Creates the part of the port that removes old syncs in small batches. Some old syncs stay: those that wrote rows, because the
- * rows refer to them; the last complete sync of each list on each UTC day; and the latest and the last complete sync of each
- * list. The position is saved, so that no sync is checked twice, even after a restart.
+ * Creates the method of `MirrorPort` that deletes the records of old reads (syncs) in small batches. Keeps the syncs that wrote
+ * rows, the last complete sync of each list on each UTC day, and the latest sync of each list. Saves its position, so that no
+ * sync is checked twice, even after a restart.
  */
 export function createSyncPruning({ read, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
+  /** Reads the position from which syncs must still be checked. It is the start of time if none is saved. */
   async function readSavedPosition(): Promise<PrunePosition> {
     const [[origin]] = await read(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };

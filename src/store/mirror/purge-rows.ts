@@ -82,8 +82,8 @@ const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<Organization>)
 type Resource = (typeof RESOURCES)[number];
 type OwnedResource = Extract<Resource, { readonly owner: string }>;
 type VersionedTable = 'mirror.past' | `mirror.${Resource['table']}`;
-/** The rows of one table that belong to an organization. */
-interface OwnedRows<Name> {
+/** A table with rows of organizations, and the condition that a row belongs to one organization. */
+interface OwnedTable<Name> {
   readonly table: Name;
   readonly isOwned: (organizationId: RawBuilder<string>) => RawBuilder<unknown>;
 }
@@ -92,8 +92,11 @@ const past = tableRef('mirror.past');
 const isPastOf = (...resources: readonly Resource['resource'][]) =>
   sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
 
-/** Lists the tables of resources, each with the condition for an organization's rows. The table of past versions comes first. */
-function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<VersionedTable>[] {
+/**
+ * Returns the tables with the rows of some resources, each with the condition that a row belongs to an organization.
+ * `mirror.past`, the table of past versions, comes first.
+ */
+function listOwnedTables(resources: readonly OwnedResource[]): OwnedTable<VersionedTable>[] {
   const isPast = isPastOf(...resources.map(({ resource }) => resource));
   return [
     {
@@ -101,7 +104,7 @@ function listOwnedRows(resources: readonly OwnedResource[]): OwnedRows<Versioned
       isOwned: organizationId => sql`${isPast} AND ${past.organization_id} = ${organizationId}`,
     },
     ...resources.map(
-      ({ table, owner }): OwnedRows<VersionedTable> => ({
+      ({ table, owner }): OwnedTable<VersionedTable> => ({
         table: `mirror.${table}`,
         isOwned: organizationId => sql`${sql.id(owner)} = ${organizationId}`,
       }),
@@ -114,26 +117,28 @@ const OWNED_RESOURCES = RESOURCES.filter(isOwnedResource);
 const OWNED_LISTS = OWNED_RESOURCES.filter(({ resource }) => isListResource(resource)).toSorted(
   (a, b) => Number(a.owner === 'id') - Number(b.owner === 'id'),
 );
-const OWNED_ROWS = {
-  certificates: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'certificates')),
-  lists: listOwnedRows(OWNED_LISTS),
-  installations: listOwnedRows(OWNED_RESOURCES.filter(({ resource }) => resource === 'installation')),
+const OWNED_TABLES = {
+  certificates: listOwnedTables(OWNED_RESOURCES.filter(({ resource }) => resource === 'certificates')),
+  lists: listOwnedTables(OWNED_LISTS),
+  installations: listOwnedTables(OWNED_RESOURCES.filter(({ resource }) => resource === 'installation')),
 };
 
-/** Deletes one batch of the rows that meet a condition, and returns their versions. */
-function deleteBatch(table: VersionedTable, condition: RawBuilder<unknown>) {
+/**
+ * Returns a DELETE of at most `BATCH_SIZE` rows that meet a condition. The statement returns the version numbers of these rows.
+ */
+function buildBatchDelete(table: VersionedTable, condition: RawBuilder<unknown>) {
   const rows = tableRef(table);
   return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
       SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
     RETURNING ${select({ version: rows.version })}`;
 }
-const removeOlder = ({ table, isOwned }: OwnedRows<VersionedTable>) =>
+const removeOlder = ({ table, isOwned }: OwnedTable<VersionedTable>) =>
   prepared((_, { organizationId, last }: Params<OlderRows>) =>
-    deleteBatch(table, sql`${isOwned(organizationId)} AND ${tableRef(table).version} <= ${last}`),
+    buildBatchDelete(table, sql`${isOwned(organizationId)} AND ${tableRef(table).version} <= ${last}`),
   );
 const REMOVE_OLDER = {
-  certificates: OWNED_ROWS.certificates.map(removeOlder),
-  lists: OWNED_ROWS.lists.map(removeOlder),
+  certificates: OWNED_TABLES.certificates.map(removeOlder),
+  lists: OWNED_TABLES.lists.map(removeOlder),
 } as const;
 
 const BOOKKEEPING_TABLES = [
@@ -152,9 +157,9 @@ const OWNED_BOOKKEEPING = BOOKKEEPING_TABLES.map(table => ({
 }));
 /** Remove the remaining rows of an organization in one transaction, after most rows were removed in batches. */
 const REMOVE_REST = [
-  ...OWNED_ROWS.certificates,
-  ...OWNED_ROWS.lists,
-  ...OWNED_ROWS.installations,
+  ...OWNED_TABLES.certificates,
+  ...OWNED_TABLES.lists,
+  ...OWNED_TABLES.installations,
   ...OWNED_BOOKKEEPING,
 ].map(({ table, isOwned }) =>
   prepared(
@@ -165,8 +170,8 @@ const REMOVE_REST = [
 
 /** Remove members of all organizations. */
 const REMOVE_MEMBERS = [
-  prepared(() => deleteBatch('mirror.past', isPastOf('members'))),
-  prepared(() => deleteBatch('mirror.members', sql`true`)),
+  prepared(() => buildBatchDelete('mirror.past', isPastOf('members'))),
+  prepared(() => buildBatchDelete('mirror.members', sql`true`)),
 ];
 const REMOVE_STATES_OF_MEMBERS = [
   prepared(({ db }) => db.deleteFrom('mirror.resource_states').where('resource', '=', 'members')),
@@ -183,26 +188,30 @@ const LIST_REFERENCED_FILES = prepared(({ fn }, { files }: Params<{ readonly fil
     UNION SELECT ${pastFile} FROM ${past()} WHERE ${past.resource} = 'certificates' AND ${pastFile} ${isGiven}`;
 });
 
-/** Returns the write claims of both parts, in the order in which they must be locked to prevent deadlocks. */
+/**
+ * Returns the write claims of an organization's two parts, `certificates` and `data`. Transactions lock them in this order to
+ * prevent deadlocks.
+ */
 function createClaimsOfParts(organizationId: string, claim: number) {
   const certificates = { organizationId, part: 'certificates', claim };
   return { certificates, data: { ...certificates, part: 'data' } };
 }
 
 /**
- * Creates the part of the port that removes all rows of one organization, with their history. Fencing tokens stay, so that an
- * old claim cannot write the rows again. The last transaction also removes rows that reads wrote during the purge. Reads that
- * began before it cannot write any more, because they may have compared their answers with rows that are now gone.
+ * Creates the methods of `MirrorPort` that remove all rows of one organization, with their history. Fencing tokens stay, so
+ * that an old claim cannot write the rows again. The last transaction also removes rows that reads wrote during the purge. A
+ * read that began before that transaction cannot write any more, because it may have compared its answer with rows that are now
+ * gone.
  */
 export function createRemoval(
   { read, transact }: Database,
   certificateFiles: CertificateFiles,
 ): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
   /**
-   * Removes those of some files to which no certificate refers, and returns how many. The caller must have locked the version
-   * counter, so that no certificate gets one of the files meanwhile.
+   * Removes the PDFs in `files` to which no certificate refers, and returns how many. The caller must have locked the version
+   * counter, so that no certificate starts to refer to one of them meanwhile.
    */
-  async function removeUnreferenced(batch: RunBatch, files: readonly string[]): Promise<number> {
+  async function removeUnreferencedPdfs(batch: RunBatch, files: readonly string[]): Promise<number> {
     const [rows] = await batch(
       LIST_REFERENCED_FILES({ files: fileList.toTable(files.map(file => ({ file }))) }),
     );
@@ -259,7 +268,7 @@ export function createRemoval(
         assertNotFenced(certificatesFence, certificates);
         assertNotFenced(dataFence, data);
         await batch(...REMOVE_REST.map(remove => remove({ organizationId })));
-        const removed = await removeUnreferenced(
+        const removed = await removeUnreferencedPdfs(
           batch,
           rows.map(({ file }) => file),
         );
@@ -268,7 +277,7 @@ export function createRemoval(
     removeUnreferencedFiles: files =>
       transact(async batch => {
         await batch(LOCK_COUNTER());
-        return await removeUnreferenced(batch, files);
+        return await removeUnreferencedPdfs(batch, files);
       }),
   };
 }

@@ -12,8 +12,9 @@ import type { Database } from '../statement.js';
 import { cachePerKey, getColumnKinds } from './row-versions.js';
 
 type Organization = { readonly organizationId: string };
-type Cells = Readonly<Record<string, RawBuilder<SqlValue>>>;
-interface RowCells extends Cells {
+/** The SQL expressions of selected columns by name. */
+type ColumnExpressions = Readonly<Record<string, RawBuilder<SqlValue>>>;
+interface RowExpressions extends ColumnExpressions {
   readonly version: RawBuilder<number>;
 }
 type Page = Organization & { readonly limit: number };
@@ -22,7 +23,7 @@ type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
 const statementsOf = cachePerKey(createRowStatements);
 
-/** Creates the part of the port that reads the current rows of lists. */
+/** Creates the methods of `MirrorPort` that read the current rows of lists. */
 export function createRowReads({ read }: Database): Pick<MirrorPort, 'findRows' | 'listRowsAfter'> {
   return {
     findRows: async ({ organizationId, resource }, keys, withCells = false) => {
@@ -48,7 +49,7 @@ export function createRowReads({ read }: Database): Pick<MirrorPort, 'findRows' 
   };
 }
 
-/** Creates the statements that read rows of a list. */
+/** Prepares the statements that find rows of a list by key, and those that read the list page by page. */
 function createRowStatements(resource: ListResource) {
   const entry = LISTS[resource];
   const own = tableRef(versionedTable(entry));
@@ -59,8 +60,8 @@ function createRowStatements(resource: ListResource) {
   const keyList = jsonRelation('given', keyKinds);
   const keyColumns = keyNames.map(name => sql.id(name));
 
-  const versionAndKey: RowCells = { version: own.version, ...selectColumns(keyNames) };
-  const find = (createCells: (fn: SqlFunctions) => RowCells) =>
+  const versionAndKey: RowExpressions = { version: own.version, ...selectColumns(keyNames) };
+  const find = (createCells: (fn: SqlFunctions) => RowExpressions) =>
     prepared(({ fn }, { organizationId, keys }: Params<Organization & { readonly keys: Table }>) => {
       const hasKey =
         keyNames.length === 0
@@ -91,12 +92,15 @@ function createRowStatements(resource: ListResource) {
   };
 }
 
-function selectColumns(names: readonly string[]): Cells {
+function selectColumns(names: readonly string[]): ColumnExpressions {
   return Object.fromEntries(names.map(name => [name, sql.ref<SqlValue>(name)]));
 }
 
-/** Selects numbers that may exceed 2^53 as text, so that no digit is lost. */
-function selectLargeAsText(fn: SqlFunctions, kinds: Kinds): Cells {
+/**
+ * Returns expressions that select the columns of kind `large` as text. Their numbers may exceed 2^53, and a JavaScript number
+ * would lose digits.
+ */
+function selectLargeAsText(fn: SqlFunctions, kinds: Kinds): ColumnExpressions {
   const names = Object.keys(kinds).filter(name => kinds[name] === 'large');
   return Object.fromEntries(names.map(name => [name, fn.cast('text', sql.ref<SqlValue>(name))]));
 }

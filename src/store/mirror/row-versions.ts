@@ -29,7 +29,7 @@ export function getColumnKinds(table: string, names: readonly string[]): Kinds {
   return Object.fromEntries(names.map(name => [name, columns[name]?.[0] ?? 'text']));
 }
 
-/** Returns a function that creates a value at the first use of a key and caches it. */
+/** Returns a function that calls `create` at the first use of a key, and later returns the cached value. */
 export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
   const cache = new Map<Key, T>();
   return key => {
@@ -39,7 +39,7 @@ export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
   };
 }
 
-/** Returns the statements that insert, repair and archive versions of one table. No other code does. */
+/** Returns the statements that insert, repair and archive versions of one table's rows. No other code does. */
 export const getVersionStatements = cachePerKey(createVersionStatements);
 
 function createVersionStatements(entry: ResourceEntry) {
@@ -100,7 +100,7 @@ function createVersionStatements(entry: ResourceEntry) {
   const deleteCurrent = (versions: readonly number[]) =>
     DELETE_CURRENT({ versions: toVersionTable(versions) });
 
-  /** Returns the statement that copies current versions to the table of past versions. */
+  /** Returns the statement that copies current versions to the table of past versions. `ends` says when each version ended. */
   function copyVersionsToPast(ends: readonly VersionEnd[], syncId: number) {
     const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,

@@ -221,7 +221,10 @@ export function reserveVersions(count: number) {
   return count === 0 ? null : RESERVE_VERSIONS({ count });
 }
 
-/** Returns the statements with which each commit of a sync begins. In the first commit they insert the row of the sync. */
+/**
+ * Returns the statements with which each commit of a sync begins. The first commit also inserts the row of the sync, unless the
+ * read found nothing new (`isUnchanged`).
+ */
 export function createStartStatements(
   { request, part, id }: OpenSync,
   versionCount: number,
@@ -265,8 +268,8 @@ export interface SyncCommit {
 }
 
 /**
- * Begins a commit with the rows that its start statements returned. Throws if a newer claim or read has written, or if no
- * installation is active.
+ * Begins a commit with the rows that its start statements returned. Throws if a newer claim or a newer read has written, or if
+ * the organization has no active installation.
  */
 export function startCommit(
   sync: OpenSync,
@@ -297,7 +300,7 @@ export interface CommitEnd {
   readonly result: CommitResult;
 }
 
-/** Returns the end of a commit after which the sync continues. */
+/** Returns the last statements and the result of a commit after which the sync continues. */
 export function endCommit(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -320,7 +323,10 @@ interface EndOptions {
   readonly isUnchanged: boolean;
 }
 
-/** Returns the end of the last commit, which also ends the sync. A read that found nothing new extends the span instead. */
+/**
+ * Returns the last statements and the result of the commit that ends a sync. If the read found nothing new, they extend a span
+ * of unchanged reads and write no row in `syncs`.
+ */
 export function endSync(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -377,8 +383,8 @@ const NO_SPAN: UnchangedSpan = {
 };
 
 /**
- * Returns the statements that end the span of unchanged reads; none if no span is open. The lock makes spans visible in the
- * order of their ids.
+ * Returns the statements that move the open span of unchanged reads to the ended spans; none if no span is open. They lock the
+ * version counter, so that spans become visible in the order of their ids.
  */
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
@@ -389,8 +395,8 @@ function closeSpan(
 }
 
 /**
- * Adds one read to the open span of unchanged reads. Begins a new span on each UTC day, and after the clock was set back, so
- * that the instants of a span never decrease.
+ * Returns the open span of unchanged reads after one more read. Begins a new span on each UTC day. Also begins one after the
+ * clock was set back, so that the instants of a span never decrease.
  */
 function extendSpan(
   { request }: OpenSync,
@@ -427,14 +433,14 @@ export function listForgottenFor(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Returns the statement that marks a sync as failed after a commit was refused; null if the sync has no row yet. */
+/** Returns the statement that marks a sync as failed after one of its commits was refused; null if the sync has no row yet. */
 export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
   return END_SYNC({ ...columns, state: 'failed', drift: 0 });
 }
 
-/** Returns the columns of `resource_states` that every commit of a sync writes. */
+/** Returns the columns of `resource_states` that each commit of a sync writes, the last one included. */
 function toStateColumns({ request }: OpenSync, counts: ChangeCounts, clock: VersionClock) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
@@ -451,7 +457,10 @@ function countChanges({ added, changed, removed }: ChangeCounts): number {
   return added + changed + removed;
 }
 
-/** Returns the count columns of `syncs`: the counts of earlier commits plus those of this one. */
+/**
+ * Returns the count columns of `syncs`: the counts of earlier commits plus those of this commit. `is_changed` is 1 if this
+ * commit changed rows.
+ */
 function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   return {
     rows_added: previous.added + counts.added,
@@ -462,7 +471,7 @@ function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   };
 }
 
-/** Returns the columns of `syncs` that the end of a sync writes. */
+/** Returns the columns of the table `syncs` that the last commit of a sync writes. */
 function toSyncEndColumns(
   id: number,
   { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion,
@@ -478,7 +487,10 @@ function toSyncEndColumns(
   };
 }
 
-/** Returns the columns of `resource_states` that the end of a sync writes. Flags `has_…` say which NULLs are written. */
+/**
+ * Returns the columns of `resource_states` that only the last commit of a sync writes. If a flag `has_…` is 1, its column is
+ * set, even to NULL. If it is 0, the stored value stays.
+ */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
   const { answer = null } = completion;
