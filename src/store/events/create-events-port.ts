@@ -5,7 +5,7 @@ import { createOccurrences } from './occurrences.js';
 import { createSenderClaims } from './sender-claims.js';
 import { createSubscriptions } from './subscriptions.js';
 
-/** Creates the port of subscriptions, events and epochs. */
+/** Creates the `EventsPort`, which stores subscriptions, events and the epoch of their ids. */
 export function createEventsPort(database: EventsDatabase): EventsPort {
   return {
     ...createEpochs(database),

@@ -49,13 +49,16 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
   })),
 );
 
-/** Begins a new epoch of event ids. Does nothing if there never was an epoch, because then there are no subscriptions. */
+/**
+ * Begins a new epoch, which is the first part of new event ids, and lowers the cursors of subscriptions to the newest change.
+ * Does nothing if there never was an epoch, because then there are no subscriptions.
+ */
 export async function beginEpoch(batch: RunBatch, epoch: NewEpoch): Promise<void> {
   const newest = { newest: epoch.newestChange };
   await batch(UPDATE({ ...epoch }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
 }
 
-/** Creates the part of the port that stores the epoch, which is the first part of all event ids. */
+/** Creates the methods of `EventsPort` for the epoch, which is the first part of all event ids. */
 export function createEpochs({
   read,
   transact,

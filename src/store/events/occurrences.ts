@@ -79,7 +79,10 @@ const PRUNE = [
   ),
 ];
 
-/** Inserts occurrences, numbered after the last number. Skips those that are already stored. Returns how many were new. */
+/**
+ * Inserts occurrences (events) with the numbers after `lastNumber`. Skips those that are already stored. Returns how many were
+ * new.
+ */
 async function insertOccurrences(
   batch: RunBatch,
   lastNumber: number,
@@ -96,7 +99,7 @@ async function insertOccurrences(
 
 const keyOf = ({ organization_id, resource }: ListKey) => JSON.stringify([organization_id, resource]);
 
-/** Finds the lists that became stale or recovered since the previous evaluation, and creates their occurrences. */
+/** Finds the lists that became stale or recovered since the previous evaluation, and creates an event for each. */
 function findFreshnessChanges(evaluation: Evaluation, previouslyStale: readonly ListKey[]) {
   const wasStale = new Set(previouslyStale.map(keyOf));
   const becameStale = evaluation.staleLists.filter(list => !wasStale.has(keyOf(list)));
@@ -118,7 +121,9 @@ function findFreshnessChanges(evaluation: Evaluation, previouslyStale: readonly 
   };
 }
 
-/** Creates the part of the port that stores occurrences, which are numbered events other than changes of rows. */
+/**
+ * Creates the methods of `EventsPort` for occurrences: events that are not changes of rows, such as a list that became stale.
+ */
 export function createOccurrences({ read, transact }: EventsDatabase): Occurrences {
   return {
     listOccurrences: async range => (await read(LIST_RANGE({ ...range })))[0],

@@ -116,8 +116,8 @@ const toCells = (attempt: Attempt) => [
 ];
 
 /**
- * Creates the part of the port for senders. A sender claims a subscription, renews the claim while it sends, and saves its
- * progress.
+ * Creates the methods of `EventsPort` for senders of events. A sender claims a subscription, renews the claim while it sends,
+ * and saves its progress.
  */
 export function createSenderClaims({ transact, now }: EventsDatabase): SenderClaims {
   return {

@@ -104,7 +104,10 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params
     .where('subscription_id', '=', id),
 );
 
-/** Creates the part of the port that stores subscriptions and the organizations they hold. */
+/**
+ * Creates the methods of `EventsPort` for subscriptions to events, and for the organizations whose events are held back because
+ * the receiver refused one.
+ */
 export function createSubscriptions({ read, transact }: EventsDatabase): Subscriptions {
   return {
     add: subscription => transact(async batch => void (await batch(INSERT({ ...subscription })))),

@@ -60,7 +60,10 @@ const LIST_TIMESTAMPS = prepared(({ db }) =>
 /** The columns of a row as a type with an index signature, which the parameters of a statement need. */
 type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 
-/** Creates the part of the port that stores checkpoints and their attestations. */
+/**
+ * Creates the methods of `EvidencePort` that store checkpoints of the evidence log, and the attestations that a checkpoint was
+ * printed or timestamped.
+ */
 export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabase): CheckpointStore {
   return {
     findCheckpoint: async atMost => {

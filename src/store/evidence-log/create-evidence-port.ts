@@ -7,7 +7,7 @@ import { createMirrorReads } from './mirror-reads.js';
 import { createSealerLock } from './sealer-lock.js';
 import { createSealedReads } from './sealed-reads.js';
 
-/** Creates the port of the evidence log and of the mirror that it seals. */
+/** Creates the `EvidencePort`, which reads and writes the evidence log, and reads the mirror whose changes the log records. */
 export function createEvidencePort(database: EvidenceDatabase): EvidencePort {
   const { listChanges, listVersions } = createMirrorChangeReader(database);
   const { listSyncs, listEndedSpans, ...mirrorReads } = createMirrorReads(database);

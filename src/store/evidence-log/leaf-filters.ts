@@ -31,8 +31,11 @@ interface LeafStatements {
   readonly erase: BoundStatement;
 }
 
-/** Creates the statements for one kind of leaf filter. `FilterValues` are the parameters of its condition. */
-function createStatements<FilterValues extends Values>(
+/**
+ * Prepares the statements for one kind of leaf filter. `isSelected` is the SQL condition of the filter, and `FilterValues` are
+ * its parameters.
+ */
+function prepareFilter<FilterValues extends Values>(
   isSelected: (params: Params<FilterValues>, builder: SqlBuilder) => RawBuilder<boolean>,
 ): (values: FilterValues) => LeafStatements {
   const list = prepared((builder, params: Params<FilterValues>) =>
@@ -69,18 +72,18 @@ function bindValues<FilterValues extends Values, Row>(
   };
 }
 
-const OF_ORGANIZATION = createStatements(
+const OF_ORGANIZATION = prepareFilter(
   ({ organizationId }: Params<{ readonly organizationId: string }>) =>
     sql<boolean>`${leaf.subject} = ${organizationId}`,
 );
-const OF_RESOURCE = createStatements(
+const OF_RESOURCE = prepareFilter(
   ({ resource }: Params<{ readonly resource: string }>) =>
     sql<boolean>`${leaf.kind} = 'change' AND ${leaf.resource} = ${resource}`,
 );
 
 /** A constant kind lets both engines use the partial indexes. */
 const createNumberStatements = (kind: NumberedKind) =>
-  createStatements(
+  prepareFilter(
     ({ numbers }: Params<{ readonly numbers: Table }>, { fn }) =>
       sql<boolean>`${leaf.kind} = ${kind} AND ${leaf.number} IN (
         SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`,
@@ -90,18 +93,18 @@ const WITH_NUMBERS: Readonly<Record<NumberedKind, ReturnType<typeof createNumber
   sync: createNumberStatements('sync'),
   unchanged: createNumberStatements('unchanged'),
 };
-const AT_PLACES = createStatements(
+const AT_PLACES = prepareFilter(
   ({ places }: Params<{ readonly places: Table }>, { fn }) =>
     sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, places)})`,
 );
-const ABOUT_LOG = createStatements(
+const ABOUT_LOG = prepareFilter(
   ({ aboutLogBefore }: Params<{ readonly aboutLogBefore: number }>) =>
     sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${aboutLogBefore}`,
 );
 
 type BeforePlace = { readonly before: number };
 const createNewestStatements = (kind: 'coverage' | 'organization') =>
-  createStatements(
+  prepareFilter(
     ({ before }: Params<BeforePlace>) =>
       sql<boolean>`${leaf.place} IN (SELECT max(${leaf.place}) FROM ${leaf()}
         WHERE ${leaf.kind} = ${kind} AND ${leaf.place} < ${before} AND ${leaf.subject} IS NOT NULL GROUP BY ${leaf.subject})`,
@@ -109,14 +112,14 @@ const createNewestStatements = (kind: 'coverage' | 'organization') =>
 const NEWEST = {
   coverage: createNewestStatements('coverage'),
   organization: createNewestStatements('organization'),
-  complete: createStatements(
+  complete: prepareFilter(
     ({ before }: Params<BeforePlace>) =>
       sql<boolean>`${leaf.place} IN (SELECT max(${leaf.number}) FROM ${leaf()}
         WHERE ${leaf.kind} = 'complete' AND ${leaf.number} < ${before})`,
   ),
 };
 
-/** Returns the statements that read or erase the leaves that a filter selects. */
+/** Returns the statements that list or erase the leaves that a filter selects. Leaves are the entries of the evidence log. */
 export function selectLeaves(filter: LeafFilter): LeafStatements {
   if ('organizationId' in filter) return OF_ORGANIZATION(filter);
   if ('resource' in filter) return OF_RESOURCE(filter);

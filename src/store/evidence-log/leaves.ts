@@ -111,15 +111,15 @@ const REMOVE_FROM = prepared(({ db }, { place }: Params<{ readonly place: number
   db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', place), eb('place', '<', 0)])),
 );
 
-/** Binds leaves to an INSERT. */
-function bindInsert(leaves: readonly Leaf[]) {
+/** Returns a statement that inserts leaves, which are the entries of the evidence log. */
+function insertLeaves(leaves: readonly Leaf[]) {
   const names = Object.keys(LEAF_COLUMNS);
   return INSERT_LEAVES(
     leaves.map((cells: Readonly<Record<string, Value>>) => names.map(name => cells[name] ?? null)),
   );
 }
 
-/** Yields the leaves of a range page by page. */
+/** Yields the rows of a range of places in the evidence log, page by page. */
 async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
   readPage: (range: PlaceRange) => Promise<Row[]>,
   { from, to }: PlaceRange,
@@ -130,9 +130,12 @@ async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
   }
 }
 
-/** Creates the part of the port that stores leaves. */
+/** Creates the methods of `EvidencePort` that store leaves, the entries of the evidence log. */
 export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): LeafStore {
-  /** Yields the leaves of an organization's changes up to a number, by resource, newest first. */
+  /**
+   * Yields the leaves that record changes of an organization's rows, up to the change number `upTo`. They come by resource,
+   * newest first.
+   */
   async function* iterateChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
     for (const { resource } of RESOURCES.filter(hasCountedRows))
       for (let [below, read] = [upTo + 1, PAGE_SIZE]; read === PAGE_SIZE; ) {
@@ -161,10 +164,10 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
       return rows.map(({ subject }) => subject).toSorted();
     },
-    appendLeaves: async appended => void (await commitToLog(bindInsert(appended))),
+    appendLeaves: async appended => void (await commitToLog(insertLeaves(appended))),
     listUnerasedLeaves: async filter => (await runOnLog(selectLeaves(filter).listUnerased))[0],
     eraseLeaves: async (appended, filter) =>
-      void (await commitToLog(bindInsert([appended]), selectLeaves(filter).erase)),
+      void (await commitToLog(insertLeaves([appended]), selectLeaves(filter).erase)),
     iterateErasedPlaces: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [rows] = await runOnLog(LIST_ERASED({ after }));

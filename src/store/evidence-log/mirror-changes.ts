@@ -12,6 +12,7 @@ import type { EvidenceDatabase } from './evidence-database.js';
 import { isAfterSimulation, type NumberRange } from './mirror-reads.js';
 import { hasCountedRows, type MirroredResource } from './mirrored-resources.js';
 
+/** Functions that read changes of the mirror for the evidence log. */
 interface MirrorChanges extends Pick<EvidencePort, 'listVersions'> {
   /** Returns the changes of all resources with numbers in a range, in order. */
   readonly listChanges: (range: NumberRange) => Promise<Observation[]>;
@@ -33,13 +34,16 @@ function listVersionColumns(resource: MirroredResource): string[] {
   return Object.keys({ ...VERSION, ...resource.columns, ...('dated' in resource ? resource.dated : DATED) });
 }
 
-/** Returns the columns of a created version that the record of the change contains. */
+/** Returns the columns of a new version that the evidence log records. */
 function listRecordColumns(resource: MirroredResource): string[] {
   if (!('shows' in resource)) return listVersionColumns(resource);
   return ['version', ...resource.key, ...resource.shows, ...Object.keys(resource.dated)];
 }
 
-/** Returns a column of a past version as SQL: a column of the table `past`, or one of its JSON cells. The alias is `p`. */
+/**
+ * Returns the SQL of a column of a past version. It is a column of the table `mirror.past` (alias `p`) or a value in its JSON
+ * cells.
+ */
 function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: string): RawBuilder<unknown> {
   if (column === nameOf(resource)) return sql.id('p', 'key');
   const kind = cellsOf(resource)[column]?.[0];
@@ -47,8 +51,8 @@ function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: 
 }
 
 /**
- * Selects the past versions of a resource. `|| ''` prevents the use of the index by resource, because a resource may have a
- * million past versions, and callers select some by number.
+ * Returns a SELECT of the past versions of a resource. A resource may have a million of them, and callers want only some
+ * numbers. So `|| ''` keeps the database from using the index by resource.
  */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
   const p = tableRef('mirror.past', 'p');
@@ -56,7 +60,10 @@ function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: reado
   return sql`SELECT ${sql.join(cells)} FROM ${p()} WHERE ${p.resource} || '' = ${resource.resource}`;
 }
 
-/** Selects the versions of a resource that meet a condition on their numbers. Leaves out the simulated past of a demo. */
+/**
+ * Returns a SELECT of the rows of `versions` that meet `isSelected`, a condition on their numbers. Leaves out versions whose
+ * `instant` is in the simulated past of a demo.
+ */
 function selectVersions(
   resource: MirroredResource,
   versions: RawBuilder<unknown>,
@@ -83,8 +90,11 @@ const isListed =
   number =>
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
-/** Creates the statements that read the versions of a resource that changes have created or closed. */
-function createStatements(resource: MirroredResource) {
+/**
+ * Prepares the statements that read the changes of a resource. A change creates a version of a row, closes one, or both. Each
+ * statement reads the created or the closed versions.
+ */
+function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);
   const selectCreated = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const names = sql.join(columns.map(name => sql.id(name)));
@@ -109,11 +119,12 @@ function createStatements(resource: MirroredResource) {
   };
 }
 
-const STATEMENTS = RESOURCES.map(resource => ({ resource, ...createStatements(resource) }));
+const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
 
 /**
- * Describes a change by the version that it created and the version that it closed. The record of a created version contains the
- * columns that never change later. The record of a removal contains the key. Both say how the previous version ended.
+ * Describes a change as a leaf for the evidence log. `created` and `closed` are the versions that the change created and
+ * closed. A created version is recorded with the columns that never change later, a removal with the key. Both say how the
+ * previous version ended.
  */
 function describeChange(
   resource: MirroredResource,
@@ -146,6 +157,9 @@ function describeChange(
   };
 }
 
+/**
+ * Pairs created and closed versions by the number of their change, and describes each change as a leaf for the evidence log.
+ */
 function describeChanges(
   resource: MirroredResource,
   created: readonly Cells[],
@@ -163,7 +177,7 @@ function textOrNull(cell: Cells[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }
 
-/** Creates the part of the port that reads changes from the mirror. */
+/** Creates the functions that read changes of the mirror for the evidence log. */
 export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): MirrorChanges {
   return {
     listChanges: async range => {

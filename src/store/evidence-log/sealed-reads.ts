@@ -43,7 +43,7 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange
     .orderBy('subject'),
 );
 
-/** Creates the part of the port that finds out from leaves which reads of the registry are sealed. */
+/** Creates the methods of `EvidencePort` that list which reads of the registry are in the evidence log. */
 export function createSealedReads({
   runOnLog,
 }: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listReadSubjects'> {

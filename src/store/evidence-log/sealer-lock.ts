@@ -34,7 +34,7 @@ const ACQUIRE_LOCK = prepared(({ db }, { holder, until, now, latest }: Params<Lo
     .returning('only_row'),
 );
 
-/** Creates the part of the port that lets only one process at a time write the evidence log. */
+/** Creates the method of `EvidencePort` that takes a lock, so that only one process at a time writes the evidence log. */
 export function createSealerLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
   return {
     acquireLock: async (holder, now, until) => {

@@ -38,7 +38,10 @@ export interface Law {
 /** Called before each law is checked, with the number of laws that are already checked. */
 export type LawListener = (checked: number, total: number) => void;
 
-/** Creates a data law from its sentence and a query that returns a description of each row that violates it. */
+/**
+ * Creates a data law, which is a rule that all rows must fulfil. `law` is the rule as a sentence. The query returns a
+ * description of each row that violates it.
+ */
 export function createLaw(
   law: string,
   selectViolations: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly violation: string }>,
@@ -55,7 +58,7 @@ export function createLaw(
   return { law, findViolations };
 }
 
-/** Checks laws one after the other. Returns the first few violations of each. */
+/** Checks data laws one after the other, and calls `onLaw` before each. Returns the first few violations of each law. */
 export async function checkLaws(
   laws: readonly Law[],
   {

@@ -83,7 +83,7 @@ interface SyncCount {
 }
 
 /**
- * Creates a law that the counters of each sync match the number of its versions. The versions are counted once for all syncs,
+ * Creates a data law: the counters of each sync equal the number of its versions. Counts the versions once for all syncs,
  * because no index finds the versions of one sync.
  */
 function createCountLaw(law: string, { resource, counted, versions }: SyncCount): Law {

@@ -78,8 +78,8 @@ const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<List
 );
 
 /**
- * Creates the method of `MirrorPort` that forgets a person: it removes the person's rows of members and remembers a hash of the
- * email address.
+ * Creates the method of `MirrorPort` that forgets a person. It removes the person's rows of members and all stored answers with
+ * the email address, and keeps a hash of the address.
  */
 export function createPersonRemoval({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {
