@@ -114,7 +114,7 @@ export async function readOrigin(reader: Reader) {
 /** A value of a filter and the text that people see for it. */
 export interface NamedChoice {
   readonly value: string;
-  readonly says: string;
+  readonly label: string;
 }
 
 /** A longer list is too long to choose from. */
@@ -127,5 +127,5 @@ export async function readChoices(
   at: string | null,
 ): Promise<NamedChoice[] | null> {
   const names = await all(limitRows(selectNames(kind, at), MOST_CHOICES + 1));
-  return names.length > MOST_CHOICES ? null : names.map(({ id, name }) => ({ value: id, says: name ?? id }));
+  return names.length > MOST_CHOICES ? null : names.map(({ id, name }) => ({ value: id, label: name ?? id }));
 }

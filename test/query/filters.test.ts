@@ -80,7 +80,7 @@ test('the values of a column are offered, now or as of an instant, of all organi
   expect(await values(null, 'organization-1')).toEqual(['2019', '2020']);
   expect(await values(before, 'organization-1')).toEqual(['2021']);
   expect((await readColumnValues(reader, WAREHOUSE, ['type'], { at: null })).get('type')).toEqual([
-    { value: 'exPost', says: 'ex-post' },
+    { value: 'exPost', label: 'ex-post' },
   ]);
 });
 

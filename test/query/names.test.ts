@@ -61,7 +61,7 @@ test('the origin names the registry from which the mirror was filled', async () 
 test('names are offered as choices unless there are too many of them', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 1 });
   expect(await readChoices(reader, 'organizations', null)).toEqual([
-    { value: 'organization-1', says: 'Organization 1' },
+    { value: 'organization-1', label: 'Organization 1' },
   ]);
   const more = Array.from(
     { length: MOST_CHOICES - 1 },
@@ -142,8 +142,8 @@ test('an ellipsis is only left out at the end of a text, and an organization wit
   expect(await findOrganization(reader, 'QuayEast')).toMatchObject({ isMissing: true });
   expect(await findOrganization(reader, '…')).toEqual({ id: 'organization-1' });
   expect(await readChoices(reader, 'organizations', null)).toEqual([
-    { value: 'organization-2', says: 'organization-2' },
-    { value: 'organization-1', says: 'Quay…East' },
+    { value: 'organization-2', label: 'organization-2' },
+    { value: 'organization-1', label: 'Quay…East' },
   ]);
 });
 

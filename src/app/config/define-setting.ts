@@ -55,7 +55,7 @@ export function defineSetting<const Property extends string, const Roles extends
   return { name, property, roles, default: value.shown, getDefault, description, secret, parse };
 }
 
-/** Describes a setting whose value other code parses, such as MIRROR_DATABASE_URL. */
+/** Defines a setting that is parsed elsewhere, such as MIRROR_DATABASE_URL. */
 export function defineExternalSetting({
   name,
   default: defaultText = null,

@@ -158,23 +158,23 @@ function createCheckedLookup(url: URL, options: OutboundOptions, resolveHost: Re
 
 /** Sends the body of an open request and reads the whole response. Aborts the request on a timeout or after `maxBytes`. */
 function sendAndReadResponse(
-  sent: ClientRequest,
+  request: ClientRequest,
   body: string | Uint8Array,
   maxBytes: number,
 ): Promise<OutboundResponse> {
   return new Promise((resolve, reject) => {
     const abort = (code: OutboundErrorCode, message: string) =>
-      sent.destroy(new OutboundError(code, message));
+      request.destroy(new OutboundError(code, message));
     const timer = setTimeout(
       () => abort('timeout', `no whole answer within ${TIMEOUT_MS / 1000} s`),
       TIMEOUT_MS,
     );
-    sent.on('error', error => reject(toOutboundError(error)));
-    sent.on('close', () => {
+    request.on('error', error => reject(toOutboundError(error)));
+    request.on('close', () => {
       clearTimeout(timer);
       reject(new OutboundError('unreachable', 'the connection was closed before the answer ended'));
     });
-    sent.on('response', (response: IncomingMessage) => {
+    request.on('response', (response: IncomingMessage) => {
       const parts: Uint8Array[] = [];
       let size = 0;
       response.on('error', error => reject(toOutboundError(error)));
@@ -188,7 +188,7 @@ function sendAndReadResponse(
         resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts) });
       });
     });
-    sent.end(body);
+    request.end(body);
   });
 }
 

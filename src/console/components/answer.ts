@@ -23,7 +23,7 @@ export function renderCaveats({
   );
 }
 
-/** Renders how fresh the rows of an answer are now. Returns false for a past instant. */
+/** Renders how fresh the rows of an answer are now. Returns false if the answer is about a past instant or has no freshness. */
 export function renderFreshnessOf(
   { at, coverage, freshness }: Pick<AnswerNotes, 'at' | 'coverage' | 'freshness'>,
   now: number,

@@ -13,7 +13,7 @@ export function renderChoice(
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
   return html`<select name="${name}"><option value="">any</option>${choices.map(
-    ({ value, says: label }) =>
+    ({ value, label }) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
   )}</select>`;
 }

@@ -56,7 +56,7 @@ export function renderRowFacts(
   return renderFacts(facts);
 }
 
-/** Renders a value in full, as a link if it has a page, with a button to copy a long id. Returns false for an empty value. */
+/** Renders a value in full, with a link to its page and a button to copy a long id. Returns false if the value is empty. */
 function renderFact(
   column: string,
   value: Value | undefined,

@@ -21,7 +21,7 @@ export async function readFilterChoices(
 ): Promise<FilterChoices> {
   const { list, at } = listRequest;
   const choices = new Map<string, readonly NamedChoice[] | null>();
-  const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
+  const toChoice = (value: string) => ({ value, label: value.replaceAll('_', ' ') });
   const filters = Object.entries(list.filters);
   const columns = filters.flatMap(([, { choicesFrom, column }]) =>
     choicesFrom?.from === 'values' ? column : [],

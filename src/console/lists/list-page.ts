@@ -124,7 +124,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
   const haveOneProject = rows.every(row => row['project_id'] === firstRow?.['project_id']);
   const describeValue = (filter: string): string => {
     const value = getFilterText(listRequest, filter) ?? '';
-    const label = choices.get(filter)?.find(choice => choice.value === value)?.says;
+    const label = choices.get(filter)?.find(choice => choice.value === value)?.label;
     const projectName =
       filter === 'project_id' && value !== '' && haveOneProject ? firstRow?.['project_name'] : null;
     return label ?? String(projectName ?? value);

@@ -128,7 +128,7 @@ function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
 /** Renders the links to the predefined time ranges, then the filter form. */
 async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
-  const resources = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
+  const resources = CHANGED.map(value => ({ value, label: value.replaceAll('_', ' ') }));
   return html`<span id="choices" class="choices" data-live>${listTimeRangePresets(now).map(
     ({ label, since, until }) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${label}</a>`,

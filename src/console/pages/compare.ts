@@ -129,7 +129,7 @@ async function readComparisons(
 
 async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
-  const lists = COMPARABLE_LISTS.map(({ name, title }) => ({ value: name, says: title }));
+  const lists = COMPARABLE_LISTS.map(({ name, title }) => ({ value: name, label: title }));
   const renderDate = (name: string, example: string) =>
     html`<input name="${name}" value="${query.get(name)}" placeholder="${example}">`;
   return renderFilterBar(PATH, [

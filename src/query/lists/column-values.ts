@@ -37,7 +37,7 @@ function toChoices(column: string, rows: readonly Row[]): NamedChoice[] | null {
   const values = new Set(rows.flatMap(row => (row[column] === null ? [] : String(row[column]))));
   if (rows.length > MAX_COMBINATIONS || values.size > MOST_CHOICES) return null;
   const format = (value: string) => (column === 'type' ? formatCreditType(value) : value);
-  return [...values].toSorted().map(value => ({ value, says: format(value) }));
+  return [...values].toSorted().map(value => ({ value, label: format(value) }));
 }
 
 /** Reads the distinct texts of a column that may be similar to a text. Reads only some if there are very many. */
