@@ -125,6 +125,7 @@ const VOLATILE_COMMANDS = [
   'members list',
   'addresses list',
   'as-of',
+  'compare',
   'retirements list',
   'warehouse list',
   'inventory list',

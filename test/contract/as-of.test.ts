@@ -136,7 +136,7 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
   }
   async function onPage(path: string, at: string): Promise<number> {
     const [, body = ''] = /<tbody>([^]*?)<\/tbody>/.exec(await page(path, at)) ?? [];
-    return body.split('<tr>').length - 1;
+    return body.split('<tr').length - 1;
   }
   async function exported(at: string): Promise<string[] | null> {
     const folder = join(stage.folder, `export-${at}`);

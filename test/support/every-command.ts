@@ -99,6 +99,7 @@ export function listCommandArguments({
       ...organizationOption,
     ],
     'as-of': () => [today, ...organizationOption],
+    compare: () => ['--from', 'now', '--list', 'retirements', ...organizationOption],
     changes: () => [],
     balance: () => [],
     // The demo has restatements only in the first half of a year.
