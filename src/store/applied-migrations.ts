@@ -47,7 +47,7 @@ export const DELETE_MOVING = createForEach(database =>
   }),
 );
 
-/** Creates one value for each database. */
+/** Creates a value for each database, and returns the values by the names of the databases. */
 function createForEach<T>(create: (database: DatabaseName) => T): Readonly<Record<DatabaseName, T>> {
   return {
     inbox: create('inbox'),

@@ -6,14 +6,15 @@ import { type DatabaseName, listRelations } from './migrations.js';
 import { insertRows, prepared } from './sql/prepared.js';
 import type { BoundStatement } from './statement.js';
 
+/** The cells of a row by the names of their columns. */
 export type Cells = Readonly<Record<string, Value>>;
 
 /** Reads all rows of a table or view in chunks, with the cell types of SQLite. */
 export type ReadRows = (relation: Relation) => AsyncIterable<readonly Cells[]>;
 
 /**
- * Returns the tables in the order in which to copy them. Triggers count the rows of some tables in other tables. Counts are
- * copied after the counted rows, so that they replace what the triggers counted during the copy.
+ * Returns the tables of a database in the order in which to copy them. Triggers count the rows of some tables in other tables.
+ * The tables of counts come later, so that the copied counts replace what the triggers counted.
  */
 export function listTables(database: DatabaseName): Relation[] {
   return listRelations('sqlite', database)
@@ -26,7 +27,10 @@ export function listHistoryViews(database: DatabaseName): readonly Relation[] {
   return listRelations('sqlite', database).filter(({ name }) => name.endsWith('_history'));
 }
 
-/** Copies all rows of a table from one database to another, where they replace the existing rows. */
+/**
+ * Copies all rows of a table from one database to another, where they replace the existing rows. `write` runs a statement in
+ * the other database.
+ */
 export async function copyTable(
   table: Relation,
   read: ReadRows,
@@ -40,7 +44,7 @@ export async function copyTable(
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));
 }
 
-/** Compares the rows of a table or view in two databases. Returns their number. Throws if any row differs. */
+/** Throws unless a table or view has the same rows in two databases. Returns the number of rows. */
 export async function assertEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
   const [expected, found] = [await checksumRows(relation, source), await checksumRows(relation, copy)];
   if (expected.rows === found.rows && expected.sum === found.sum) return expected.rows;
@@ -50,8 +54,8 @@ export async function assertEqualRows(relation: Relation, source: ReadRows, copy
 }
 
 /**
- * Computes the number of rows and a checksum that does not depend on their order. Leaves out the column `cells`, because each
- * engine formats its JSON differently. The history views contain the same values, so a comparison of them covers it.
+ * Counts the rows and computes a checksum that does not depend on their order. Leaves out the column `cells`, because each
+ * engine formats its JSON differently. A comparison of the history views covers it, because they show the same values.
  */
 async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows: number; sum: bigint }> {
   const columns = Object.entries(listKinds(relation)).filter(([, kind]) => kind !== 'cells');
@@ -67,6 +71,7 @@ async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows:
   return { rows, sum };
 }
 
+/** Converts a cell to a value that is the same for both engines, for the checksum. */
 function toComparableCell(value: Value, kind: string): unknown {
   if (value === null || typeof value === 'string') return value;
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
@@ -78,7 +83,10 @@ function toBoundCell(value: Value, kind: string): Value {
   return typeof value === 'number' && kind !== 'real' ? BigInt(value) : value;
 }
 
-/** Returns the kind of each column for a copy. Generated numbers count as plain integers, because a copy keeps their values. */
+/**
+ * Returns the kind of each column for a copy. Columns of generated numbers have the kind `int`, because a copy keeps their
+ * values.
+ */
 export function listKinds({ columns }: Relation): Kinds {
   const kinds = Object.entries(columns).map(([name, [kind]]) => [name, kind] as const);
   return Object.fromEntries(

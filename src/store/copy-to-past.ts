@@ -16,8 +16,8 @@ export interface VersionEndColumns {
 }
 
 /**
- * Returns an INSERT that copies current versions of rows to the table `past`. `source` is the FROM clause. It must give the
- * table of the current versions the alias `v`.
+ * Returns an INSERT that copies current versions of rows to `mirror.past`, the table of past versions. `source` is its FROM
+ * clause, in which the table of the current versions has the alias `v`.
  */
 export function insertIntoPast(
   fn: SqlFunctions,
@@ -26,7 +26,7 @@ export function insertIntoPast(
   source: RawBuilder<unknown>,
 ): RawBuilder<never> {
   const { version, valid_from, sync_id } = tableRef(versionedTable(entry), 'v');
-  const cells = cellsOf({ columns: selectColumns(entry), key: listKeyColumns(entry) });
+  const cells = cellsOf({ columns: listCellDefinitions(entry), key: listKeyColumns(entry) });
   const owner = findOwnerColumn(entry);
   const columnOrNull = (name: string | null) =>
     name === null ? fn.cast('text', sql<string | null>`NULL`) : sql.ref<string | null>(`v.${name}`);
@@ -51,8 +51,8 @@ export function insertIntoPast(
   );
 }
 
-/** Returns the definitions of the key and content columns of a resource. */
-function selectColumns(entry: ResourceEntry) {
+/** Returns the definitions of the key columns and content columns of a resource, by column name. */
+function listCellDefinitions(entry: ResourceEntry) {
   const names = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
   return Object.fromEntries(
     Object.entries(TABLES[entry.table] ?? {}).filter(([name]) => names.includes(name)),

@@ -48,18 +48,23 @@ export const POSTGRES: Dialect = {
   bindRows: table => ({ values: [toPostgresJson(table)] }),
 };
 
+/** Formats rows as JSON that a PostgreSQL statement reads as rows. */
 function toPostgresJson({ columns, rows }: Table): string {
   const kinds = Object.values(columns);
   return JSON.stringify(rows.map(row => row.map((value, index) => toJsonCell(value, kinds[index]))));
 }
 
+/** Converts a cell to a JSON value that PostgreSQL can cast to the type of the column. */
 function toJsonCell(value: Value, kind: Kind | undefined): string | number | null {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string' && kind === 'instant') return toPostgresInstant(value);
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/** Converts an ISO instant for PostgreSQL, which has no year 0 and writes years before 1 with the suffix BC. */
+/**
+ * Converts an ISO instant to the form that PostgreSQL reads. PostgreSQL has no year 0 and writes earlier years with the suffix
+ * BC.
+ */
 export function toPostgresInstant(instant: string): string {
   const year = Number(/^[+-]?\d+/.exec(instant)?.[0]);
   if (year > 0) return instant;

@@ -38,6 +38,7 @@ const MIGRATIONS: Readonly<Record<DatabaseName, readonly MigrationSource[]>> = {
   events: [['0001-events', events0001]],
 };
 
+/** Returns the migrations of one database in order, with the SQL for an engine. */
 export function listMigrations(engine: EngineName, database: DatabaseName): Migration[] {
   return MIGRATIONS[database].map(([name, build], index) => ({
     version: index + 1,
@@ -80,7 +81,9 @@ export interface SchemaState {
   readonly advice: string;
 }
 
-/** Returns the version of a schema. Throws if an unreleased or newer version of this program created it. */
+/**
+ * Throws if an unreleased or newer version of this program created the schema of a database. Returns the version of the schema.
+ */
 export function assertOwnSchema(
   { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],
@@ -102,7 +105,10 @@ export function assertOwnSchema(
   );
 }
 
-/** Throws unless all migrations of this program are applied. Processes that do not migrate themselves call this. */
+/**
+ * Throws unless all migrations of this program are applied to a database. Called by processes that do not migrate it
+ * themselves.
+ */
 export function assertCurrentSchema(state: SchemaState, migrations: readonly Migration[]): void {
   const version = assertOwnSchema(state, migrations);
   if (version < migrations.length)

@@ -34,7 +34,7 @@ const INITIAL_ROWS = 3;
 
 /**
  * Copies SQLite files and certificates into an empty PostgreSQL database and compares all rows. No process may write the files
- * meanwhile. Programs refuse the database until the move is complete.
+ * meanwhile. Other programs refuse to open the database until the move is complete.
  */
 export function moveToPostgres(
   { files, pdfs }: MoveSource,
@@ -58,7 +58,10 @@ export function moveToPostgres(
 
 const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
 
-/** Begins a new epoch of event ids. If the files were used again, they would otherwise give the same ids to other events. */
+/**
+ * Begins a new epoch of event ids in the PostgreSQL database. If the SQLite files were used again, both would otherwise give
+ * the same ids to different events.
+ */
 async function beginMovedEpoch({ query, transact }: Postgres, now: string): Promise<void> {
   const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());
   const newestChange = counter?.last ?? 0;
@@ -75,7 +78,10 @@ const COUNT_ROWS = prepared(() => {
   return sqlStatement`SELECT ${select({ rows: sql<number>`${sql.join(counts, sql` + `)}` })}`;
 });
 
-/** Marks the database as incomplete until the move ends. Throws if it contains data, unless an interrupted move left them. */
+/**
+ * Marks the database as incomplete until the move ends. Throws if it contains rows already, unless an interrupted move left
+ * them.
+ */
 async function markIncomplete(query: RunQuery, now: string): Promise<void> {
   const send = createAutocommitBatch(query);
   const marked = [];
@@ -92,8 +98,8 @@ async function markIncomplete(query: RunQuery, now: string): Promise<void> {
 }
 
 /**
- * Copies one SQLite file into PostgreSQL, compares the rows and returns their number. Past versions are compared through the
- * history views, because each engine stores their cells as JSON in its own way.
+ * Copies one SQLite file into PostgreSQL, compares the copies and returns the number of rows. Past versions are compared
+ * through the history views, because each engine stores their cells as JSON in its own way.
  */
 async function moveFile(postgres: Postgres, database: DatabaseName, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
@@ -113,7 +119,10 @@ async function moveFile(postgres: Postgres, database: DatabaseName, file: string
   }
 }
 
-/** Replaces the rows of a table in one transaction. Returns their number, or throws if the copies differ. */
+/**
+ * Replaces the rows of a PostgreSQL table with those that `read` returns, in one transaction. Returns their number, or throws
+ * if the copy differs.
+ */
 function copyAndCompare({ transact }: Postgres, table: Relation, read: ReadRows): Promise<number> {
   return transact(async query => {
     await copyTable(table, read, statement => {
@@ -124,7 +133,10 @@ function copyAndCompare({ transact }: Postgres, table: Relation, read: ReadRows)
   });
 }
 
-/** Sets the sequence of a table with numbered rows to the last number, so that new rows get higher numbers. */
+/**
+ * Sets the sequence of a column with generated numbers to the last number that SQLite used, so that new rows get higher
+ * numbers. Does nothing for a table without such a column.
+ */
 async function setSequence(db: Sqlite, { query }: Postgres, { name, columns }: Relation): Promise<void> {
   for (const [column, [kind]] of Object.entries(columns)) {
     if (kind !== 'id' && kind !== 'counted') continue;
@@ -144,7 +156,7 @@ const SET_SEQUENCE = prepared(
     sqlStatement`SELECT ${select({ last: sql<number>`setval(pg_get_serial_sequence(${name}, ${column}), ${last})` })}`,
 );
 
-/** Yields each certificate file as a row of its own, because a file may be large. */
+/** Yields the PDF of each certificate as a chunk with one row, because a PDF may be large. */
 async function* readPdfs(pdfs: PdfStore, writtenAt: string): ReturnType<ReadRows> {
   for await (const files of pdfs.list(null)) {
     for (const file of files) {

@@ -3,7 +3,7 @@ import { createPostgresEngine } from './postgres/engine.js';
 import { createSqliteEngine } from './sqlite/engine.js';
 import type { StoreSettings } from './settings.js';
 
-/** Returns the SQLite or PostgreSQL engine, as the settings say. The engine opens a database only when it is used. */
+/** Returns the engine that the settings choose: SQLite or PostgreSQL. The engine opens a database only when it is used. */
 export function openEngine(
   settings: StoreSettings,
   onConnectionLost: OnConnectionLost = () => undefined,

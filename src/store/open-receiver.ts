@@ -3,7 +3,7 @@ import type { OnConnectionLost } from './engine.js';
 import type { StoreSettings } from './settings.js';
 import { getInboxClock, getPoolOptions } from './postgres/pool-settings.js';
 
-/** Opens the receiver's port without the rest of the inbox, for the receiver thread. */
+/** Opens the `ReceiverPort`, through which the receiver thread stores webhooks, without the rest of the inbox. */
 export async function openReceiver(
   { dataDir, database }: StoreSettings,
   now: () => number,

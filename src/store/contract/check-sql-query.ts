@@ -16,7 +16,7 @@ export function assertReadOnlySql(sql: string): void {
   );
 }
 
-/** Returns SQL without its leading spaces and comments. */
+/** Returns the SQL text without the spaces and comments at its beginning. */
 export function skipLeadingComments(text: string): string {
   let rest = text.trimStart();
   for (;;) {

@@ -10,7 +10,10 @@ export interface ConsistencyFault {
 /** How many faults of each law are listed one by one. */
 export const MAX_SHOWN_FAULTS = 5;
 
-/** Lists the first violations of a law as one fault each, and the rest as one fault with their number. */
+/**
+ * Returns the first violations of a data law as one fault each, and the rest as one fault with their number. `total` is the
+ * number of all violations.
+ */
 export function summarizeFaults(
   law: string,
   descriptions: readonly string[],

@@ -33,7 +33,7 @@ const PRIVILEGES: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
 
 const SUPERUSER_HINT = '-- For SQL queries, a superuser must also do what "carbon-mirror doctor" says.';
 
-/** Returns the GRANT statements for a role. They must be repeated after an upgrade, which may add tables. */
+/** Returns the GRANT statements for a PostgreSQL role. They must be run again after an upgrade, because it may add tables. */
 export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const grants = PRIVILEGES[purpose].map(privilege => `GRANT ${privilege} TO ${name};`);

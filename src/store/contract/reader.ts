@@ -84,6 +84,7 @@ export function compileQuery(compiler: QueryCompiler, query: Query<unknown>): Co
   return compiler.compileQuery(query.toOperationNode(), createQueryId());
 }
 
+/** Formats a value as an SQL literal, and an array as a list in parentheses. */
 function toSqlLiteral(value: unknown): string {
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
   if (Array.isArray(value)) return `(${value.map(toSqlLiteral).join(', ') || 'NULL'})`;

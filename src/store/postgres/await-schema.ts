@@ -10,7 +10,7 @@ const CHECK_INTERVAL_MS = 500;
 const MAX_CHECKS = 120;
 const TEMPORARY_CODES = ['older', 'away'];
 
-/** Migrates all schemas. Returns the migrations that this call applied. */
+/** Applies the pending migrations of all PostgreSQL schemas. Returns the migrations that this call applied. */
 export async function migrateSchemas(postgres: Postgres, now: number): Promise<NewMigration[]> {
   return (await migrate(postgres, new Date(now).toISOString())).map(name => {
     const [database = '', file = ''] = name.split('/');
@@ -18,7 +18,10 @@ export async function migrateSchemas(postgres: Postgres, now: number): Promise<N
   });
 }
 
-/** Waits up to a minute until the server is available and the schemas are migrated. Calls `onWait` once if it must wait. */
+/**
+ * Waits up to a minute until the server is available and another process has migrated the schemas. Calls `onWait` once if it
+ * must wait. Returns an empty list, because it applies no migrations.
+ */
 export async function awaitSchema(
   postgres: Postgres,
   schemas: readonly DatabaseName[],
@@ -34,7 +37,7 @@ export async function awaitSchema(
   }
 }
 
-/** Opens a pool, does work with it and closes it. */
+/** Opens a pool of connections, calls `work` with it, and closes it afterwards. */
 export async function withConnections<T>(
   pool: PoolOptions,
   work: (postgres: Postgres) => Promise<T>,
@@ -47,7 +50,7 @@ export async function withConnections<T>(
   }
 }
 
-/** Opens a pool. Throws unless the schemas `inbox` and `mirror` are migrated. */
+/** Opens a pool of connections. Throws unless the schemas `inbox` and `mirror` are migrated. */
 export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   const postgres = openPostgres(pool);
   try {
@@ -60,7 +63,7 @@ export async function openMigrated(pool: PoolOptions): Promise<Postgres> {
   }
 }
 
-/** Returns the error if the server is not available or a schema is not migrated; null if all is well. */
+/** Returns the error if the server is not available or a schema is not migrated; null if there is no error. */
 async function findSchemaFault(postgres: Postgres, schemas: readonly DatabaseName[]): Promise<unknown> {
   try {
     for (const schema of schemas) await assertMigrated(postgres, schema);

@@ -19,7 +19,10 @@ const TIMESTAMPTZ = 1184;
 /** Sums of 64-bit integers have this type. */
 const NUMERIC = 1700;
 
-/** Creates a pool of connections to a server. Connects at first use. No other module loads the driver `pg`. */
+/**
+ * Creates a pool of connections to a PostgreSQL server. Connects when the first query is sent. No other module loads the driver
+ * `pg`.
+ */
 export function createPool({ url, name, connections, onFault }: PoolOptions): Pool {
   const pool = new Pool({
     connectionString: toLibpqUrl(url),
@@ -50,8 +53,8 @@ function setIsoDates(client: ClientBase): unknown {
 }
 
 /**
- * Returns the URL with options that give `sslmode` the meaning it has in libpq. Without `sslmode`, connections to other machines
- * are encrypted, but the server's certificate is not verified.
+ * Returns the URL with options that give `sslmode` the meaning it has in libpq, the C client of PostgreSQL. Without `sslmode`,
+ * connections to other machines are encrypted, but the server's certificate is not verified.
  */
 export function toLibpqUrl(text: string): string {
   const url = new URL(text.replace('@/', '@localhost/'));
@@ -77,7 +80,10 @@ const FLOAT_TYPES = [700, 701];
 const BOOLEAN = 16;
 const BYTES = 17;
 
-/** Returns the parser for a type in the results of a person's SQL. Values of types that SQLite lacks stay text. */
+/**
+ * Returns the parser for cells of a PostgreSQL type (`oid`) in the result of a person's SQL query. Values of types that SQLite
+ * lacks stay text.
+ */
 export function getCellParser(oid: number): (text: string) => Value {
   if (INTEGER_TYPES.includes(oid)) return BigInt;
   if (FLOAT_TYPES.includes(oid)) return text => (Number.isFinite(Number(text)) ? Number(text) : text);
@@ -88,7 +94,7 @@ export function getCellParser(oid: number): (text: string) => Value {
   return text => text;
 }
 
-/** Parses a decimal number. Returns the text if a JavaScript number would lose digits. */
+/** Parses a decimal number. Returns a bigint for an integer, and the text if a JavaScript number would lose digits. */
 function parseNumeric(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   const number = Number(text);
@@ -111,7 +117,7 @@ const UTC_INSTANT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
 /** An instant as PostgreSQL prints it with the DateStyle ISO. */
 const ISO_DATE_STYLE = /^\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d){0,2}( BC)?$/;
 
-/** Converts a timestamp from the server to `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
+/** Converts a `timestamptz` text from PostgreSQL to `YYYY-MM-DDTHH:MM:SS.sssZ`, whatever the time zone of the connection. */
 export function parseInstant(text: string): string {
   const [, day, time, rest = ''] = UTC_INSTANT.exec(text) ?? [];
   if (day !== undefined) return `${day}T${time}.${rest.padEnd(3, '0')}Z`;

@@ -73,7 +73,10 @@ export function createPostgresEngine(
   };
 }
 
-/** Shares one pool between callers. The pool closes when its last user closes it, and opens again for the next. */
+/**
+ * Returns a function that opens one pool for all its callers. The pool closes when the last caller closes it, and a later call
+ * opens it again.
+ */
 function shareConnections(open: () => Promise<Postgres>): () => Promise<Postgres> {
   let opened: Promise<Postgres> | null = null;
   let users = 0;

@@ -58,7 +58,10 @@ const SAME_ROLE = warn(
 const GRANTS = 'Grant it what "carbon-mirror schema --grants read ROLE" prints, and no more.';
 const AS_SUPERUSER = 'As a superuser, in this database:';
 
-/** Checks that the database role for people's SQL queries can only read. */
+/**
+ * Checks that the database role for people's SQL queries can only read. If `queryPool` is null, queries run as the role that
+ * writes, and that role is checked.
+ */
 export async function examineQueryRole(
   writerPool: PoolOptions,
   queryPool: PoolOptions | null,
@@ -88,7 +91,10 @@ export async function examineQueryRole(
   }
 }
 
-/** Reports role attributes and memberships that allow more than reading tables. `query` refuses to run with such a role. */
+/**
+ * Returns a failure if the attributes or memberships of the connected role allow more than reading tables. The command `query`
+ * refuses to run as such a role.
+ */
 async function findExcessPrivileges({ query }: Postgres): Promise<Finding[]> {
   const [[role]] = await createAutocommitBatch(query)(READ_ROLE_PRIVILEGES());
   return role === undefined || role.privileges === null
@@ -96,7 +102,10 @@ async function findExcessPrivileges({ query }: Postgres): Promise<Finding[]> {
     : [fail('questions', `${describePrivileges(role)}; "query" and Ask refuse it`, SAFE_ROLE_ADVICE)];
 }
 
-/** Returns the findings about a role for people's SQL queries. */
+/**
+ * Returns the findings about the role for people's SQL queries. `isUnsafe` says that a failure about its attributes is already
+ * reported.
+ */
 function checkQueryRole(
   { role, quotedName: name, mayWrite, unreadable, hasNoTempFileLimit, logFunctions }: QueryRole,
   writerRole: string,

@@ -30,7 +30,10 @@ const READ_SERVER = prepared(
 /** Settings and state of the server that decide about durability and safety. */
 export type ServerStatus = ResultRow<typeof READ_SERVER>;
 
-/** Yields the findings of `doctor` about the server: writability, durability, encryption, schema and the role for SQL queries. */
+/**
+ * Yields the findings of the command `doctor` about the server: writability, durability, encryption, schema and the role for
+ * SQL queries.
+ */
 export async function* examineServer(
   pool: PoolOptions,
   queryPool: PoolOptions | null,
@@ -47,7 +50,7 @@ export async function* examineServer(
   yield* await examineQueryRole(pool, queryPool);
 }
 
-/** Returns the findings that follow from the settings and the state of the server. */
+/** Returns the findings of the command `doctor` about the settings and the state of the server. */
 export function listServerFindings(url: string, server: ServerStatus): Finding[] {
   return [
     ok('databases', describeServer(url, server)),
@@ -63,7 +66,7 @@ function describeServer(url: string, { version, bytes, certificates }: ServerSta
   return `PostgreSQL ${version}, ${describeLocation(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
 }
 
-/** Fails if the server or the role accepts no writes. */
+/** Returns a failure if the server is a standby or the role may not write. */
 function checkWritable({ standby, read_only: isReadOnly }: ServerStatus): Finding[] {
   if (!standby && !isReadOnly) return [];
   const why = standby
@@ -73,7 +76,7 @@ function checkWritable({ standby, read_only: isReadOnly }: ServerStatus): Findin
   return [fail('databases', found, 'Name the primary in MIRROR_DATABASE_URL, or let the role write.')];
 }
 
-/** Fails if the server may lose commits when the power fails. */
+/** Returns a failure for each server setting that can lose commits when the power fails. */
 function checkCrashSafety(server: ServerStatus): Finding[] {
   return (['fsync', 'full_page_writes'] as const)
     .filter(name => server[name] !== 'on')
@@ -83,7 +86,7 @@ function checkCrashSafety(server: ServerStatus): Finding[] {
     });
 }
 
-/** Warns if a failover to a replica may lose commits. */
+/** Returns a warning if commits do not wait for the replicas. Then a failover to a replica may lose commits. */
 function checkReplication({ replicas, synchronous_standby_names: names }: ServerStatus): Finding[] {
   if (replicas === 0 || names !== '') return [];
   return [
@@ -95,7 +98,10 @@ function checkReplication({ replicas, synchronous_standby_names: names }: Server
   ];
 }
 
-/** Warns if the connection is encrypted but the server's certificate is not verified, as without `sslmode`. */
+/**
+ * Returns a warning if the connection is encrypted but the server's certificate is not verified. The default of `sslmode`
+ * verifies none.
+ */
 function checkServerIdentity(url: string, { encrypted }: ServerStatus): Finding[] {
   if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];
   return [

@@ -18,7 +18,10 @@ const OWN_LAWS: readonly Law[] = [
   }),
 ];
 
-/** Checks the schema and all data laws, and returns what breaks them. All laws read the same snapshot. */
+/**
+ * Checks the schema and all data laws, which are rules that all rows must fulfil. Returns the violations. All laws read the
+ * same snapshot.
+ */
 export async function findConsistencyFaults(
   postgres: Postgres,
   now: number,

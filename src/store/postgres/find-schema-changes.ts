@@ -16,9 +16,9 @@ const LIST_TEMPORARY_VIEWS = prepared(
 );
 
 /**
- * Describes how the schemas differ from the schemas that the migrations create. Versions of PostgreSQL print the definitions of
- * views and conditions differently. So this server runs the migrations in a temporary schema, prints them, and rolls back. A
- * standby cannot do that, so it is not checked.
+ * Describes the differences between the schemas and what the migrations create. Versions of PostgreSQL print definitions
+ * differently, so this server runs the migrations in a temporary schema, prints the result and rolls back. A standby cannot do
+ * that and is not checked.
  */
 export async function findSchemaChanges({ query, begin }: Postgres): Promise<string[]> {
   const [[server]] = await createAutocommitBatch(query)(READ_IS_STANDBY());
@@ -51,15 +51,18 @@ function inTemporarySchema(ddl: string): string {
   return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
 }
 
-/** Recreates each temporary view from its printed definition, as pg_restore does. Some are printed differently afterwards. */
+/**
+ * Recreates each temporary view from the definition that PostgreSQL prints, as pg_restore does. PostgreSQL prints some views
+ * differently after that.
+ */
 async function recreateViews(query: RunQuery): Promise<void> {
   const [views] = await createAutocommitBatch(query)(LIST_TEMPORARY_VIEWS());
   for (const { name, text } of views) await query(`CREATE OR REPLACE VIEW pg_temp.${name} AS ${text}`);
 }
 
 /**
- * Lists the objects of our schemas, or of the temporary schema, without schema names. Only the tables of applied migrations have
- * the same name in several schemas; they are left out.
+ * Lists the tables, views and other objects of our schemas or of the temporary schema, without schema names. Leaves out the
+ * tables of applied migrations, because each schema has one with the same name.
  */
 async function listSchemaObjects(
   query: RunQuery,

@@ -32,7 +32,7 @@ interface IndexedDelivery extends NewDelivery {
 /** Deliveries with the same signed text that are counted in one row. */
 type DeliveryGroup = [IndexedDelivery, ...IndexedDelivery[]];
 
-/** The index of a delivery, and its result. */
+/** The index of a delivery among those that are stored together, and its result. */
 type IndexedResult = readonly [number, StoreResult];
 
 /** Stores deliveries and returns one result for each. */
@@ -52,14 +52,14 @@ const LIST_LATEST_TEXTS = prepared(({ db }) =>
 );
 
 /**
- * Creates the function that stores deliveries, usually in one transaction. If the content of one delivery causes an error, each
- * is stored alone, so that a bad row does not affect the others. Several calls may run at once.
+ * Creates the function that stores webhook deliveries, usually in one transaction. If the content of one causes an SQL error,
+ * each is stored in a transaction of its own, so that the others are not lost. The function may be called concurrently.
  */
 export function createStoreDeliveries(query: RunQuery, clock: InboxClock): StoreDeliveries {
   const callStore = createStoreCall(query, clock);
   let cache: TransactionalCache<CachedText> | null = null;
 
-  /** Stores groups in one transaction. */
+  /** Stores groups of duplicate deliveries in one transaction, by one call of the SQL function `inbox.store`. */
   async function callStoreFunction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     cache ??= createTransactionalCache(await readLatestTexts(query));
     const currentCache = cache;
@@ -73,7 +73,10 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
     return toIndexedResults(groups, await callStore(values, rows), currentCache);
   }
 
-  /** Stores groups in one transaction, or each delivery in its own if the content of one causes an error. */
+  /**
+   * Stores groups of duplicate deliveries in one transaction. If the content of one delivery causes an error, stores each
+   * delivery in a transaction of its own.
+   */
   async function storeTransaction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     try {
       return await callStoreFunction(groups);
@@ -98,13 +101,16 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
   };
 }
 
-/** Reads the latest signed texts for the cache, by their SHA-256, oldest first. */
+/** Reads the latest signed texts from the database, to fill the cache. The keys are their SHA-256, oldest first. */
 async function readLatestTexts(query: RunQuery): Promise<Map<string, CachedText>> {
   const [latest] = await createAutocommitBatch(query)(LIST_LATEST_TEXTS());
   return new Map(latest.toReversed().map(({ sha256, id }) => [sha256, { textId: id, rowId: null }]));
 }
 
-/** Splits deliveries into successive transactions, because a transaction stores a text only once. */
+/**
+ * Groups duplicate deliveries, and distributes the groups to successive transactions. A transaction can store a signed text
+ * only once.
+ */
 function splitIntoTransactions(deliveries: readonly NewDelivery[]): DeliveryGroup[][] {
   const transactions: Map<string, DeliveryGroup>[] = [];
   deliveries.forEach((delivery, index) => {
@@ -121,13 +127,16 @@ function splitIntoTransactions(deliveries: readonly NewDelivery[]): DeliveryGrou
   return transactions.map(transaction => [...transaction.values()]);
 }
 
-/** Returns whether a later delivery of the same text is counted in the row of the first. */
+/**
+ * Returns whether a duplicate is counted in the row of the first delivery, instead of in a row of its own. The same secret must
+ * have verified both, and less than a minute may lie between them.
+ */
 function canShareRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
   const ageMs = first.receivedMsAgo - receivedMsAgo;
   return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLD_WINDOW_MS;
 }
 
-/** Returns the input row of the SQL function for a group. */
+/** Returns the input row of the SQL function `inbox.store` for a group of duplicate deliveries. */
 function toDeliveryRow(group: DeliveryGroup, index: number, cache: TransactionalCache<CachedText>) {
   const [first] = group;
   const { textId = null, rowId = null } = cache.get(first.sha256) ?? {};
@@ -150,13 +159,16 @@ function toDeliveryRow(group: DeliveryGroup, index: number, cache: Transactional
   };
 }
 
-/** Returns the dedupe key of the job that a delivery requests; null if it requests none. */
+/** Returns the dedupe key of the job that a webhook delivery requests; null if it requests no job. */
 function getDedupeKey({ verdict, installationId, organizationId }: NewDelivery): string | null {
   if (verdict !== 'accepted' || installationId === null) return null;
   return createInstallationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
-/** Converts the rows that the SQL function returned to results, and caches their ids. */
+/**
+ * Converts the rows that the SQL function `inbox.store` returned to a result for each delivery. Caches the ids of the stored
+ * rows.
+ */
 function toIndexedResults(
   groups: readonly DeliveryGroup[],
   stored: readonly StoredDeliveryRow[],

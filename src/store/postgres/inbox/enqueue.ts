@@ -4,7 +4,7 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
-/** Creates the functions that enqueue jobs. `enqueueOnce` returns null if a job with the same dedupe key exists. */
+/** Creates the methods of `InboxPort` that request jobs. */
 export function createEnqueue(
   query: RunQuery,
   clock: InboxClock,
@@ -28,7 +28,7 @@ function requireJobId(id: number | undefined, dedupeKey: string): number {
   return id;
 }
 
-/** Converts a job to the input row of the SQL function `inbox.enqueue`. */
+/** Converts a requested job to the input row of the SQL function `inbox.enqueue`. */
 function toJobRequest(job: NewJob): Readonly<Record<string, unknown>> {
   return {
     kind: job.kind,
