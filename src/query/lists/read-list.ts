@@ -54,12 +54,16 @@ export interface ListAnswer extends Answer<Row> {
 /** Longer lists stream instead of being read at once. */
 const MAX_COLLECTED_ROWS = 1_000;
 
-/** Reads a list. Rows that are read at once are of one moment; use `inSnapshot` for the others. */
+/**
+ * Reads a list. Up to `MAX_COLLECTED_ROWS` rows are read in one transaction, so that all are of one moment. More rows stream:
+ * call this in `inSnapshot` to have them of one moment.
+ */
 export async function readList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
   if (!isCollected(range)) return await answerList(reader, request, range);
   return await reader.inSnapshot(async snapshot => await answerList(snapshot, request, range));
 }
 
+/** Whether the rows are few enough to be read at once instead of streamed. */
 function isCollected(range: RowRange): boolean {
   return range.kind !== 'all' && range.limit <= MAX_COLLECTED_ROWS;
 }
@@ -79,6 +83,7 @@ export async function readKnownRows(reader: Reader, request: ListRequest): Promi
     : { selection: limitToKnown(request, known), notes: toNotesAt(at, known) };
 }
 
+/** Reads the rows, totals and notes of a list in several queries. */
 async function answerList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
   const { list, at, filters } = request;
   const { selection, notes } = await readKnownRows(reader, request);
@@ -113,7 +118,7 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
   };
 }
 
-/** Returns the notes of a list whose rows are of the present, or that has no organizations. */
+/** Returns how complete and fresh the rows of the present are. Also used for lists whose rows belong to no organization. */
 function toNotesNow(
   list: List,
   at: string | null,
@@ -123,12 +128,16 @@ function toNotesNow(
   return { at, coverage: coverageOfFreshness(list, freshness), freshness, gaps: [], caveats };
 }
 
+/** Describes why a list has no rows. */
 function describeEmpty({ plural, empty }: List, isFiltered: boolean, at: string | null): string {
   if (isFiltered) return `No ${plural} match these filters.`;
   return at === null ? empty : `No ${plural} are known at that time.`;
 }
 
-/** Reads which organizations' lists were known at the instant. Null for the present, and for lists without owner. */
+/**
+ * Reads how completely each organization's list was known at the instant of the request. Null for the present, and for lists
+ * whose rows belong to no organization.
+ */
 async function readKnownLists(reader: Reader, request: ListRequest): Promise<CoverageAt[] | null> {
   const { list, at } = request;
   const { resource, entry } = list;
@@ -153,17 +162,20 @@ export async function useNamesAt(
   });
 }
 
+/** Limits a request to the organizations whose list was known at its instant. */
 function limitToKnown(request: ListRequest, known: readonly CoverageAt[]): ListRequest {
   const column = (request.list.entry && findOwnerColumn(request.list.entry)) ?? OWNER;
   return { ...request, where: [...request.where, { column, among: selectKnownIds(known) }] };
 }
 
+/** Counts the organizations by the freshness of their list. Returns none for a past instant, and for lists of the mirror's own. */
 async function readFreshness(reader: Reader, request: ListRequest): Promise<FreshnessSum[]> {
   const { resource } = request.list;
   if (request.at !== null || resource === null) return [];
   return await sumFreshness(reader, resource, getFilterText(request, OWNER));
 }
 
+/** Whether the lists of a group are fresh and their last reads did not fail. */
 function isFresh(sum: FreshnessSum): boolean {
   return colourOf(sum) === 'good';
 }
@@ -175,6 +187,7 @@ interface ReadRows {
   readonly sql: string;
 }
 
+/** Reads the rows of a range, with the totals of all matching rows. */
 async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<ReadRows> {
   if (range.kind === 'page') {
     const { after, limit } = range;
@@ -190,7 +203,10 @@ async function readRows(reader: Reader, request: ListRequest, range: RowRange): 
   };
 }
 
-/** Reads how fresh the lists of the rows are. If the rows are still to come, reads it for all organizations. */
+/**
+ * Reads how fresh the list of each row is. While rows still stream, their organizations are unknown, so all requested lists are
+ * read.
+ */
 async function readRowFreshness(
   reader: Reader,
   request: ListRequest,
@@ -202,7 +218,7 @@ async function readRowFreshness(
     : await readStatesOfRows(reader, resource, rows);
 }
 
-/** Sums the amounts of organizations whose list is fresh. */
+/** Adds up what buyers can reserve now, by credit type: the amounts of organizations whose list is fresh. */
 async function readAvailable(reader: Reader, request: ListRequest): Promise<readonly TypeAmount[]> {
   const states = await readStates(reader, request.list.resource, getFilterText(request, OWNER));
   const where = [...request.where, { column: OWNER, among: states?.fresh ?? [] }];
@@ -210,6 +226,7 @@ async function readAvailable(reader: Reader, request: ListRequest): Promise<read
   return amounts ?? [];
 }
 
+/** Returns how many of the known organizations have a list that was read completely. Null for lists of the mirror's own. */
 function coverageOfFreshness({ resource }: List, sums: readonly FreshnessSum[]): Coverage | null {
   if (resource === null) return null;
   const installed = sums.filter(({ reason }) => reason !== 'uninstalled');
@@ -218,11 +235,12 @@ function coverageOfFreshness({ resource }: List, sums: readonly FreshnessSum[]):
   return { counted, known, missing: known - counted };
 }
 
+/** Adds up how many lists are in some groups of equally fresh lists. */
 function countResources(sums: readonly FreshnessSum[]): number {
   return sums.reduce((count, { resources }) => count + resources, 0);
 }
 
-/** Finds organizations whose list was never read completely. */
+/** Returns the caveat that the lists of some or all organizations were never read completely. Returns none if each was read. */
 function findUnreadCaveats(sums: readonly FreshnessSum[]): Caveat[] {
   const organizations = countResources(sums.filter(({ state }) => state === 'never_read'));
   if (organizations === 0) return [];
@@ -230,6 +248,7 @@ function findUnreadCaveats(sums: readonly FreshnessSum[]): Caveat[] {
   return [{ code: isNothingRead ? 'nothing_read' : 'never_read', organizations }];
 }
 
+/** Returns the caveats that only the first rows are in the answer, and that some rows are in no total. */
 function findLimitCaveats(totals: Totals, range: RowRange): Caveat[] {
   const isLimited = range.kind === 'first' && (totals.hasMore || totals.rows > range.limit);
   return [

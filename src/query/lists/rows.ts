@@ -35,6 +35,7 @@ export interface ListPageRows {
   readonly sql: string;
 }
 
+/** Reads one page of a list, with the totals of all pages. */
 export async function readPage(reader: Reader, request: PageRequest): Promise<ListPageRows> {
   const { list, limit } = request;
   const { rows: foundRows, totals } = await (isReadByIndex(request) ? readByIndex : readSorted)(
@@ -57,19 +58,22 @@ export function showSql(reader: Reader, request: ListSelection, limit: number | 
 }
 
 interface PageAndTotals {
-  /** One row more than the page has, if there is a next page. */
+  /** The rows of the page. If there is a next page, its first row is the last one here. */
   readonly rows: readonly Row[];
   readonly totals: Totals;
 }
 
-/** Reads the rows of a page by an index, from where the page starts. */
+/** Reads a page along an index that has the order of the list, beginning after the previous page. */
 async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
   const hasNoNulls = await isOrderWithoutNulls(reader, request);
   const rows = await reader.all(selectPage(request, selectRows(request), hasNoNulls));
   return { rows, totals: await readTotals(reader, request, MAX_COUNTED) };
 }
 
-/** Reads a page of few rows and their total in one pass. If there are more rows, reads the page by itself. */
+/**
+ * Reads a page by sorting, and counts the rows in the same query. That query sees at most `MAX_COUNTED` rows: if there are more,
+ * the page is read again from all rows.
+ */
 async function readSorted(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
   const { list } = request;
   const counted = sql`WITH matching AS (${selectRows(request, true)} LIMIT ${MAX_COUNTED + 1})`;
@@ -88,14 +92,17 @@ async function readSorted(reader: Reader, request: PageRequest): Promise<PageAnd
 /** The columns of a total, as columns of another query. */
 const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
-/** Selects one page. Columns of other tables are read for the rows of the page only. */
+/**
+ * Builds the query of one page from `rows`, the query of all matching rows. Columns of other tables, such as names, are read for
+ * the rows of the page only. `more` has further columns of `rows`.
+ */
 function selectPage<More extends object = object>(
   request: PageRequest,
   rows: RawBuilder<unknown>,
   hasNoNulls: boolean,
   more: SelectList<More> | null = null,
 ): RawBuilder<Row & More> {
-  const order = orderBy(request.list, hasNoNulls);
+  const order = buildOrder(request.list, hasNoNulls);
   const page = sql`${rows} AND ${isAfter(request, hasNoNulls)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
   const columns = selectWithOwner(request, listReadColumns(request.list));
   const all = new SelectList<Row & More>(more === null ? sql`${columns}` : sql`${columns}, ${more}`);
@@ -117,7 +124,7 @@ export async function* streamRows(
   else for await (const group of groupRows(rows)) yield* await refine(reader, group, at);
 }
 
-/** Collects rows into groups of at most `AT_ONCE`. */
+/** Collects streamed rows into groups of at most `STREAM_CHUNK_ROWS`. The last group may be empty. */
 export async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
   let group: Row[] = [];
   for await (const row of rows) {
@@ -128,14 +135,14 @@ export async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]
   yield group;
 }
 
-/** Reads the row with a number. Null if there is none, or if the id is no number. */
+/** Reads a row by its number, such as the id of a job. Null if no row has it, or if `id` is not a number. */
 export async function readNumbered(reader: Reader, list: List, id: number | string): Promise<Row | null> {
   if (!/^\d{1,15}$/.test(String(id))) return null;
   const [row = null] = await readAll(reader, list, [{ column: list.idColumn, is: Number(id) }], 1);
   return row;
 }
 
-/** Reads all rows that match, or the first `limit` of them. */
+/** Reads all rows of the present that meet the conditions, or the first `limit` of them. */
 export async function readAll(
   reader: Reader,
   list: List,
@@ -153,7 +160,7 @@ export async function hasRows(reader: Reader, request: ListSelection): Promise<b
   return (await reader.all(row)).length > 0;
 }
 
-/** Whether an index can be entered where the page starts, because the sort columns have no nulls. */
+/** Whether no matching row has a null in a sort column, so that an index can be entered where the page starts. */
 async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promise<boolean> {
   const { list, after } = request;
   if (after?.includes(null) === true) return false;
@@ -170,8 +177,8 @@ async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promis
 const NUMBERS = ['version', 'id', 'minute'];
 
 /**
- * Whether an index has the matching rows in the order of the list. With further conditions, sorting the matching rows is faster
- * than searching for them along an index.
+ * Whether an index returns the matching rows in the order of the list, so that nothing is sorted. With conditions besides the
+ * organization, sorting the matching rows is faster than filtering along the index.
  */
 function isReadByIndex({ list, where, at }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
@@ -179,28 +186,29 @@ function isReadByIndex({ list, where, at }: ListSelection): boolean {
   return list.isIndexed && at === null && where.every(({ column }) => column === OWNER);
 }
 
-/** Selects all matching rows in the order of the list. */
+/** Builds the query of all matching rows in the order of the list, or of the first `limit` rows. */
 function selectAll(
   request: ListSelection,
   columns: readonly string[],
   limit: number | null,
 ): RawBuilder<Row> {
   const selected = selectWithOwner(request, columns);
-  const order = orderBy(request.list, false);
-  return sqlStatement`SELECT ${selected} FROM ${matchingRows(request)} ORDER BY ${order}${limitTo(limit)}`;
+  const order = buildOrder(request.list, false);
+  return sqlStatement`SELECT ${selected} FROM ${matchingRows(request)} ORDER BY ${order}${buildLimit(limit)}`;
 }
 
-/** Selects the same rows, but finds all of them before any is sorted. */
+/** Builds the query of the same rows as `selectAll`, but lets the database find all of them before it sorts any. */
 function selectAllSorted(
   request: ListSelection,
   columns: readonly string[],
   limit: number | null,
 ): RawBuilder<Row> {
   return sqlStatement`WITH listed AS MATERIALIZED (${selectRows(request)})
-    SELECT ${selectWithOwner(request, columns)} FROM listed ORDER BY ${orderBy(request.list, false)}${limitTo(limit)}`;
+    SELECT ${selectWithOwner(request, columns)} FROM listed ORDER BY ${buildOrder(request.list, false)}${buildLimit(limit)}`;
 }
 
-function limitTo(limit: number | null): RawBuilder<unknown> {
+/** Returns the LIMIT clause of a query; empty for all rows. */
+function buildLimit(limit: number | null): RawBuilder<unknown> {
   return limit === null ? sql`` : sql` LIMIT ${limit}`;
 }
 
@@ -214,7 +222,10 @@ function ownerColumnOf({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-/** Selects the columns of the list from its own table, with the amount if `withAmount` is true. */
+/**
+ * Builds the query of the matching rows, with the columns of the list's own table. `withAmount` adds the amount that totals
+ * need.
+ */
 function selectRows({ list, ...request }: ListSelection, withAmount = false): RawBuilder<unknown> {
   const names = listReadColumns(list).map(name => (name === OWNER_NAME_COLUMN ? ownerColumnOf(list) : name));
   const columns = [...new Set(names)]
@@ -224,7 +235,10 @@ function selectRows({ list, ...request }: ListSelection, withAmount = false): Ra
   return sql`SELECT ${sql.join([...columns, ...amount])} FROM ${matchingRows({ list, ...request })}`;
 }
 
-/** Selects columns, and the name of the organization, which only its own table has: as of the instant of the rows. */
+/**
+ * Selects columns of the rows of `listed`. The name of the organization is read from its own table, as of the instant of the
+ * rows.
+ */
 function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]): SelectList<Row> {
   const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
   return new SelectList(
@@ -232,7 +246,10 @@ function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]
   );
 }
 
-/** Selects the organization of a row of `listed`, with its name at the instant of the rows. */
+/**
+ * Returns the part of a subquery after FROM that finds the organization of a row of `listed`, with its name at the instant. Null
+ * finds the name of now.
+ */
 export function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
   if (ownerColumnOf(list) !== OWNER)
     return sql`${sql.table('mirror.installations')} AS installed JOIN ${sql.table('mirror.organizations')} AS owner
@@ -246,7 +263,11 @@ export function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
 const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };
 const DIRECTIONS = { asc: sql`ASC`, desc: sql`DESC` };
 
-function orderBy({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
+/**
+ * Returns the ORDER BY terms of a list, in which null is the lowest value. `hasNoNulls` leaves out the words about nulls, so
+ * that an index fits.
+ */
+function buildOrder({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
   const terms = order.map(([column, direction]) => {
     const nulls = isNullable(from, column) && !hasNoNulls ? NULLS[direction] : sql``;
     return sql`${sql.ref(column)} ${DIRECTIONS[direction]}${nulls}`;
@@ -254,7 +275,10 @@ function orderBy({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown
   return sql.join(terms);
 }
 
-/** Whether a row comes after the previous page. */
+/**
+ * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, it is one that an index can
+ * use.
+ */
 function isAfter({ list: { order }, after }: PageRequest, hasNoNulls: boolean): Expression<SqlBool> {
   if (after === null) return sql`1 = 1`;
   if (!hasNoNulls) return isLater(order, after);
@@ -263,17 +287,21 @@ function isAfter({ list: { order }, after }: PageRequest, hasNoNulls: boolean): 
   return sql`(${columns}) ${sign} (${sql.join(after.map(value => sql`${value}`))})`;
 }
 
-/** Compares sort columns in which null is the lowest value. */
+/** Returns the SQL condition that a row is sorted after some values. Null is the lowest value of each column. */
 function isLater(order: SortOrder, after: readonly Value[]): Expression<SqlBool> {
   const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
   const column = sql.ref(name);
   const isSame = value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
   const ties = rest.length === 0 ? [] : [sql`(${isSame} AND ${isLater(rest, others)})`];
-  return sql`(${sql.join([...comparesLater(column, direction, value), ...ties], sql` OR `)})`;
+  return sql`(${sql.join([...listLaterConditions(column, direction, value), ...ties], sql` OR `)})`;
 }
 
-function comparesLater(
+/**
+ * Returns SQL conditions that a column is sorted after a value; at least one must hold. Returns none if nothing is sorted after
+ * it.
+ */
+function listLaterConditions(
   column: RawBuilder<unknown>,
   direction: 'asc' | 'desc',
   value: Value,
