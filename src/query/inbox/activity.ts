@@ -54,8 +54,8 @@ export interface ProcessState {
 }
 
 /**
- * Reads whether a process of a role is alive: its last heartbeat is at most a minute old. A heartbeat from the future is left out,
- * because the clock has been corrected since.
+ * Reads whether a worker or receiver is alive: its last heartbeat is at most a minute old. Heartbeats from the future are
+ * ignored, because the clock has been corrected since.
  */
 async function readProcessState(reader: Reader, role: Role, now: number): Promise<ProcessState> {
   const { seenAt } = await readOne(
@@ -82,6 +82,7 @@ export type Cause =
   | { readonly code: 'registry_refuses'; readonly error: string }
   | ({ readonly code: 'webhooks_rejected' } & RejectedSum);
 
+/** Reads why the registry cannot be read, or why its webhooks do not arrive. Returns none if all is well. */
 async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
   const rejections = await readRejections(reader, now);
   return [
@@ -92,7 +93,7 @@ async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
   ];
 }
 
-/** Reads whether the registry refuses the key or the app. All jobs then pause until a call succeeds. */
+/** Returns the newest error if the registry refuses the key or the app. All jobs are paused then, until a call succeeds. */
 async function readAccessCauses(reader: Reader): Promise<Cause[]> {
   const paused = await readFirst(
     reader,
@@ -107,7 +108,10 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
   return error ? [{ code: 'registry_refuses', error }] : [];
 }
 
-/** Reads when the newest delivery or duplicate arrived. A row counts duplicates for at most a minute. */
+/**
+ * Reads when the newest delivery or duplicate arrived; null before the first. A delivery counts its duplicates for at most a
+ * minute, so that only the last minute of deliveries is searched.
+ */
 async function readNewestArrival(reader: Reader): Promise<string | null> {
   const deliveries = queryBuilder.selectFrom('inbox.deliveries');
   const { receivedAt } = await readOne(
@@ -128,7 +132,7 @@ function selectJobs(state: Tables['inbox.jobs']['state']) {
   return queryBuilder.selectFrom('inbox.jobs as job').where('job.state', '=', state);
 }
 
-/** Counts jobs in a subquery, because each state has an index of its own. */
+/** Returns a subquery that counts jobs. Each state is counted apart, because each has an index of its own. */
 function countJobs(jobs: ReturnType<typeof selectJobs>) {
   return sql<number>`${jobs.select(eb => eb.fn.countAll<number>().as('count'))}`;
 }
@@ -159,7 +163,9 @@ const FAILED = selectJobs('failed').where(eb =>
   ),
 );
 
-/** Counts jobs by state. Done jobs are not counted, because there may be a million. */
+/**
+ * Counts jobs by state, and reads the newest error of those that are retried. Done jobs are not counted: there may be a million.
+ */
 async function readJobCounts(reader: Reader, now: string) {
   const waiting = selectJobs('waiting');
   return await readOne(

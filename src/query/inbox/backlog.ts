@@ -15,7 +15,7 @@ interface WaitingItem {
   readonly error: string | null;
 }
 
-/** Reads the oldest unread delivery, and the items that have waited longer than they may. */
+/** Reads the oldest unread delivery, and the deliveries and jobs that have waited longer than they may. */
 export async function readBacklog(reader: Reader, now: number) {
   const unread = await findOldestUnread(reader, now);
   const lateDelivery = unread !== null && unread.since < instantBefore(now, MINUTE_MS) ? unread : null;
@@ -30,7 +30,10 @@ export async function readBacklog(reader: Reader, now: number) {
 /** How many of the oldest due jobs are searched for the oldest delivery. */
 const SEARCHED_JOBS = 20;
 
-/** Finds the oldest delivery that no read has followed: in the view of freshness, or among due jobs that no worker has reported yet. */
+/**
+ * Finds the oldest delivery that no read has followed. Searches the view `freshness`, and due jobs that no worker has reported
+ * there yet.
+ */
 async function findOldestUnread(reader: Reader, now: number): Promise<WaitingItem | null> {
   const items = [...(await readReportedDelivery(reader)), ...(await readDueDeliveries(reader, now))];
   const [oldest] = items.toSorted((one, other) => (one.since < other.since ? -1 : 1));
@@ -38,7 +41,7 @@ async function findOldestUnread(reader: Reader, now: number): Promise<WaitingIte
   return { ...oldest, error: items.find(({ error }) => error !== null)?.error ?? null };
 }
 
-/** Reads the due jobs of deliveries. A job that existed before waits since its first delivery. */
+/** Reads the oldest due jobs that deliveries have requested. Each item waits since the first delivery of its job arrived. */
 async function readDueDeliveries(reader: Reader, now: number): Promise<WaitingItem[]> {
   const jobs = await reader.all(
     queryBuilder
@@ -68,7 +71,7 @@ async function readDueDeliveries(reader: Reader, now: number): Promise<WaitingIt
   return items;
 }
 
-/** Reads the oldest unread delivery in the view of freshness, if there is one. */
+/** Reads the oldest delivery that the view `freshness` reports as unread. Returns none if all are read. */
 async function readReportedDelivery(reader: Reader): Promise<WaitingItem[]> {
   // PostgreSQL reads the view by its indexes for a list of ids, but reads all of it for a subquery.
   const facts = await reader.all(
@@ -131,9 +134,13 @@ async function findOverdueScheduledJob(reader: Reader, now: number): Promise<Wai
   return job && toWaitingItem(job);
 }
 
-/** A job is stalled if it has been due for this long, and no job that was due this long before it has started since. */
+/**
+ * How long a job must be due to count as stalled. The queue still moves if it has lately started a job that was due this long
+ * before.
+ */
 const STALLED_AFTER_MS = 10 * MINUTE_MS;
 
+/** Finds the oldest waiting job if the queue does not move. Null if it moves, or if no job has been due for long. */
 async function findStalledJob(reader: Reader, now: number): Promise<WaitingItem | null> {
   const then = instantBefore(now, STALLED_AFTER_MS);
   const oldest = await readFirstJob(reader, sql`state = 'waiting' AND run_at <= ${then}`, 'run_at');
@@ -146,11 +153,12 @@ async function findStalledJob(reader: Reader, now: number): Promise<WaitingItem 
 
 type JobSummary = NonNullable<Awaited<ReturnType<typeof readFirstJob>>>;
 
+/** Returns a job as an item that waits since its scheduled time. */
 function toWaitingItem({ id, run_at: since, last_error: error }: JobSummary): WaitingItem {
   return { since, deliveryId: null, jobId: id, error };
 }
 
-/** Reads the first job that meets a condition. */
+/** Reads the first job, in the given order, that meets a condition. */
 async function readFirstJob(
   reader: Reader,
   condition: Expression<SqlBool>,

@@ -70,7 +70,7 @@ export async function readNewestDeliveryId(reader: Reader): Promise<number> {
   return (await readFirst(reader, newest))?.id ?? 0;
 }
 
-/** Finds the signed text that arrived most often since an instant. Returns null if none arrived twice. */
+/** Finds the signed text that arrived most often since an instant, with the newest delivery of it. Null if none arrived twice. */
 export async function findMostDuplicated(reader: Reader, since: string) {
   const arrivals = sql<number>`count(*) + sum(duplicates)`;
   return await readFirst(
@@ -100,8 +100,8 @@ export function readSignedTexts({ stream }: Reader) {
 const MAX_SYNCS = 200;
 
 /**
- * Reads the syncs of a job in their order: the last sync of each list, with the changes of all its syncs. Adds the next sync of
- * certificates of the same organization, which belongs to another job.
+ * Reads the syncs of a job: for each list the last sync, with the changes of the earlier ones added. Appends the organization's
+ * next sync of certificates, which another job makes.
  */
 export async function readSyncsOfJob({ all }: Reader, organizationId: string, jobId: number) {
   const syncs = queryBuilder
@@ -113,13 +113,17 @@ export async function readSyncsOfJob({ all }: Reader, organizationId: string, jo
   const last = ownSyncs.at(-1);
   if (last === undefined) return [];
   const byResource = new Map<string, Tables['syncs']>();
-  for (const sync of ownSyncs) byResource.set(sync.resource, addChanges(sync, byResource.get(sync.resource)));
+  for (const sync of ownSyncs)
+    byResource.set(sync.resource, addEarlierChanges(sync, byResource.get(sync.resource)));
   const certificates = syncs.where('resource', '=', 'certificates').where('id', '>', last.id).limit(1);
   return [...byResource.values(), ...(await all(certificates))];
 }
 
-/** Adds the numbers of changes of an earlier sync of the same list to those of a sync. */
-function addChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
+/**
+ * Adds the counts of changed rows of an earlier sync of the same list to a sync. Without an earlier one, returns the sync as it
+ * is.
+ */
+function addEarlierChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
   if (earlier === undefined) return sync;
   return {
     ...sync,
@@ -142,7 +146,7 @@ export interface StoredRecordCounts {
   readonly syncs: RecordCount;
 }
 
-/** Counts the stored deliveries and syncs. With `after`, counts only newer ones. */
+/** Counts the stored deliveries and syncs. With earlier counts in `after`, counts only the records that were added since. */
 export async function countStoredRecords(
   reader: Reader,
   after: StoredRecordCounts | null = null,

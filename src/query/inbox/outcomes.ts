@@ -8,7 +8,10 @@ import { queryBuilder } from '../../store/sql/builder.js';
 const JOB_COLUMNS = splitWords('job_state outcome merged_into organization_id claim started_at finished_at');
 const NO_JOB: Row = Object.fromEntries(JOB_COLUMNS.map(name => [name, null]));
 
-/** Adds to each delivery the job that reads after it. If that job was merged into another one, adds the other one. */
+/**
+ * Adds to each delivery the columns of the job that it requested. If that job was merged into another one, adds those of the
+ * other job.
+ */
 export async function addJobs({ all }: Reader, deliveries: readonly Row[]): Promise<Row[]> {
   const ids = deliveries.flatMap(({ job_id: id }) => (typeof id === 'number' ? [id] : []));
   const jobs = await all(
@@ -31,7 +34,7 @@ export async function addJobs({ all }: Reader, deliveries: readonly Row[]): Prom
   return deliveries.map(delivery => ({ ...delivery, ...(byId.get(delivery['job_id']) ?? NO_JOB) }));
 }
 
-/** Adds to each job, or to each delivery with its job, a description of its result: `end`. */
+/** Adds the column `end` to jobs, or to deliveries with their jobs: a description of what the job achieved. */
 export async function addEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
   const syncs = await readSyncs(reader, rows);
   const retries = await readRetries(reader, rows.filter(isPartial));
@@ -46,11 +49,12 @@ export async function addEnds(reader: Reader, rows: readonly Row[]): Promise<Row
 
 const UNKNOWN_INSTALLATION = 'the registry knows no such installation';
 
+/** Whether the job of a row ended because the app is not installed. */
 function isUninstalled({ outcome }: Row): boolean {
   return outcome === 'uninstalled';
 }
 
-/** Returns those installations of these rows that the mirror knows. */
+/** Returns the ids of those installations of the rows that the mirror knows. */
 async function readKnownInstallations({ all }: Reader, rows: readonly Row[]): Promise<ReadonlySet<string>> {
   const ids = [...new Set(rows.map(row => String(row['installation_id'])))];
   const known = await all(
@@ -59,6 +63,7 @@ async function readKnownInstallations({ all }: Reader, rows: readonly Row[]): Pr
   return new Set(known.map(({ id }) => id));
 }
 
+/** Whether a sync belongs to the job of a row: it has the same organization and the same claim, the number of a run. */
 function isSyncOf({ organization_id: id, claim }: Row, sync: SyncResult): boolean {
   return id !== null && sync.organization_id === id && sync.claim === claim;
 }
@@ -67,7 +72,7 @@ type SyncResult = Awaited<ReturnType<typeof readSyncs>>[number];
 
 const CHANGE_COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
 
-/** Reads the syncs of the claims of these rows, in their order. */
+/** Reads the syncs that the jobs of these rows made, in the order of their start. They have the same claim, the number of a run. */
 async function readSyncs({ all }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
   return await all(
@@ -81,7 +86,7 @@ async function readSyncs({ all }: Reader, rows: readonly Row[]) {
 
 type RetryJob = Awaited<ReturnType<typeof readRetries>>[number];
 
-/** Reads the jobs that retry the lists that these rows could not read. */
+/** Reads the jobs that retry the lists which the jobs of these rows could not read. */
 async function readRetries({ all }: Reader, rows: readonly Row[]) {
   return await all(
     queryBuilder
@@ -92,11 +97,15 @@ async function readRetries({ all }: Reader, rows: readonly Row[]) {
   );
 }
 
+/** Returns the dedupe key of the job that retries the unread lists of an installation. */
 function getRetryKey({ installation_id: installationId }: Row): string {
   return `retry:${String(installationId)}`;
 }
 
-/** Returns when the unread lists of a job are or were retried. Certificates are retried each at its own time. */
+/**
+ * Returns when the lists that a job could not read are or were retried. Null if it read all. Null for certificates too, because
+ * each is retried at its own time.
+ */
 function findRetryTime(row: Row, retries: readonly RetryJob[]): string | null {
   if (!isPartial(row) || row['kind'] === 'certificates') return null;
   const retry = retries.find(
@@ -107,11 +116,15 @@ function findRetryTime(row: Row, retries: readonly RetryJob[]): string | null {
   return startedAt !== null && startedAt > String(plannedAt) ? startedAt : plannedAt;
 }
 
+/** Whether the job of a row could read only some of its lists. */
 function isPartial({ outcome }: Row): boolean {
   return typeof outcome === 'string' && outcome.startsWith(PARTIAL_READ_PREFIX);
 }
 
-/** Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse". */
+/**
+ * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse". Null if it has neither ended nor
+ * failed.
+ */
 function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
   const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;
   if (jobState !== 'done' || typeof finishedAt !== 'string' || typeof startedAt !== 'string') {

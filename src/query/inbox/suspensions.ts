@@ -19,7 +19,7 @@ export interface Suspensions {
   readonly rowsWithoutAmount: number;
 }
 
-/** Reads the organizations that have suspended the app. Returns null if there are none. */
+/** Reads which organizations have suspended the app, and adds up their credits. Returns null if no organization has. */
 export async function readSuspensions(reader: Reader): Promise<Suspensions | null> {
   const suspended = await reader.all(
     queryBuilder

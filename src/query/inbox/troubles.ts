@@ -40,6 +40,7 @@ const MINOR = { isSevere: false, action: null, actor: null } as const;
 /** Error codes of calls that a registry out of order leads to. */
 const OUTAGE_CODES: readonly string[] = ['unavailable', 'timeout', 'rate_limited', 'bad_answer'];
 
+/** Lists the problems that somebody has to look at, such as a worker that does not run. */
 export function findTroubles(activity: Activity, now: number): Trouble[] {
   const { jobs, delayed, causes, unknownOrders, suspensions } = activity;
   const isRefused = causes.some(({ code }) => code === 'registry_refuses');
@@ -85,7 +86,7 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
   ];
 }
 
-/** Reports lists whose last read failed or looked implausible. */
+/** Reports how many lists have a last read that failed or looked implausible. Returns nothing if the count is 0. */
 export function reportFailingLists(count: number): Trouble[] {
   if (count === 0) return [];
   const found = `The last read of ${formatCount(count, 'list')} failed or looked implausible`;
@@ -101,6 +102,7 @@ const DELAYS = {
   queue_stalled: 'The jobs in the queue do not move: the oldest has waited',
 } as const;
 
+/** Reports why the registry cannot be read, or why its webhooks do not arrive. */
 function reportCause(cause: Cause, now: number): Trouble {
   const common = { ...MINOR, isFault: true, actor: 'operator', command: null } as const;
   switch (cause.code) {
@@ -128,7 +130,7 @@ function reportCause(cause: Cause, now: number): Trouble {
 /** Describes webhooks that were rejected for one reason, and what to check. */
 export function describeRejection(sum: RejectedSum, now: number): Pick<Trouble, 'found' | 'todo'> {
   return {
-    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${formatMinute(sum.since, now)}: ${describeReason(sum)}`,
+    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${formatMinute(sum.since, now)}: ${describeRejectionReason(sum)}`,
     todo: `${getRejectionAdvice(sum)} See "carbon-mirror deliveries rejected".`,
   };
 }
@@ -139,7 +141,8 @@ function formatMinute(minute: string, now: number): string {
   return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
 }
 
-function describeReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
+/** Describes why webhooks were rejected, such as `signed in x-acme-signature-256` or `no signature (401)`. */
+function describeRejectionReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
   if (reason === 'no_signature' && prefix !== '') return `signed in x-${prefix}-signature-256`;
   return `${reason.replaceAll('_', ' ')} (${status})`;
 }
@@ -149,7 +152,7 @@ const PROCESSES = {
   receiver: { command: 'receive', href: '/deliveries' },
 } as const;
 
-/** Reports a worker or receiver that does not run. */
+/** Reports a worker or receiver that does not run. Returns nothing if it runs. */
 function reportMissingProcess(activity: Activity, check: keyof typeof PROCESSES, now: number): Trouble[] {
   const { state, seenAt } = activity[check];
   if (state === 'alive') return [];
@@ -174,6 +177,7 @@ function reportMissingProcess(activity: Activity, check: keyof typeof PROCESSES,
   ];
 }
 
+/** Reports orders whose result nobody knows, because the registry's answer was lost. */
 function reportUnknownOrders({ orders, firstId, since }: UnknownOrders, now: number): Trouble {
   const subject =
     orders === 1 ? `The result of order ${firstId} is` : `The results of ${formatCount(orders, 'order')} are`;
@@ -191,6 +195,7 @@ function reportUnknownOrders({ orders, firstId, since }: UnknownOrders, now: num
   };
 }
 
+/** Reports organizations that have suspended the app, and the credits that are off sale meanwhile. */
 function reportSuspensions(suspensions: Suspensions, now: number): Trouble {
   const { organizations, firstId, firstName, since, amounts, rowsWithoutAmount } = suspensions;
   const isOne = organizations === 1;
@@ -229,7 +234,7 @@ export function describeActor({ actor }: Pick<Trouble, 'actor'>): string | null 
 type JobAdvice = Pick<Trouble, 'todo' | 'href' | 'command'> &
   Partial<Pick<Trouble, 'isFault' | 'isSevere' | 'actor' | 'action'>> & { readonly error?: string | null };
 
-/** Reports jobs in a state, such as "2 jobs have failed". */
+/** Reports how many jobs are in a state, such as "2 jobs have failed". Returns nothing if the count is 0. */
 function reportJobs(
   count: number,
   [singular, plural]: readonly [string, string],
@@ -240,13 +245,13 @@ function reportJobs(
   return [{ ...MINOR, check: 'jobs', isFault: false, found, ...advice }];
 }
 
-/** Links to one job or delivery, or to the list if its id is unknown. */
+/** Returns the page and the command that show one job or delivery. A null id links to the whole list. */
 function linkToItem(list: 'jobs' | 'deliveries', id: number | null) {
   if (id === null) return { href: `/${list}`, command: `carbon-mirror ${list} list` };
   return { href: `/${list}/${id}`, command: `carbon-mirror ${list} show ${id}` };
 }
 
-/** Links to the jobs in a state. */
+/** Returns the page and the command that list the jobs in a state. */
 function linkToJobs(state: 'waiting' | 'failed' | 'paused') {
   return { href: `/jobs?state=${state}`, command: `carbon-mirror jobs list --state ${state}` };
 }

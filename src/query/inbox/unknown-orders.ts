@@ -15,7 +15,7 @@ export interface UnknownOrders {
   readonly since: string;
 }
 
-/** Reads the orders that became unknown recently. Returns null if there are none. */
+/** Reads the orders whose result has been unknown for at most `UNKNOWN_ORDER_REPORTED_DAYS`. Null if there are none. */
 export async function readUnknownOrders(reader: Reader, now: number): Promise<UnknownOrders | null> {
   const orders = await reader.all(
     queryBuilder
