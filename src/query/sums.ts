@@ -38,7 +38,7 @@ type GroupColumn = 'organization_id' | 'project_id' | 'project_name' | 'vintage'
 export const BY_OWNER: readonly GroupColumn[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly GroupColumn[] = ['project_id', 'project_name', 'vintage', 'type'];
 
-/** Selects the organizations whose warehouse is fresh, or is not fresh. */
+/** Selects the ids of organizations whose warehouse is fresh, or is not fresh. A null id selects among all organizations. */
 export function selectOwners(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
   return queryBuilder
     .selectFrom('mirror.freshness')
@@ -48,7 +48,10 @@ export function selectOwners(are: 'fresh' | 'not fresh', organizationId: string 
     .where(belongsTo(organizationId));
 }
 
-/** Selects the organizations whose warehouse was requested, without those in a list. */
+/**
+ * Selects the ids of organizations whose warehouse the mirror tracks, without the excluded ones. A null id selects among all
+ * organizations.
+ */
 export function selectOwnersExcept(excluded: readonly string[], organizationId: string | null = null) {
   const owners = queryBuilder
     .selectFrom('mirror.resource_states')
@@ -63,7 +66,7 @@ type Owners = readonly string[] | ReturnType<typeof selectOwners> | ReturnType<t
 /** A sum of credits. It has only the columns by which the credits are grouped. */
 export type CreditSum = Awaited<ReturnType<typeof sumWarehouses>>[number];
 
-/** Adds up the warehouses of some organizations by some columns. `where` restricts the credits. */
+/** Adds up the credits in the warehouses of some organizations, grouped by columns. `where` restricts the credits. */
 export async function sumWarehouses(
   { all }: Reader,
   owners: Owners,
@@ -99,7 +102,7 @@ export function groupByOwner<Row extends OwnedRow>(
   return ({ organization_id: id }) => groups.get(id) ?? [];
 }
 
-/** Returns the ids of the organizations that are known. */
+/** Returns the ids of the organizations that own the rows. A row whose organization is unknown has none. */
 export function organizationIdsOf(rows: readonly OwnedRow[]): string[] {
   return rows.flatMap(({ organization_id: id }) => id ?? []);
 }

@@ -20,7 +20,7 @@ export const RANK: RawBuilder<number> = sql`CASE ${sql.join(RANKS.toReversed(), 
 /** Lists in the same state, counted over organizations. */
 export type FreshnessSum = Awaited<ReturnType<typeof sumFreshness>>[number];
 
-/** Counts the organizations by the state of their list. Null counts all known organizations. */
+/** Counts the organizations by the state of their list, and adds up the rows. A null id counts all known organizations. */
 export async function sumFreshness({ all }: Reader, resource: string, organizationId: string | null) {
   return await all(
     queryBuilder
@@ -44,7 +44,7 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
   );
 }
 
-/** Counts the lists in each state that exists, those that fail, and the seconds since the oldest complete read. */
+/** Counts the lists in each state and those whose last read failed. `age_seconds` is the time since the oldest complete read. */
 export async function readAges({ all }: Reader) {
   const ages = await all(
     queryBuilder
@@ -77,6 +77,7 @@ export interface ListFreshness {
 /** Columns that programs get beside those of a row. */
 export const FRESHNESS_COLUMNS = ['freshness', 'failing_since'] as const;
 
+/** Adds the state of its list to each row, as the columns of `FRESHNESS_COLUMNS`. */
 export async function* withFreshness(
   rows: AsyncIterable<Row> | Iterable<Row>,
   states: ListFreshness,
@@ -84,13 +85,20 @@ export async function* withFreshness(
   for await (const row of rows) yield { ...row, ...freshnessOf(row, states) };
 }
 
+/**
+ * Returns the state of the list that contains a row, as the columns of `FRESHNESS_COLUMNS`. The state is null if the list is
+ * unknown.
+ */
 export function freshnessOf(row: Row, { standingOf }: ListFreshness): Row {
   const { state = null, failing_since: since = null } = standingOf(row) ?? {};
   return { freshness: state, failing_since: since };
 }
 
-/** Returns the column with the organization of a row; null if rows of the resource stand in no list that is read. */
-function findOwner(resource: string | null): string | null {
+/**
+ * Returns the column with the organization in rows of a resource. Null if the resource is no list that is read from the
+ * registry.
+ */
+function findOwnerColumnOf(resource: string | null): string | null {
   const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
   return entry === undefined ? null : findOwnerColumn(entry);
 }
@@ -104,24 +112,25 @@ export async function readStates(
   return await readStatesWhere(reader, resource, belongsTo(organizationId));
 }
 
-/** Reads how fresh the lists are in which these rows stand. The lists of other organizations are not read. */
+/** Reads how fresh the lists are that contain these rows. Lists of other organizations are not read. Null as in `readStates`. */
 export async function readStatesOfRows(
   reader: Reader,
   resource: string | null,
   rows: readonly Row[],
 ): Promise<ListFreshness | null> {
-  const owner = findOwner(resource);
+  const owner = findOwnerColumnOf(resource);
   if (owner === null) return null;
   const organizationIds = [...new Set(rows.map(row => String(row[owner])))];
   return await readStatesWhere(reader, resource, sql`organization_id IN ${organizationIds}`);
 }
 
+/** Reads how fresh the lists of a resource are, for the organizations that meet a condition. Null as in `readStates`. */
 async function readStatesWhere(
   { all }: Reader,
   resource: string | null,
   condition: Expression<SqlBool>,
 ): Promise<ListFreshness | null> {
-  const owner = findOwner(resource);
+  const owner = findOwnerColumnOf(resource);
   if (owner === null) return null;
   const rows = await all(
     queryBuilder
