@@ -1,12 +1,12 @@
 import { BlockList, isIPv6 } from 'node:net';
 
-/** Returns whether an IP address is in these addresses and ranges, such as 10.1.0.7 and fd00::/8. */
+/** Creates a function that tells whether an IP address is in a list of addresses and ranges, such as 10.1.0.7 and fd00::/8. */
 export function createAddressCheck(ranges: readonly string[]): (address: string) => boolean {
   const list = createAddressList(ranges);
   return address => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Creates the list of these addresses and ranges. Throws if a text is neither. */
+/** Parses a list of IP addresses and ranges, such as 10.1.0.7 and fd00::/8. Throws if a text is neither address nor range. */
 export function createAddressList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

@@ -11,10 +11,10 @@ export interface TypedAmount {
   readonly micro: bigint;
 }
 
-/** Parses tonnes that a person typed. Returns a fault that says what to write instead if the text is no such amount. */
+/** Parses tonnes that a person typed, such as `2.5`. For any other text, returns an error message that says what to write. */
 export function parseTypedAmount(text: string): TypedAmount | { readonly fault: string } {
   const amount = text.trim();
-  if (!isAmount(amount)) return { fault: describeFault(amount) };
+  if (!isAmount(amount)) return { fault: describeInvalidAmount(amount) };
   const [whole = '', fraction = ''] = amount.split('.');
   const micro = BigInt(`${whole}${fraction.padEnd(MICRO_DIGITS, '0')}`);
   return micro > 0n ? { amount, micro } : { fault: 'The amount must be more than 0 t.' };
@@ -24,14 +24,15 @@ function isAmount(text: string): boolean {
   return DECIMAL.test(text) && text.length <= MAX_LENGTH;
 }
 
-function describeFault(text: string): string {
+/** Builds the error message for a text that is not an amount. Suggests an amount if one is recognizable. */
+function describeInvalidAmount(text: string): string {
   const suggestion = suggestAmount(text.replace(/\s*t$/, ''));
   const expected = 'Expected tonnes with a decimal point and at most six decimals, such as 2.5';
   if (suggestion !== null) return `“${text.slice(0, MAX_LENGTH)}” is not an amount: write ${suggestion}.`;
   return text === '' ? `${expected}.` : `${expected}, got “${text.slice(0, MAX_LENGTH)}”.`;
 }
 
-/** Returns what was probably meant: `2,5` → `2.5`, and `1,234` → `1234 or 1.234`. Null if nothing is probable. */
+/** Suggests what a mistyped amount means: `2,5` → `2.5`, and `1,234` → `1234 or 1.234`. Null if there is no suggestion. */
 function suggestAmount(text: string): string | null {
   const plain = text.replaceAll(/[\s'’]/g, '');
   const choices = [plain.replaceAll(',', ''), plain.replaceAll('.', '').replace(',', '.')];
@@ -44,7 +45,7 @@ function suggestAmount(text: string): string | null {
   return usable.length === 0 ? null : usable.join(' or ');
 }
 
-/** Returns a sentence if more is asked for than is available, otherwise null. */
+/** Returns an error message if `asked` exceeds `available`, otherwise null. Both are micro-tonnes. */
 export function findAmountShortage(asked: bigint, available: bigint): string | null {
   if (asked <= available) return null;
   return `Only ${formatPlainTonnes(available)} t are available.`;

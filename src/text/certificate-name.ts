@@ -17,18 +17,19 @@ const ID_LENGTH = 8;
 export function nameCertificate({ retiredAt, beneficiary, amount, retirementId }: CertificateParts): string {
   const parts = [
     retiredAt?.slice(0, 'YYYY-MM-DD'.length) ?? '',
-    cleanPart(beneficiary ?? '').slice(0, MAX_BENEFICIARY),
+    cleanNamePart(beneficiary ?? '').slice(0, MAX_BENEFICIARY),
     amount === null ? '' : `${amount} t`,
     retirementId.slice(0, ID_LENGTH),
   ];
   const name = parts
-    .map(cleanPart)
+    .map(cleanNamePart)
     .filter(part => part !== '')
     .join(' ');
   return `${name === '' ? 'certificate' : name}.pdf`;
 }
 
-function cleanPart(text: string): string {
+/** Replaces everything but letters, digits, dots, hyphens and spaces by spaces. Then merges repeated dots and spaces, and trims. */
+function cleanNamePart(text: string): string {
   return text
     .normalize('NFC')
     .replaceAll(/[^\p{L}\p{N}.\- ]+/gu, ' ')

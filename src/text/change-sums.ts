@@ -16,7 +16,7 @@ export function createChangeSums() {
   const counts = { added: 0, changed: 0, removed: 0 };
   const movements = new Map<string, TonnageMovement>();
 
-  /** Adds one change to the summary. */
+  /** Counts a change, and adds the tonnes that its row gained or lost to the sums of its list. */
   function addChange({ resource, change, before, after }: Change): void {
     counts[change] += 1;
     if (!SUMMED_RESOURCES.includes(resource)) return;

@@ -11,7 +11,7 @@ export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCsvCell).join(',')}\n`;
 }
 
-/** Converts a value to text without CSV quotes. Bytes become base64. */
+/** Converts a value to text without CSV quotes. Bytes become base64, and a coded value becomes `never_read organizations=2`. */
 export function formatCellText(value: NonNullable<CsvCell>): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'object' ? formatCoded(value) : String(value);
@@ -28,10 +28,9 @@ const FORMULA = /(^|;)(?=[\s\u0000-\u001f\u007f-\u009f]*[=+\-@\uff1d\uff0b\uff0d
 
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
-/** Formats a CSV cell: adds quotes if needed, and an apostrophe before a formula. */
+/** Formats a CSV cell: adds quotes if needed, and an apostrophe before a formula, so that no spreadsheet runs it. */
 export function formatCsvCell(cell: CsvCell): string {
   const isText = typeof cell === 'string' && !NUMBER.test(cell);
-  // Without the apostrophe, a spreadsheet would run the formula.
   const text = isText ? cell.replace(FORMULA, "$1'") : formatCellOrEmpty(cell);
   return /[",;\r\n]/.test(text) ? quoteCsvText(text) : text;
 }

@@ -34,7 +34,7 @@ export type Change = ChangeFields<CellsByColumn, readonly string[]>;
 
 const MAX_LISTED_COLUMNS = 3;
 
-/** Parses a row of the view `changes`. */
+/** Parses the JSON texts and the comma-separated column names in a row of the view `changes`. */
 export function parseChange(row: ChangesViewRow): Change {
   return {
     ...row,
@@ -44,14 +44,14 @@ export function parseChange(row: ChangesViewRow): Change {
   };
 }
 
-/** Parses the JSON of a mirrored row. A large `amount_micro` becomes a string, so that it keeps all digits. */
+/** Parses the JSON of a row to values by column name. A large `amount_micro` becomes a string, so that it keeps all digits. */
 function parseCells(json: string | null): CellsByColumn | null {
   if (json === null) return null;
   const cells: CellsByColumn = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
   return cells;
 }
 
-/** Formats the heading for the changes of one sync: `15:40 Acme (delivery 17)`. */
+/** Formats the heading above the changes of one sync: time, organization and cause, as in `15:40 Acme (delivery 17)`. */
 export function formatChangeHeading(change: Change): string {
   const { observed_at: observedAt, organization_name: organization, newest_delivery_id: delivery } = change;
   const { trigger, sync_id: sync } = change;
@@ -97,32 +97,32 @@ const SINGULARS: Readonly<Record<string, string>> = {
   certificates: 'certificate of retirement',
 };
 
-/** Returns a label for a changed row, such as `of 20 t Harbour Wind 2021 for Acme`, a name or an id. */
+/** Formats a label for the changed row: `of 20 t Harbour Wind 2021 for Acme` for a retirement, else a name or the row's id. */
 function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn): string {
   if (resource in VERBS_FOR_ADDED) return `of ${describeMovement(resource, cells)}`;
   const name = toNonEmptyText(cells['full_name']);
   return name === null ? id : truncateName(name);
 }
 
-/** Describes a retirement or reservation, such as `20 t Harbour Wind 2021 for Acme`. */
+/** Describes the credits of a retirement or reservation and for whom they are: `20 t Harbour Wind 2021 for Acme`. */
 function describeMovement(resource: string, cells: CellsByColumn): string {
   const party = resource === 'retirements' ? describeBeneficiary(cells) : describeReserver(cells);
   return `${formatCreditAmount(cells)} ${formatCreditLabel(cells)}${party}`;
 }
 
-/** Returns the end of a retirement's description: `for Acme` or `unclaimed`, with a separator before it. */
+/** Describes for whom credits were retired: ` for Acme`, or `, unclaimed` if the retirement has no beneficiary. */
 function describeBeneficiary(cells: CellsByColumn): string {
   const beneficiary = toNonEmptyText(cells['beneficiary']);
   return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
-/** Returns `by Acme` after a space, to name who made a reservation, or an empty text if unknown. */
+/** Describes who made a reservation: ` by Acme`. Returns an empty text if that is unknown. */
 function describeReserver(cells: CellsByColumn): string {
   const reserver = toNonEmptyText(cells['reserver_name']);
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Returns a retirement's day as `on 2025-07-01` after a space, or '' if it was observed that day. */
+/** Formats the day of a retirement: ` on 2025-07-01`. Returns '' if the mirror first saw it on that day, and for other rows. */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
@@ -136,7 +136,7 @@ export interface ChangedColumn {
   readonly after: unknown;
 }
 
-/** Lists the changed columns of a change with their values, without columns that follow from others. */
+/** Lists the changed columns with old and new values. Leaves out redundant ones, such as `amount_micro` beside `amount_exact`. */
 export function listChangedColumns({
   changed_columns: changed,
   before,
@@ -187,7 +187,7 @@ function formatCreditLabel(cells: CellsByColumn): string {
   return vintage === null ? project : `${project} ${vintage}`;
 }
 
-/** Formats the amount of a row: `1,500.5 t`. */
+/** Formats the amount in a row's cells: `1,500.5 t`. */
 function formatCreditAmount(cells: CellsByColumn): string {
   const amount = toNonEmptyText(cells['amount_exact']);
   return amount === null ? 'an unreadable amount' : `${formatWithCommas(amount)} t`;

@@ -17,16 +17,16 @@ export function computeEditDistance(left: string, right: string): number {
 const MAX_SUGGESTIONS = 5;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
-/** Finds up to five items with names similar to a misspelled text. The most similar item comes first. */
+/** Finds up to five items with a name similar to a misspelled text, the most similar first. `getNames` lists an item's names. */
 export function findSimilar<Item>(
   text: string,
   items: readonly Item[],
-  getTexts: (item: Item) => readonly string[],
+  getNames: (item: Item) => readonly string[],
 ): Item[] {
   const query = text.toLowerCase();
   const queryWords = listTextAndWords(query);
   return items
-    .map(item => ({ item, names: getTexts(item).map(name => name.toLowerCase()) }))
+    .map(item => ({ item, names: getNames(item).map(name => name.toLowerCase()) }))
     .filter(({ names }) =>
       names.flatMap(listTextAndWords).some(word => queryWords.some(queryWord => isSimilar(queryWord, word))),
     )

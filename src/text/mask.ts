@@ -75,6 +75,7 @@ export function createMask(secrets: readonly string[]): Mask {
   const secretForms = sortLongestFirst(secrets.flatMap(listSecretForms));
   const jsonForms = secretForms.map(escapeForJson);
 
+  /** Replaces the secrets of this mask, and everything that looks like a credential, by `[masked]`. */
   function maskText(text: string): string {
     const withoutSecrets = secretForms.reduce(
       (remaining, form) => (remaining.includes(form) ? remaining.replaceAll(form, MASK) : remaining),
@@ -83,7 +84,7 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /** Masks the secrets in a parsed JSON value. If `isSecret` is true, masks every string completely. */
+  /** Masks the secrets in a parsed JSON value. Under a name such as `password`, `isSecret` is true and every string is masked. */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -131,12 +132,12 @@ export interface LearningMask extends Pick<Mask, 'text'> {
 /** At most this many credentials are in use at once. Older ones are still masked because they look like credentials. */
 const MAX_ADDED_SECRETS = 64;
 
-/** Creates a mask for these secrets. Later calls of `addSecret` add more secrets. */
+/** Creates a mask that replaces these secrets in texts. `addSecret` adds more secrets later. */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
-  /** Returns the mask of an added secret. Creates the mask on first use. */
+  /** Returns the mask of a secret that `addSecret` added. Creates the mask on first use. */
   function getAddedMask(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);
@@ -170,7 +171,7 @@ function listSecretForms(secret: string): string[] {
   return [whole, ...parts].flatMap(encodeSecretForms);
 }
 
-/** Encodes a secret as plain text, JSON, URL-encoded text, hex and base64. */
+/** Lists the encodings in which a secret may appear: plain text, JSON, URL-encoded text, hex and base64. */
 function encodeSecretForms(secret: string): string[] {
   return [
     secret,
@@ -188,7 +189,7 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns all base64 texts that a secret can have inside a longer encoded text. */
+/** Returns the base64 forms of a secret. They differ by where the secret begins in the encoded text. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

@@ -7,7 +7,7 @@ export function foldSpelling(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()).replaceAll(/[-_ ]/g, '');
 }
 
-/** Finds the known word that `text` spells. Ignores case, hyphens, underscores and spaces. */
+/** Returns the word that equals `text` apart from case, hyphens, underscores and spaces. Returns null if there is none. */
 export function findSpelling<Word extends string>(text: string, words: readonly Word[]): Word | null {
   const folded = foldSpelling(text);
   return words.find(word => word === text) ?? words.find(word => foldSpelling(word) === folded) ?? null;

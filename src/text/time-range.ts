@@ -24,7 +24,7 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/** Parses a date, an instant or a duration to a past time range. Cuts the range off at `now`. */
+/** Parses a date, an instant or a duration such as `24h` (24 hours ago). The range ends at `now` at the latest. */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;
@@ -33,7 +33,7 @@ export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   return { since: range.since, until: range.until < present ? range.until : present };
 }
 
-/** Parses a date, an instant or a duration to a time range, which may be in the future. */
+/** Parses a date, an instant or a duration such as `24h` (24 hours ago). The range may be in the future. */
 export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRange {
   const range = parseEpochRange(text, now);
   if (range !== null) return { since: formatInstant(range.sinceMs), until: formatInstant(range.untilMs) };
@@ -41,11 +41,10 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
-/** Parses a date, an instant or a duration to a time range in epoch milliseconds. */
+/** Parses a date, an instant or a duration to a time range in epoch milliseconds. Returns null for any other text. */
 function parseEpochRange(text: string, now: number): EpochRange | null {
   if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
-  // The duration `24h` means the instant 24 hours ago.
   const agoMs = parseDuration(text);
   if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : createInstantRange(now - agoMs);
   if (!INSTANT.test(text)) return parseCalendarDate(text);
@@ -76,7 +75,7 @@ function parseCalendarDate(text: string): EpochRange | null {
 
 const MONTHS_PER_QUARTER = 3;
 
-/** Returns the time range of a quarter: `2025`, 4 → October to December 2025. */
+/** Parses a quarter of a year to its time range: `2025`, 4 → October to December 2025. Null if the year cannot be parsed. */
 function parseQuarter(year: string, quarter: number): EpochRange | null {
   const lastMonth = MONTHS_PER_QUARTER * quarter;
   const parseMonth = (month: number) => parseCalendarDate(`${year}-${String(month).padStart(2, '0')}`);

@@ -27,7 +27,7 @@ export function formatSumsByType(rows: Iterable<SummableRow>): string {
 
 const TYPES_IN_ORDER = ['ex-post', 'ex-ante'];
 
-/** Returns the sort position of a formatted credit type. Unknown types come last. */
+/** Returns the position of a credit type, such as `ex-post`, in sorted output. Unknown types come last. */
 export function getTypeRank(typeName: string): number {
   const index = TYPES_IN_ORDER.indexOf(typeName);
   return index === -1 ? TYPES_IN_ORDER.length : index;
