@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 65_536;
 
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Reads a request body and passes the result to `onResult`, unless the sender disconnects first. */
+/** Reads a request body and passes it, or why it is refused, to `onResult`. Calls nothing if the sender disconnects first. */
 export function readBody(request: IncomingMessage, onResult: (result: BodyResult) => void): void {
   const refusal = findHeaderRefusal(request);
   if (refusal !== null) return onResult(refusal);
@@ -30,7 +30,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   request.on('error', () => undefined);
 }
 
-/** Checks the content type, encoding and length in the headers. Returns a refusal, or null if they are valid. */
+/** Checks content type, encoding and length in the headers. Returns why the body is refused, or null if it is accepted. */
 function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && encoding !== 'identity')

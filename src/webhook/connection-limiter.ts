@@ -59,7 +59,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /** Called after a response. Marks the connection as recently used, or stops its parser before it closes. */
+  /** Called after a response. Marks its connection as recently used. If the connection is to close, stops its HTTP parser. */
   function updateConnectionAfterResponse(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);

@@ -68,11 +68,11 @@ export function createGroupCommit({
     const batch = queue.slice(0, MAX_BATCH_SIZE);
     queue = queue.slice(MAX_BATCH_SIZE);
     commitsInFlight += 1;
-    void commit(batch);
+    void commitBatch(batch);
   }
 
   /** Stores a batch in one transaction and resolves the promise of each post with its result. */
-  async function commit(batch: readonly QueuedPost[]): Promise<void> {
+  async function commitBatch(batch: readonly QueuedPost[]): Promise<void> {
     const results = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
       batch.map(() => createFailedResult(toStoreFailure(error))),
     );

@@ -68,7 +68,7 @@ const LIMITS_FOR_PEOPLE = {
 
 const IDLE_SWEEP_MS = 20;
 
-/** Starts an HTTP server with timeouts and connection limits. */
+/** Starts an HTTP server with timeouts and connection limits. Resolves when the server accepts connections. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const connectionLimiter = createConnectionLimiter(limits);
@@ -125,7 +125,7 @@ function handleSequentially(app: RequestListener): RequestListener {
   };
 }
 
-/** Creates message classes that already have Express's prototypes, because changing a prototype is slow. */
+/** Creates request and response classes with Express's prototypes, because changing the prototype per request is slow. */
 function createMessageClasses(
   app: RequestListener,
 ): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -144,7 +144,7 @@ function isExpressApp(app: RequestListener): app is Express {
   return 'request' in app;
 }
 
-/** Closes a server. Requests in progress may finish within the grace period. */
+/** Closes a server. Cuts the connections of requests that take longer than the grace period. */
 function closeServer(server: Server, connectionLimiter: ConnectionLimiter, graceMs: number): Promise<void> {
   return new Promise(resolve => {
     const idleSweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);

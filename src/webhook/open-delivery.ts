@@ -46,7 +46,7 @@ const MAX_CONTRADICTED_LENGTH = 200;
 
 /** Verifies and parses the body of a webhook. Returns the delivery, or why the webhook is rejected. */
 export function openDelivery(options: OpenDeliveryOptions): OpenedDelivery {
-  assertUsable(options);
+  assertOptionTypes(options);
   const { body, signature, secrets, appId } = options;
   if (!isUtf8(body)) return rejectBody('expected the body to be UTF-8');
   const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
@@ -63,8 +63,12 @@ export function openDelivery(options: OpenDeliveryOptions): OpenedDelivery {
   return { verdict, delivery: { ...fields, verdict, signedData, sha256, secretIndex } };
 }
 
-/** Throws a `TypeError` if a caller without type checks passes something that can never work. */
-function assertUsable({ body, secrets, appId }: Readonly<Record<keyof OpenDeliveryOptions, unknown>>): void {
+/** Throws a `TypeError` for options of a wrong type, because callers in JavaScript have no type checks. */
+function assertOptionTypes({
+  body,
+  secrets,
+  appId,
+}: Readonly<Record<keyof OpenDeliveryOptions, unknown>>): void {
   if (!(body instanceof Uint8Array))
     throw new TypeError(
       'body: expected the bytes of the post as they arrived, not a text or parsed JSON. Read the body without a JSON parser.',
@@ -94,7 +98,7 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-/** Reads the fields of a delivery from its signed text, and compares them with the unsigned JSON body. */
+/** Reads the signed fields of a delivery, the names of contradicting unsigned fields, and why to ignore the delivery, if so. */
 function readSignedFields(signedData: string, unsignedBody: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };
@@ -127,7 +131,7 @@ function toEventName(value: unknown): string | null {
   return typeof value === 'string' ? toPlainText(value, MAX_EVENT_LENGTH) : null;
 }
 
-/** Lists the unsigned fields that contradict the signed text. Returns null if no field does. */
+/** Returns the names of the unsigned fields that differ from the signed ones, joined by commas. Null if none differs. */
 function listContradictedFields(signedFields: JsonObject, unsignedFields: JsonObject): string | null {
   const names = Object.keys(unsignedFields).filter(
     name => name !== 'signedData' && !isDeepStrictEqual(getMember(signedFields, name), unsignedFields[name]),

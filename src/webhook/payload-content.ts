@@ -24,7 +24,7 @@ const MAX_DEPTH = 64;
 
 const STRING_LITERAL = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Decodes a signed text from base64 and parses its JSON. Ambiguous JSON, such as duplicate keys, is a fault. */
+/** Decodes a signed text from base64 and parses its JSON. Returns a fault for ambiguous JSON, such as duplicate keys. */
 export function parseContent(signedData: string): ParsedContent {
   const bytes = Buffer.from(signedData, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== signedData) return { fault: 'not_base64' };
@@ -51,7 +51,7 @@ export function getMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Returns a fault if parsers may read this JSON differently, for example with duplicate keys. */
+/** Returns a fault if other parsers may read this JSON differently, for example with duplicate keys. Otherwise null. */
 function findAmbiguity(text: string, value: unknown): ContentFault | null {
   // JSON.parse keeps only the last of duplicate keys, so the text then has more colons outside of strings than the
   // value has members.
@@ -59,7 +59,7 @@ function findAmbiguity(text: string, value: unknown): ContentFault | null {
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
   return findNestedFault(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  /** Searches a value and its nested values for a fault. Counts the members of all objects in `memberCount`. */
+  /** Searches a value and its nested values for a fault, such as too deep nesting. Counts object members in `memberCount`. */
   function findNestedFault(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';

@@ -45,7 +45,7 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
 
 /** Creates a function that verifies a batch of posts and stores the valid ones. */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
-  /** Verifies one post. An unexpected exception fails only this post. */
+  /** Verifies one post. Returns the delivery to store, or the result of a post that is rejected. An exception fails only this post. */
   function verifyPost(post: WebhookPost, now: number): PostResult | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
@@ -75,7 +75,7 @@ function isVerifiedDelivery(item: PostResult | NewDelivery): item is NewDelivery
   return !('kind' in item);
 }
 
-/** Converts the database's result for a delivery to the result of the webhook post. */
+/** Converts the database's result for a delivery to the result of its post. Without a result, the post has failed. */
 function toPostResult(newDelivery: NewDelivery, result: StoreResult | undefined): PostResult {
   const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };

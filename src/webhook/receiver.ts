@@ -77,7 +77,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
   const ourPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ourPrefix}-signature-256`;
 
-  /** Passes an answer to `onAnswered`. Omitted fields become null or 0. */
+  /** Reports to `onAnswered` how a post was answered, for logs and metrics. Omitted fields become null or 0. */
   function reportAnswer(
     { req }: Response,
     answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>,
@@ -94,7 +94,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     });
   }
 
-  /** Rejects a post with the HTTP status that belongs to `reason`, and passes the answer to `onAnswered`. */
+  /** Rejects a post with the HTTP status that belongs to `reason`. Reports the answer and further `facts` to `onAnswered`. */
   function rejectPost(
     response: Response,
     reason: RejectionReason,
@@ -107,7 +107,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     reportAnswer(response, { status, rejection, ...facts });
   }
 
-  /** Passes a post to `accept`, responds with the result, and passes the answer to `onAnswered`. */
+  /** Has a post verified and stored by `accept`, and responds with the result. Reports the answer to `onAnswered`. */
   async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;

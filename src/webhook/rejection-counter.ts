@@ -11,7 +11,7 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/** Finds a header named `x-<prefix>-signature-256` and returns its prefix, or an empty text. */
+/** Returns the prefix of the header `x-<prefix>-signature-256`. Returns an empty text if there is no such header. */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   // `ourPrefix` wins over others. An unusual prefix is counted as `OTHER_PREFIX`.
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
@@ -45,7 +45,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
   let timer: NodeJS.Timeout | undefined;
   let lastWrite: Promise<void> = Promise.resolve();
 
-  /** Adds a count to the pending counts. Merges counts with the same reason, status and header prefix. */
+  /** Adds a count of rejected webhooks to the pending ones. Merges counts with the same reason, status and header prefix. */
   function addCount(count: PendingCount): void {
     const counted = pendingCounts.size < MAX_PENDING_COUNTS ? count : replaceExcessPrefix(count);
     const key = toCountKey(counted);
@@ -62,8 +62,8 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     return pendingCounts.has(toCountKey(count)) ? count : { ...count, headerPrefix: OTHER_PREFIX };
   }
 
-  /** Writes the pending counts. Keeps the counts if the write fails. */
-  async function writePending(): Promise<void> {
+  /** Writes the pending counts of rejected webhooks. Keeps the counts if the write fails. */
+  async function writePendingCounts(): Promise<void> {
     const counts = [...pendingCounts.values()];
     if (counts.length === 0) return;
     pendingCounts = new Map();
@@ -78,7 +78,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
       timer = undefined;
       return;
     }
-    lastWrite = writePending();
+    lastWrite = writePendingCounts();
     timer = setTimeout(writeOnTimer, intervalMs);
   }
 
@@ -93,7 +93,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     close: async (): Promise<void> => {
       clearTimeout(timer);
       await lastWrite;
-      await writePending();
+      await writePendingCounts();
     },
   };
 }

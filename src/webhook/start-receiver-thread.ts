@@ -51,7 +51,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
   };
 }
 
-/** Copies the bodies of posts into one buffer, which can be transferred to a thread. */
+/** Copies the bodies of posts into one buffer, which can be moved to a thread without another copy. */
 function packPosts(posts: readonly WebhookPost[]) {
   const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
   let offset = 0;
@@ -63,7 +63,7 @@ function packPosts(posts: readonly WebhookPost[]) {
   return { bytes, posts: packedPosts };
 }
 
-/** Restores posts from a packed buffer. Each body is a view of that buffer. */
+/** Restores the posts that `packPosts` packed. Each body is a view of the shared buffer. */
 export function unpackPosts({ bytes, posts }: PackedPosts): WebhookPost[] {
   let offset = 0;
   return posts.map(({ size, ...post }) => {
