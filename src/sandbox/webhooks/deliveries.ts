@@ -31,7 +31,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return added;
   }
 
-  /** Stores a webhook to be sent to the app. The delivery settings can drop, hold, delay or repeat it. */
+  /** Stores a webhook to be sent to its app. The delivery settings can drop, hold, delay or repeat the webhook. */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
     const current = settings.read();
@@ -99,7 +99,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     /** Starts the sender. Call `start` after the journal was replayed. */
     start: sender.start,
     getSettings: settings.read,
-    changeSettings: settings.change,
+    changeSettings: settings.changeSettings,
     list: (limit: number) => deliveries.listNewest(limit).map(toDeliveryJson),
     /** Returns the JSON of a delivery, including the body and the signature. */
     get(id: number) {
@@ -118,7 +118,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
   };
 }
 
-/** Returns the initial state of a delivery: dropped, held or pending. */
+/** Returns the initial state of a delivery: dropped, else held, else pending. */
 function chooseInitialState(isDropped: boolean, isHeld: boolean): DeliveryRecord['state'] {
   if (isDropped) return 'dropped';
   return isHeld ? 'held' : 'pending';

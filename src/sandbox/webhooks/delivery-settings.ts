@@ -47,8 +47,8 @@ export function createDeliverySettings({ tables, defineOperation }: SandboxStore
     tables.settings.put({ name: 'webhooks', value }),
   );
 
-  /** Changes the settings in a request body and returns all settings. Absent settings stay unchanged. */
-  function change(body: unknown): DeliverySettings {
+  /** Changes the delivery settings that a request body names, and returns all settings. */
+  function changeSettings(body: unknown): DeliverySettings {
     const old = read();
     const next = readBody(body, fields => ({
       drop: fields.wholeNumber('drop', old.drop, LIMITS.deliveries),
@@ -64,5 +64,5 @@ export function createDeliverySettings({ tables, defineOperation }: SandboxStore
     return next;
   }
 
-  return { read, write, change };
+  return { read, write, changeSettings };
 }

@@ -49,7 +49,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];
   }
 
-  /** Enqueues a webhook for the app of an installation. */
+  /** Enqueues a webhook about an event for the app of an installation. `transaction` is null for an installation event. */
   function notifyApp(
     installation: InstallationRecord,
     event: string,

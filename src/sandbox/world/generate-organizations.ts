@@ -116,7 +116,7 @@ function toDomainName(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-/** Picks a random company name that contains one of `trades`. Equal arguments give equal names. */
+/** Picks a random company name with one of `trades`, such as `Shipping`. Equal arguments give equal names. */
 export function pickCompanyName(
   seed: number,
   streamName: string,

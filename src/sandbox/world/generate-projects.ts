@@ -31,7 +31,7 @@ export function generateProjects(
   });
 }
 
-/** Generates the project with this index. */
+/** Generates the project with this index. `proponentId` is the organization that develops the project; null if there is none. */
 function generateProject(seed: number, projectIndex: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', projectIndex);
   const country = COUNTRIES[projectIndex % COUNTRIES.length] ?? COUNTRIES[0];

@@ -65,7 +65,7 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Generates a finished reservation for every second one of the latest retirements that apps made. */
+/** Generates a finished reservation for every second one of the ten latest retirements that apps made. */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
   return retirements.listAppRetirementNumbers(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
@@ -83,7 +83,7 @@ function generateFinishedReservations({ spec, retirements }: WorldParts): Reserv
   });
 }
 
-/** Generates a reservation that is outstanding, expired or cancelled. */
+/** Generates the reservation with this index. Its state must be outstanding, expired or cancelled. */
 function generateReservation(
   { spec, credits, organizations }: WorldParts,
   index: number,
@@ -117,7 +117,7 @@ export function generateInventoryRequests(world: WorldParts): InventoryRequestRe
   return sortOldestFirst([...accepted, ...undecided]);
 }
 
-/** Generates the accepted inventory request that led to a retirement. */
+/** Generates the accepted inventory request that led to this retirement. */
 function generateAcceptedRequest(
   { spec }: WorldParts,
   retirement: RetirementRecord,
@@ -174,7 +174,7 @@ function generateUnacceptedRequest(
   };
 }
 
-/** Finds a holding of a retirable credit, starting with the credit at `firstCreditIndex`. */
+/** Finds a retirable credit in a warehouse or inventory, from `firstCreditIndex` on. `owner` limits the search to its credits. */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,

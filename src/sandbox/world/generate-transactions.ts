@@ -12,15 +12,17 @@ interface TransactionOrigins {
   readonly requests: readonly InventoryRequestRecord[];
 }
 
-/** Generates a transaction for each retirement, with the id of the reservation or request that led to it. */
+/** Generates a transaction for each retirement. It names the reservation or inventory request that led to the retirement. */
 export function generateTransactions(
   seed: number,
   retirements: readonly RetirementRecord[],
   { reservations, requests }: TransactionOrigins,
 ): TransactionRecord[] {
   return retirements.map((retirement, index) => {
-    const reservation = reservations.find(row => row.state === 'finished' && hasLedTo(row, retirement));
-    const request = requests.find(row => row.state === 'Accepted' && hasLedTo(row, retirement));
+    const reservation = reservations.find(
+      row => row.state === 'finished' && hasLedToRetirement(row, retirement),
+    );
+    const request = requests.find(row => row.state === 'Accepted' && hasLedToRetirement(row, retirement));
     return {
       id: createRandom(seed, 'transaction', index).uuid(),
       event: reservation === undefined ? 'organizationTransaction' : 'warehouseTransaction',
@@ -43,8 +45,11 @@ export function generateTransactions(
   });
 }
 
-/** Whether a reservation or inventory request led to a retirement. */
-function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
+/** Whether this reservation or inventory request led to the retirement. */
+function hasLedToRetirement(
+  row: ReservationRecord | InventoryRequestRecord,
+  retirement: RetirementRecord,
+): boolean {
   return (
     row.updatedAt === retirement.createdAt &&
     row.organizationId === retirement.organizationId &&

@@ -53,7 +53,7 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
-/** Yields all credits. The issued amount is the sum of the holdings, reservations and retirements. */
+/** Yields all credits. A credit's issued amount is the sum of its holdings, outstanding reservations and retirements. */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

@@ -81,7 +81,7 @@ type NonEmpty<Item> = readonly [Item, ...Item[]];
 
 /** Converts one row of `COUNTRIES` to an object with name, country codes, calling code, city and places. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
-  return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
+  return { name, alpha2, alpha3, callingCode: Number(code), city, places: toNonEmpty(places) };
 }
 
 /** Converts one row of the table `PROJECT_KINDS` to an object with named fields. */
@@ -92,16 +92,16 @@ function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle
 
 /** Parses a table with one row per line and commas between cells. */
 function parseTable<Item>(text: string, parseRow: (cells: readonly string[]) => Item): NonEmpty<Item> {
-  return assertNonEmpty(text.split('\n').map(line => parseRow(line.split(', '))));
+  return toNonEmpty(text.split('\n').map(line => parseRow(line.split(', '))));
 }
 
 /** Splits a text at spaces. */
 function splitWords(list: string): NonEmpty<string> {
-  return assertNonEmpty(list.split(' '));
+  return toNonEmpty(list.split(' '));
 }
 
 /** Returns a copy of a list, typed as a list with at least one item. Throws if the list is empty. */
-function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
+function toNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];
 }

@@ -59,13 +59,12 @@ export function createRandom(seed: number, streamName: string, index = 0): Rando
   };
 }
 
-/** Returns an equal string that uses less memory if `text` was built by concatenation. */
+/** Copies a string that was built by concatenation, because V8 would keep all its parts in memory. */
 export function flattenString(text: string): string {
-  // V8 keeps the parts of a concatenated string in memory.
   return Buffer.from(text).toString();
 }
 
-/** Hashes a text to a 32-bit integer (FNV-1a with extra mixing). */
+/** Hashes a text to a 32-bit integer (FNV-1a with extra mixing). Another `initialHash` gives another hash. */
 function hashToSeed(text: string, initialHash: number): number {
   let hash = initialHash;
   for (let index = 0; index < text.length; index++) {

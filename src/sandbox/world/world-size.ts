@@ -43,13 +43,13 @@ export function completeWorldSpec(spec: WorldSpec): CompleteWorldSpec {
   return size;
 }
 
-/** Picks a random time in two years for one of `count` events. Events with a higher index happen later. */
+/** Picks a random time within two years for event `index` of `count`. Later indexes give later times. */
 export function pickHistoryTime(seed: number, streamName: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${streamName} time`, index).next()) * step);
 }
 
-/** Picks a random amount in millionths of a tonne. Equal arguments give equal amounts. */
+/** Picks a random amount of 1 to about `maxTonnes` tonnes, in millionths of a tonne. Equal arguments give equal amounts. */
 export function pickAmountMicro(seed: number, streamName: string, index: number, maxTonnes: number): number {
   const random = createRandom(seed, `${streamName} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;
