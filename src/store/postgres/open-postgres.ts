@@ -35,7 +35,7 @@ export interface Postgres {
   ) => ReturnType<SendBatch>;
   /** Begins a transaction. `modes` is the SQL after BEGIN, such as `READ ONLY`. */
   readonly begin: (modes?: string) => Promise<Transaction>;
-  /** Does work in a transaction, which is rolled back if the work throws. */
+  /** Runs `work` in a transaction. Rolls back if `work` throws. */
   readonly transact: <T>(work: (query: RunQuery, send: SendBatch) => Promise<T>) => Promise<T>;
   /** Listens to a channel on a connection of its own. Returns a function that stops listening. */
   readonly listen: (channel: string, onNotification: () => void, onLost: () => void) => Promise<() => void>;
@@ -45,6 +45,7 @@ export interface Postgres {
 /** The first characters of a warning's SQLSTATE. The severity cannot be compared, because servers translate it. */
 const WARNING_CLASS = '01';
 
+/** Creates a pool of connections and the functions that use it. Connects at first use. */
 export function openPostgres(options: PoolOptions): Postgres {
   const pool = createPool(options);
   const begin = (modes = '') => beginTransaction(pool, modes);
@@ -84,21 +85,21 @@ export function openPostgres(options: PoolOptions): Postgres {
     listen: async (channel, onNotification, onLost) => {
       const client = await translateErrors(() => pool.connect());
       let isOver = false;
-      const end = (): void => {
+      const closeClient = (): void => {
         if (isOver) return;
         isOver = true;
         client.release(true);
       };
       client.on('notification', onNotification);
       client.once('end', () => {
-        end();
+        closeClient();
         onLost();
       });
       try {
         await translateErrors(() => client.query(`LISTEN ${channel}`));
-        return end;
+        return closeClient;
       } catch (error) {
-        end();
+        closeClient();
         throw error;
       }
     },
@@ -106,7 +107,7 @@ export function openPostgres(options: PoolOptions): Postgres {
   };
 }
 
-/** Runs one statement on a connection of its own and returns the server's warnings. */
+/** Runs one statement on a connection of its own and returns the warnings of the server. Closes the connection. */
 async function runForWarnings(pool: Pool, text: string): Promise<string[]> {
   const client = await pool.connect();
   const warnings: string[] = [];
@@ -139,7 +140,7 @@ async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promi
     if (failed !== undefined) throw failed.reason;
     return settled.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])).slice(1);
   };
-  const end = async (command: 'COMMIT' | 'ROLLBACK') => {
+  const endTransaction = async (command: 'COMMIT' | 'ROLLBACK') => {
     const [result] = await awaitAll([run(command)]);
     if (result?.command !== command)
       throw new Error(`expected ${command}, and the server answered ${result?.command}`);
@@ -149,8 +150,8 @@ async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promi
     query: async (sql, values) => (await awaitAll([run(sql, values)]))[0]?.rows ?? [],
     send: async all =>
       (await awaitAll(all.map(({ text, values }) => run(text, values)))).map(({ rows }) => rows),
-    commit: () => end('COMMIT'),
-    rollback: () => end('ROLLBACK').catch(abandon),
+    commit: () => endTransaction('COMMIT'),
+    rollback: () => endTransaction('ROLLBACK').catch(abandon),
     abandon,
   };
 }

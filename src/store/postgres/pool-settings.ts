@@ -25,6 +25,7 @@ export function getPoolOptions(
 /** The clock that dates rows of the inbox, in epoch milliseconds. Null stands for the clock of the database. */
 export type InboxClock = (() => number) | null;
 
+/** Returns the clock that the settings choose for the inbox: that of the process, or null for that of the database. */
 export function getInboxClock({ clock }: DatabaseSettings, now: () => number): InboxClock {
   return clock === 'process' ? now : null;
 }

@@ -7,21 +7,22 @@ const DEFAULT_CHUNK = 100;
 
 /** Creates a Kysely driver that runs each query in a read-only transaction, so that the server refuses writes. */
 export function createReadOnlyDriver(pool: Pool): Driver {
-  const find = (connection: DatabaseConnection): ReadOnlyConnection => {
+  const toReadOnlyConnection = (connection: DatabaseConnection): ReadOnlyConnection => {
     if (connection instanceof ReadOnlyConnection) return connection;
     throw new TypeError('expected a connection of this driver');
   };
   return {
     init: async () => undefined,
     acquireConnection: async () => new ReadOnlyConnection(await pool.connect()),
-    beginTransaction: (connection, settings) => find(connection).beginTransaction(settings),
-    commitTransaction: connection => find(connection).endTransaction('COMMIT'),
-    rollbackTransaction: connection => find(connection).endTransaction('ROLLBACK'),
-    releaseConnection: async connection => find(connection).release(),
+    beginTransaction: (connection, settings) => toReadOnlyConnection(connection).beginTransaction(settings),
+    commitTransaction: connection => toReadOnlyConnection(connection).endTransaction('COMMIT'),
+    rollbackTransaction: connection => toReadOnlyConnection(connection).endTransaction('ROLLBACK'),
+    releaseConnection: async connection => toReadOnlyConnection(connection).release(),
     destroy: () => pool.end(),
   };
 }
 
+/** A connection for Kysely on which each query runs in a read-only transaction. */
 class ReadOnlyConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   #isInTransaction = false;

@@ -11,13 +11,13 @@ const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY';
 /** Creates a reader on a pool. Each query and each stream has its own snapshot and connection. */
 export function createReader({ begin }: Postgres): Reader {
   // A reader writes nothing, so a failed commit loses nothing.
-  const end = (transaction: Transaction) => transaction.commit().catch(transaction.abandon);
+  const endTransaction = (transaction: Transaction) => transaction.commit().catch(transaction.abandon);
   const inSnapshot: Reader['inSnapshot'] = async work => {
     const transaction = await begin(SNAPSHOT);
     try {
       return await work(createTransactionReader(transaction));
     } finally {
-      await end(transaction);
+      await endTransaction(transaction);
     }
   };
   return {
@@ -27,7 +27,7 @@ export function createReader({ begin }: Postgres): Reader {
       try {
         yield* createTransactionReader(transaction).stream(query);
       } finally {
-        await end(transaction);
+        await endTransaction(transaction);
       }
     },
     inSnapshot,
@@ -98,6 +98,7 @@ class PostgresReaderCompiler extends PostgresQueryCompiler {
   }
 }
 
+/** Compiles a query to SQL text and the values to bind. */
 function compile(query: Query<unknown>) {
   return compileQuery(new PostgresReaderCompiler(), query);
 }

@@ -165,12 +165,12 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
   const timer = setTimeout(() => stopQuery(createTimeLimitError(timeLimitMs)), timeLimitMs);
   const onAbort = () => stopQuery(createAbortError());
   signal?.addEventListener('abort', onAbort, { once: true });
-  const count = (chunk: Uint8Array) => {
+  const countBytes = (chunk: Uint8Array) => {
     bytes += chunk.length;
     if (bytes > MAX_BATCH_BYTES)
       stopQuery(createTooLargeError(`rows of it hold more than ${MAX_BATCH_BYTES / MB} MB`));
   };
-  stream.on('data', count);
+  stream.on('data', countBytes);
 
   /** Begins the read-only transaction of the query. Throws if the database role has other privileges than to read. */
   async function beginTransaction(): Promise<void> {
@@ -243,7 +243,7 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
     end: async () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      stream.off('data', count);
+      stream.off('data', countBytes);
       client.release(true);
       if (!isIdle && backend !== null) await cancelAtServer(pool, backend);
     },

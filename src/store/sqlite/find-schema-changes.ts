@@ -51,11 +51,12 @@ function compareWithMigrations(db: Sqlite, schema: 'main' | 'inbox', database: D
   }
 }
 
+/** Lists the tables, views, indexes and triggers of a database on a connection. */
 function describeObjects(db: Sqlite, schema: 'main' | 'inbox'): SchemaObject[] {
   return prepareOn(db, LIST_OBJECTS[schema]).all({});
 }
 
-const prepareList = (schemaTable: RawBuilder<unknown>) =>
+const prepareObjectList = (schemaTable: RawBuilder<unknown>) =>
   prepared(
     () =>
       sqlStatement`SELECT ${select({
@@ -65,6 +66,6 @@ const prepareList = (schemaTable: RawBuilder<unknown>) =>
       })} FROM ${schemaTable} WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite|_%' ESCAPE '|' ORDER BY kind, name`,
   );
 const LIST_OBJECTS = {
-  main: prepareList(sql`main.sqlite_schema`),
-  inbox: prepareList(sql`inbox.sqlite_schema`),
+  main: prepareObjectList(sql`main.sqlite_schema`),
+  inbox: prepareObjectList(sql`inbox.sqlite_schema`),
 };

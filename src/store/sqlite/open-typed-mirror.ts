@@ -39,8 +39,8 @@ function withExactIntegers(database: Sqlite): SqliteDatabase {
       statement.safeIntegers();
       return {
         reader: true,
-        all: values => statement.all(...values.map(toInteger)).map(toSafeNumbers),
-        iterate: values => iterate(statement.iterate(...values.map(toInteger))),
+        all: values => statement.all(...values.map(toBoundInteger)).map(toSafeNumbers),
+        iterate: values => iterateSafeNumbers(statement.iterate(...values.map(toBoundInteger))),
         run: () => ({ changes: 0, lastInsertRowid: 0 }),
       };
     },
@@ -49,13 +49,15 @@ function withExactIntegers(database: Sqlite): SqliteDatabase {
 
 /** Creates a statement that returns no rows. If it writes, the read-only connection refuses it. */
 function createWrite(run: SqliteStatement['run']): SqliteStatement {
-  return { reader: false, run, all: () => [], iterate: () => iterate([]) };
+  return { reader: false, run, all: () => [], iterate: () => iterateSafeNumbers([]) };
 }
 
-function* iterate(rows: Iterable<Record<string, Value>>): IterableIterator<Record<string, Value>> {
+/** Yields rows with each bigint converted to a number if the number is exact. */
+function* iterateSafeNumbers(rows: Iterable<Record<string, Value>>): IterableIterator<Record<string, Value>> {
   for (const row of rows) yield toSafeNumbers(row);
 }
 
-function toInteger(value: unknown): unknown {
+/** Converts a whole number to a bigint, because the driver binds a number as a float. Returns other values unchanged. */
+function toBoundInteger(value: unknown): unknown {
   return Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
 }

@@ -19,10 +19,12 @@ export interface SqliteFiles extends DatabaseFiles {
 /** Workers and commands may wait long for a lock of another writer. */
 const BUSY_MS = 10_000;
 
+/** Opens a migrated inbox.db, which stores deliveries and jobs. */
 export function openInbox(file: string, now: () => number): InboxPort {
   return createInboxPort(openDatabase(file, { busyTimeoutMs: BUSY_MS }), now);
 }
 
+/** Opens the folder of certificate files. */
 export function openPdfs({ certificates }: SqliteFiles, now: () => number): OpenPdfs {
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }

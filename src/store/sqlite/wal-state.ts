@@ -21,6 +21,7 @@ export function readWalState(db: Sqlite, schema = 'main'): WalState {
   return { movedPages, unmovedBytes, held: unmovedBytes > CHECKPOINT_BYTES };
 }
 
+/** The row that PRAGMA wal_checkpoint returns. */
 interface Checkpoint {
   readonly busy: number;
   /** The number of pages in the log; -1 if there is no log. */

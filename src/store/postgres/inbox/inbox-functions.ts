@@ -92,6 +92,7 @@ async function retryOnConflict<T>(work: () => Promise<T>, attempt = 1): Promise<
   }
 }
 
+/** Formats the time of the clock; null if the database is to use its own clock. */
 const formatClock = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 

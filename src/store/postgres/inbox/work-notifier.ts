@@ -6,6 +6,7 @@ import type { Postgres } from '../open-postgres.js';
 
 type Listener = Pick<Postgres, 'listen' | 'query'>;
 
+/** Tells a process that there may be new jobs. */
 export interface WorkNotifier {
   /** Calls back whenever there may be work. Returns a function that stops watching. */
   readonly watch: (onChange: () => void) => () => void;

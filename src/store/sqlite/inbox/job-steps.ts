@@ -14,7 +14,10 @@ const counter = tableRef('inbox.claims');
 
 const RUNNING = sql`running AS MATERIALIZED (
   SELECT ${own.part}, ${own.organization_id}, ${own.installation_id} FROM ${own()} WHERE ${own.state} = 'running')`;
-/** The condition that no running job excludes the job. A running job with an expired lease still excludes others; it is claimed first. */
+/**
+ * The condition that no running job has the same part and the same organization or installation. A running job with an expired
+ * lease counts too, and is claimed first.
+ */
 const IS_FREE = sql`NOT EXISTS (SELECT 1 FROM running WHERE ${running.part} = ${job.part}
   AND (${running.organization_id} = ${job.organization_id} OR ${running.installation_id} = ${job.installation_id}))`;
 const READ_COLUMNS = sql.join([
@@ -30,7 +33,7 @@ const READ_COLUMNS = sql.join([
   job.claimed_until,
 ]);
 
-/** The conditions of jobs that are claimed in the order of their run times. */
+/** The lanes of the queue, as SQL conditions. Within a lane, jobs are claimed in the order of their run times. */
 const LANES = PARTS.flatMap(part => [
   ...Object.values(PRIORITIES).map(
     priority =>

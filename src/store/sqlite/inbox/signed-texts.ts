@@ -22,6 +22,7 @@ interface CachedSignedText {
   readonly row: CachedDelivery | null;
 }
 
+/** The row of a delivery, in which later deliveries of the same text can be counted. */
 interface CachedDelivery {
   readonly id: number;
   /** The job that follows the delivery; null if the delivery was ignored. */
@@ -62,7 +63,10 @@ type Duplicate = {
   readonly contradictedFields: string | null;
   readonly at: string;
 };
-/** Counts a duplicate. If a read has started since the oldest unread post of the row, this duplicate becomes the oldest unread one. */
+/**
+ * Counts a duplicate in the row of an earlier delivery. If a job has read the registry since the oldest unread delivery of the
+ * row, this duplicate becomes the oldest unread one.
+ */
 const COUNT_DUPLICATE = prepared(
   (_, { id, sha256, contradictedFields, at }: Params<Duplicate>) =>
     sqlStatement`UPDATE ${own()} SET

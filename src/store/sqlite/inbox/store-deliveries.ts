@@ -24,6 +24,7 @@ interface RequestedJob {
   readonly onlyDuplicates: boolean;
 }
 
+/** Stores deliveries and returns one result for each. */
 export type StoreDeliveries = (deliveries: readonly NewDelivery[], now: number) => StoreResult[];
 
 /**

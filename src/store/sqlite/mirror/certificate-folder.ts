@@ -26,6 +26,7 @@ interface FileIdentity {
   readonly sha256: string;
 }
 
+/** The clock and the size limit of the PDFs, and how a folder is flushed. */
 export interface FolderOptions {
   readonly now: () => number;
   readonly maxBytes?: number;
@@ -60,7 +61,7 @@ export function createCertificateFolder(
         throw error;
       }
     },
-    open: file => openFile(folder, file),
+    open: file => openCertificate(folder, file),
     list: window => listFiles(folder, window),
     flush: async () => {
       if (existsSync(folder)) await flush();
@@ -73,11 +74,11 @@ export function createCertificateFolder(
  * removed files.
  */
 export function createCertificateFiles(folder: string): CertificateFiles {
-  const has = (file: string): boolean => existsSync(join(folder, file));
+  const isStored = (file: string): boolean => existsSync(join(folder, file));
   return {
-    findStored: async (_, files) => new Set(files.filter(has)),
+    findStored: async (_, files) => new Set(files.filter(isStored)),
     remove: async (_, files) => {
-      const found = files.filter(has);
+      const found = files.filter(isStored);
       for (const file of found) rmSync(join(folder, file), { force: true });
       return found.length;
     },
@@ -127,7 +128,8 @@ async function renameToFinalName(
   return name;
 }
 
-async function openFile(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
+/** Opens a certificate for reading. Returns null if the name is none of a certificate, or there is no regular file with it. */
+async function openCertificate(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
   return parseRetirementId(file) === null ? null : await openRegularFile(join(folder, file));
 }
 
@@ -195,12 +197,12 @@ async function hashFile(file: string): Promise<string | null> {
 async function isAbandoned(folder: string, name: string, now: number): Promise<boolean> {
   const owner = Number(PARTIAL_FILE.exec(name)?.[1]);
   if (Number.isNaN(owner)) return false;
-  if (owner !== process.pid && !isRunning(owner)) return true;
+  if (owner !== process.pid && !isProcessRunning(owner)) return true;
   const file = await stat(join(folder, name)).catch(() => null);
   return file !== null && now - file.mtimeMs > ORPHAN_AGE_MS;
 }
 
-function isRunning(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

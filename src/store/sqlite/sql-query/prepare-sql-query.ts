@@ -2,6 +2,7 @@ import { assertReadOnlySql } from '../../contract/check-sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import type { Sqlite } from '../open-database.js';
 
+/** A prepared statement that only reads. Its rows are arrays of values. */
 export interface ReadOnlyStatement {
   columns(): { readonly name: string }[];
   iterate(): IterableIterator<Value[]>;
