@@ -92,7 +92,10 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses the part of the response before the array: `{"total":5,"rows":[` → `{ total: 5, rows: [] }`. */
+  /**
+   * Parses the part of the response before the array: `{"total":5,"rows":[` → `{ total: 5, rows: [] }`. Returns `{}`
+   * until the array is found.
+   */
   function parseEnvelopeStart(): Envelope {
     // Before the array is found, nothing is known.
     if (partsBeforeArray === 0 || isBareArray) return {};

@@ -77,7 +77,7 @@ export const MAX_DEPTH = 64;
 /** The maximum number of objects: ten for each row of the longest page. 2 MB of empty objects would take 100 MB of memory. */
 const MAX_OBJECTS = 100_000;
 
-/** Returns the limit that JSON text exceeds, such as `64 levels`, or null. Fast for texts with few brackets. */
+/** Returns the limit that JSON text exceeds, such as `64 levels`, or null if none. Fast for texts with few brackets. */
 export function findExceededLimit(text: string): string | null {
   const mayExceed = hasMoreBracketsThan(text, MAX_DEPTH);
   return mayExceed ? describeExceededLimit(text) : null;
@@ -100,7 +100,7 @@ function hasMoreBracketsThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Returns the limit that JSON text exceeds, such as `64 levels`, or null. Scans the whole text. */
+/** Returns the limit that JSON text exceeds, such as `64 levels`, or null if none. Scans the whole text. */
 function describeExceededLimit(text: string): string | null {
   let depth = 0;
   let objects = 0;

@@ -27,7 +27,7 @@ function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Decides whether another page follows. Returns `unknown` for a short page if the response has no pagination. */
+/** Predicts whether another page follows. Without pagination data, a page of fewer than `limit` rows is `unknown`. */
 export function predictNextPage(
   { nextPage, pageCount }: Pagination,
   pageNumber: number,

@@ -81,7 +81,7 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/** Starts the download of a certificate. Throws if the response may be partial. */
+/** Starts the download of a PDF certificate. Throws if the response may be only a part of the file. */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,

@@ -54,11 +54,11 @@ function isMatch(retirement: Retirement, { reservation, retirementData = {} }: R
   if (comment !== undefined && retirement.comment !== comment) return false;
   if (areKnownToDiffer(retirement.beneficiary, beneficiaryName)) return false;
   if (areKnownToDiffer(retirement.reason, reason)) return false;
-  return reservation === undefined || isOfReservation(retirement, reservation);
+  return reservation === undefined || mayResultFromReservation(retirement, reservation);
 }
 
 /** Whether a retirement can result from a reservation: same credit, same amount, and not created earlier. */
-function isOfReservation(
+function mayResultFromReservation(
   { serialization, amount, createdAt }: Retirement,
   reservation: NonNullable<RetirementQuery['reservation']>,
 ): boolean {
