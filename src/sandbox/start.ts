@@ -57,10 +57,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const asDocumented = options.profile === 'as-documented';
     const parts = createSandboxRegistry({ store, headerPrefix, strict, asDocumented });
     const generateData = store.defineOperation('world', (seedAndSize: WorldSeedAndSize) =>
-      fillTables(store, seedAndSize),
+      generateExampleData(store, seedAndSize),
     );
     store.replayJournal({ [CALL_OPERATION]: MAX_LOGGED_CALLS });
-    ensureWorld(store, options, generateData);
+    ensureExampleData(store, options, generateData);
     parts.deliveries.start();
     const app = createSandboxApp(parts, { headerPrefix, strict, installPageHosts }, onUnexpectedError);
     try {
@@ -92,8 +92,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
-/** Generates example data if the registry is empty. Throws if the registry has data of another seed or size. */
-function ensureWorld(
+/** Generates example data for an empty registry if a seed is given. Throws if the data have another seed or size. */
+function ensureExampleData(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,
   generateData: (seedAndSize: WorldSeedAndSize) => void,
@@ -112,7 +112,7 @@ function ensureWorld(
 }
 
 /** Generates organizations, projects, credits and other example data, and stores them in the tables. */
-function fillTables({ tables, wallClock }: SandboxStore, seedAndSize: WorldSeedAndSize): void {
+function generateExampleData({ tables, wallClock }: SandboxStore, seedAndSize: WorldSeedAndSize): void {
   // The journal records only the seed and size, because a replay generates the same rows.
   const world = generateWorld({ ...seedAndSize, startAt: wallClock() });
   putAllRows(tables.apps, world.apps);

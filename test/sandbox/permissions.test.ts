@@ -165,7 +165,7 @@ test.each(OPEN_TO_ANY_TOKEN)('%s accepts any access token regardless of permissi
   const real = call
     .replace('<id>', installed.organization.id)
     .replace('<credit_id>', creditId)
-    .replace('<project_id>', projects.findPublic({ creditId }).id)
+    .replace('<project_id>', projects.findPublicByCredit({ creditId }).id)
     .replace('<retirement_id>', retirementId);
   const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
   for (const token of [mintTokenWith({}), mintToken(sandbox, installed.app)]) {

@@ -68,7 +68,7 @@ function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: 
   next();
 }
 
-/** Creates the handler of a simulated fault that hides or repeats rows of paginated lists. */
+/** Creates the handler of a simulated fault. `getDistortion` chooses which rows of a list are hidden or repeated. */
 function createListDistorter(
   getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
 ): CallFaultHandler {

@@ -14,7 +14,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
-  /** Adds a part of the response body to `chunks`. Ignores values that are neither strings nor bytes. */
+  /** Stores a part of the response body until its end. Ignores values that are neither strings nor bytes. */
   function collectChunk(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
@@ -62,7 +62,7 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   }, intervalMs);
 }
 
-/** Sends only the first bytes of a response body, by default half. Then breaks the connection. */
+/** Sends the first bytes of a response body, by default half. Breaks the connection unless `cleanEnd` is set. */
 function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));
   // With `cleanEnd`, the short response ends normally.

@@ -43,7 +43,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
 
-  /** Returns the oldest simulated fault that applies to this request, and counts one use of that fault. */
+  /** Finds the oldest simulated fault of these kinds for a request, and counts one use. Undefined if there is none. */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
       const kind = kinds.find(name => name === fault.kind);

@@ -39,7 +39,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Returns the clock times at which a JWT may be valid: the sandbox's and usually also the real time. */
+  /** Returns the times at which a JWT may be valid: the sandbox clock's and, unless a fault forbids it, the real time. */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];

@@ -58,7 +58,7 @@ function readInstallForm(req: Request, queryOrBody: unknown): InstallForm {
   };
 }
 
-/** Finds the app to install and the URL to redirect to afterwards. Throws a 404 error for an unknown app. */
+/** Finds the app to install and the callback URL for its redirect. Throws a 404 error for an unknown app. */
 function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
   // Like the registry, use the first URL if the requested URL is not on the app's list.
   const app = requireFound(
@@ -93,7 +93,7 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 /** Host names that DNS rebinding cannot point elsewhere: localhost and IP addresses. */
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
-/** Throws a 403 error if another site sent the request or if the host name is unknown. */
+/** Throws a 403 error if another site sent the request or the host is neither local nor in `allowedHosts`. */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   // Compare hosts but not protocols, because a proxy may terminate TLS.
   const origin = req.get('origin');

@@ -152,8 +152,12 @@ export const ROUTES: readonly RegistryRoute[] = [
       reservations.finish(organizationId, caller.appId, { id, action, body }),
   ],
   ['GET /projects', 'any token', ({ projects }, { readPage }) => projects.list(readPage())],
-  ['GET /projects/find', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
-  ['GET /projects/find/project', 'any token', ({ projects }, { query }) => projects.findPublic(query)],
+  ['GET /projects/find', 'any token', ({ projects }, { query }) => projects.findPublicByCredit(query)],
+  [
+    'GET /projects/find/project',
+    'any token',
+    ({ projects }, { query }) => projects.findPublicByCredit(query),
+  ],
   ['GET /projects/:id', 'any token', ({ projects }, { id }) => projects.getPublic(id)],
   ['GET /retirements', 'any token', ({ retirements }, { query }) => retirements.getByQueryId(query['id'])],
   [

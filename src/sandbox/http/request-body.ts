@@ -104,7 +104,7 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
       if (typeof value !== 'boolean') addProblem(name, 'true or false');
       return value === true;
     },
-    /** Returns an integer field from 0 to `max`, or `fallback`. Adds an error message for any other value. */
+    /** Returns an integer field from 0 to `max`, or `fallback` if absent. Adds an error message for any other value. */
     wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
       const value = values.get(name) ?? fallback;
       if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;

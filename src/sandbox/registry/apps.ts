@@ -116,7 +116,10 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   return keys;
 }
 
-/** Reads an app's settings from a request body. Absent settings keep their values in `old`. */
+/**
+ * Reads an app's settings from a request body. Absent settings keep their values in `old`, except `organizationInfo`: the
+ * permission to read the organization has its own default.
+ */
 function readAppSettings(
   fields: BodyFields,
   old: AppSettings,
@@ -147,7 +150,7 @@ function readCallbackUrls(value: unknown, problems: string[]): readonly string[]
   return validUrls;
 }
 
-/** Converts an app's name for use in URLs: `My App` → `my-app`. */
+/** Converts an app's name to a form for URLs: `My App` → `my-app`. */
 function toNameId(name: string): string {
   return name
     .toLowerCase()

@@ -21,8 +21,8 @@ export function createInstallationService(
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /** Returns an installation. Throws a 404 error if it is uninstalled or belongs to another app. */
-  function getInstalled(id: string, appId?: string): InstallationRecord {
+  /** Returns an installation. Throws a 404 error if it is uninstalled or not of the app `appId`. */
+  function getLiveInstallation(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
     const isOfApp = appId === undefined || row?.appId === appId;
     const isLive = row?.state !== 'uninstalled';
@@ -35,8 +35,8 @@ export function createInstallationService(
     return rows.find(row => row.appId === appId && row.state !== 'uninstalled');
   }
 
-  /** Stores an installation and publishes a webhook for the event. */
-  function saveAndPublish(row: InstallationRecord, event: InstallationEvent) {
+  /** Stores an installation, publishes a webhook for the event and returns the installation's JSON. */
+  function saveInstallation(row: InstallationRecord, event: InstallationEvent) {
     installations.put(row);
     publisher.publishInstallationEvent(event, row.id);
     return toJson(row);
@@ -48,23 +48,23 @@ export function createInstallationService(
     if (findByOrganization(appId, organizationId) !== undefined)
       throw conflict('The app is already installed');
     const row = { id: newId(), appId, organizationId, permissions, createdAt: now(), updatedAt: now() };
-    return saveAndPublish({ ...row, state: 'active' }, 'installed');
+    return saveInstallation({ ...row, state: 'active' }, 'installed');
   });
 
   const change = defineOperation(
     'change installation',
     (id: string, state: InstallationStatus, event: InstallationEvent) => {
-      const row = getInstalled(id);
+      const row = getLiveInstallation(id);
       if (row.state === state) throw conflict(`The installation is already ${state}`);
-      return saveAndPublish({ ...row, state, updatedAt: now() }, event);
+      return saveInstallation({ ...row, state, updatedAt: now() }, event);
     },
   );
 
   /** Grants an installation all permissions that the app requests. */
   const acceptPermissions = defineOperation('accept permissions', (id: string) => {
-    const row = getInstalled(id);
+    const row = getLiveInstallation(id);
     const { permissions } = apps.getOrThrow(row.appId);
-    return saveAndPublish({ ...row, permissions, updatedAt: now() }, 'newPermissionsAccepted');
+    return saveInstallation({ ...row, permissions, updatedAt: now() }, 'newPermissionsAccepted');
   });
 
   return {
@@ -74,12 +74,12 @@ export function createInstallationService(
       const { pagination, items } = paginate(rows, query);
       return { pagination, installations: items.map(toJson) };
     },
-    get: (appId: string, id: string) => toJson(getInstalled(id, appId)),
+    get: (appId: string, id: string) => toJson(getLiveInstallation(id, appId)),
     getForOrganization: (appId: string, organizationId: string) =>
       toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
     /** Returns an installation. Throws a 403 error if the installation is suspended. */
     getActive(appId: string, id: string): InstallationRecord {
-      const row = getInstalled(id, appId);
+      const row = getLiveInstallation(id, appId);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');
       return row;
     },

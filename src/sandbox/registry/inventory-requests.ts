@@ -20,7 +20,7 @@ export function createInventoryRequestService(
   }
 
   /** Returns an inventory request. Throws a 409 error if the request was already accepted or rejected. */
-  function getPending(id: string): InventoryRequestRecord {
+  function getPendingRequest(id: string): InventoryRequestRecord {
     const row = requests.getOrThrow(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
     return row;
@@ -69,10 +69,10 @@ export function createInventoryRequestService(
 
   /** Accepts an inventory request and executes the transaction that it asks for. */
   const accept = defineOperation('accept request', (id: string) => {
-    const row = getPending(id);
+    const row = getPendingRequest(id);
     const { organizationId, appId, creditId, amountMicro, action, retirementDetails } = row;
     accounts.removeCredits(organizationId, 'inventory', creditId, amountMicro);
-    transactions.execute({
+    transactions.executeOrder({
       event: 'organizationTransaction',
       type: action,
       organizationId,
@@ -92,7 +92,7 @@ export function createInventoryRequestService(
   });
 
   const decline = defineOperation('decline request', (id: string) => {
-    requests.put({ ...getPending(id), state: 'Rejected', txId: null, updatedAt: now() });
+    requests.put({ ...getPendingRequest(id), state: 'Rejected', txId: null, updatedAt: now() });
     return toJson(requests.getOrThrow(id));
   });
 

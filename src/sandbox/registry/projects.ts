@@ -30,8 +30,8 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /** Returns the public project that issued a credit, by the credit's id or serial number. */
-  function findPublic(query: Readonly<Record<string, unknown>>) {
+  /** Finds the public project of a credit by the query parameters `creditId` and `serialization` (serial number). */
+  function findPublicByCredit(query: Readonly<Record<string, unknown>>) {
     // If the query has both, they must name the same credit.
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
@@ -88,7 +88,7 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
       return { pagination, projects: items.map(toJson) };
     },
     getPublic,
-    findPublic,
+    findPublicByCredit,
     summarizeIssuance,
     /** Lists all projects, including hidden ones. */
     listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
@@ -106,7 +106,7 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
   };
 }
 
-/** Reads a new project from a request body. */
+/** Reads the fields of a new project from a request body. Absent optional fields get defaults. */
 function readNewProject(fields: BodyFields) {
   return {
     ...DEFAULTS,

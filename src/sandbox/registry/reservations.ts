@@ -44,7 +44,7 @@ export function createReservationService(
   }
 
   /** Returns an outstanding reservation of the app. Throws if the reservation has ended or another app made it. */
-  function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
+  function getOutstandingReservation(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');
     assertOutstanding(row);
@@ -81,7 +81,7 @@ export function createReservationService(
   });
 
   const cancel = defineOperation('cancel', (organizationId: string, appId: string, id: string) => {
-    const row = getOutstanding(organizationId, appId, id);
+    const row = getOutstandingReservation(organizationId, appId, id);
     accounts.addCredits(organizationId, 'warehouse', row.creditId, row.amountMicro);
     reservations.put({ ...row, state: 'cancelled', updatedAt: now(), reservedToDate: now() });
     return toJson(reservations.getOrThrow(id));
@@ -92,7 +92,7 @@ export function createReservationService(
     'finish',
     (organizationId: string, appId: string, { id, action: actionName, body }: FinishOrder) => {
       const action = parseAction(actionName);
-      const { creditId, amountMicro } = getOutstanding(organizationId, appId, id);
+      const { creditId, amountMicro } = getOutstandingReservation(organizationId, appId, id);
       const { receiver, retirementDetails, comment } = readBody(body, (fields, problems) => ({
         receiver: readReceiver(fields, {
           action,
@@ -104,7 +104,7 @@ export function createReservationService(
         comment: fields.optionalText('transferComment'),
       }));
       transactions.assertPossible(action, credits.getOrThrow(creditId).type);
-      transactions.execute({
+      transactions.executeOrder({
         event: 'warehouseTransaction',
         type: action,
         organizationId,

@@ -82,7 +82,7 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
   }
 
   return {
-    /** Creates an access token for an installation, or for the app itself if none is given. */
+    /** Creates an access token for an installation, or for the app itself if no installation is given. */
     mint(appId: string, installation?: InstallationRecord) {
       const token = `crs_${randomBytes(24).toString('hex')}`;
       const row = mint(appId, installation?.id ?? null, hashToken(token));

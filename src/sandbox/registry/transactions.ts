@@ -95,7 +95,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
   const { tables, accounts, newHash, newId, now, defineOperation } = store;
   const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
-  /** Looks up the receiver of a transfer by id, address or both. Throws if they match no organization. */
+  /** Finds the receiver of a transfer by id, address or both. Throws if no organization matches. */
   function resolveReceiver(
     action: CreditAction,
     { organizationId, address }: RequestedReceiver,
@@ -182,7 +182,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
       if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
     /** Executes a transfer or retirement. A simulated fault can queue the transaction or let it fail. */
-    execute(order: TransactionOrder): void {
+    executeOrder(order: TransactionOrder): void {
       // The calling operation has already removed the credits from their holding.
       const status = chooseStatus(getStartingCallPath(order));
       applyStatus({
