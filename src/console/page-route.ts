@@ -55,7 +55,10 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
     };
   }
 
-  /** Sends the result of a page: HTML, a file, a redirect or an error message. */
+  /**
+   * Sends the result of a page: HTML, a file, a redirect or an error message. `at` is the past instant that it shows, or null
+   * for now.
+   */
   async function sendResult(
     request: Request,
     response: Response,
@@ -93,7 +96,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
   };
 }
 
-/** Returns a fault if the URL has a parameter that the page does not accept. */
+/** Returns an error for the visitor if the URL has a parameter that the page does not accept. Otherwise returns null. */
 function findUnknownParameter(
   query: URLSearchParams,
   { parameters = [], hasHistory }: ConsolePage,
@@ -108,7 +111,9 @@ function findUnknownParameter(
   return { fault: `${problem} ${accepted}` };
 }
 
-/** Returns a fault if a URL parameter contains U+0000, which PostgreSQL cannot store. */
+/**
+ * Returns an error for the visitor if a URL parameter contains U+0000, which PostgreSQL cannot store. Otherwise returns null.
+ */
 function findNulCharacter(request: Request, query: URLSearchParams): PageFault | null {
   const values = [...query.values(), ...Object.values(getPathParameters(request))];
   return values.some(value => value.includes('\0'))
@@ -116,7 +121,10 @@ function findNulCharacter(request: Request, query: URLSearchParams): PageFault |
     : null;
 }
 
-/** Parses the URL parameter `as-of`. For a range such as a day, returns the last instant of the range. */
+/**
+ * Parses the URL parameter `as-of`; null if the URL has none. For a range such as a day, returns the last instant of the
+ * range.
+ */
 function parseAsOf(query: URLSearchParams, now: number): { readonly at: string | null } | PageFault {
   const text = query.get(AS_OF) || null;
   if (text === null) return { at: null };

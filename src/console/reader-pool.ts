@@ -10,13 +10,13 @@ export interface ReaderPool {
 /** One person uses the console; further pages wait. */
 const MAX_READERS = 4;
 
-/** Creates a pool of database readers. The pool opens readers on demand and reuses them. */
+/** Creates a pool of at most four database readers. Opens them on demand and reuses them. */
 export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
   const queue = new PQueue({ concurrency: MAX_READERS });
   const openReaders: OpenReader[] = [];
   const freeReaders: OpenReader[] = [];
 
-  /** Opens another reader and adds it to `openReaders`, so that `close` closes it. */
+  /** Opens another database reader. Remembers it, so that `close` closes it. */
   async function openReader(): Promise<OpenReader> {
     const reader = await open();
     openReaders.push(reader);

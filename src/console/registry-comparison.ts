@@ -43,14 +43,14 @@ export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
 
 export type RegistryComparison = ReturnType<typeof createComparisonRunner>;
 
-/** Creates a runner that compares the mirror with the registry, one comparison at a time. */
+/** Creates a runner that compares every row of the mirror with the registry, one comparison at a time. */
 export function createComparisonRunner(compare: RegistryComparer, now: () => number) {
   const stopping = new AbortController();
   const formatNow = () => new Date(now()).toISOString();
   let status: ComparisonStatus = { running: null, finished: null };
   let currentRun: Promise<void> = Promise.resolve();
 
-  /** Runs one comparison. Stores the progress and the result in `status`. */
+  /** Compares the mirror with the registry once. Stores the progress and the result in `status`. */
   async function runComparison(): Promise<void> {
     const since = formatNow();
     let lists = 0;

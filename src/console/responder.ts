@@ -41,7 +41,10 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 
 /** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
-  /** Renders the slow content of a page. Returns an error message for the visitor if `renderRest` throws. */
+  /**
+   * Renders the part of a page that is sent later because it is slow. Returns an error message for the visitor if `renderRest`
+   * throws.
+   */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
       return await renderRest();
@@ -51,7 +54,10 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     }
   }
 
-  /** Yields the content unchanged. Resets the connection and rethrows the error if reading fails. */
+  /**
+   * Yields the content of a download unchanged. If reading it fails, resets the connection, so that a partial file does not
+   * look complete.
+   */
   async function* resetOnFailure<Chunk>(
     content: AsyncIterable<Chunk>,
     { req }: Response,
@@ -61,7 +67,6 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     } catch (error) {
       const hasVisitorLeft = req.socket.destroyed;
       if (!hasVisitorLeft && !(error instanceof SqlQueryError)) onFailure(error);
-      // A partial file must not look complete.
       // Over HTTP/1.0, a connection that only closes looks like the end of the file.
       req.socket.resetAndDestroy();
       throw error;
@@ -97,7 +102,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
       sendText(request, response, beforeRest.text + afterRest.text);
       return;
     }
-    const out = canCompress(request) ? compressInto(response) : response;
+    const out = canCompress(request) ? createGzipStream(response) : response;
     out.write(beforeRest.text);
     out.end((await renderSlowPart(renderRest)).text + afterRest.text);
   };
@@ -107,7 +112,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     sendStream,
     sendMessage: async (request, response, status, sentence) => {
       const title = status === 404 ? 'Not found' : 'Error';
-      await sendPage(request, response, { title, body: renderMessage(status, sentence) }, { status });
+      await sendPage(request, response, { title, body: renderErrorPage(status, sentence) }, { status });
     },
     sendFile: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
@@ -125,8 +130,8 @@ const STARTING_POINTS = [
   ['/help', 'Help', 'every list, word and key'],
 ] as const;
 
-/** Renders the page of an error: what happened, and where to go on. */
-function renderMessage(status: number, sentence: string): Html {
+/** Renders the page of an error: its status, a sentence about it, and links to other pages. */
+function renderErrorPage(status: number, sentence: string): Html {
   const items = STARTING_POINTS.map(
     ([path, label, description]) => html`<li><a href="${path}">${label}</a> <p>${description}</p></li>`,
   );
@@ -140,22 +145,21 @@ function renderMessage(status: number, sentence: string): Html {
 const MIN_COMPRESSED_LENGTH = 4_096;
 const GZIP_HEADERS = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
 
-/** Sends a text response. Compresses a long text if `canCompress` returns true. */
+/** Sends a text as the response. Compresses it if it is long and `canCompress` allows it. */
 export function sendText(request: Request, response: Response, text: string): void {
   if (text.length <= MIN_COMPRESSED_LENGTH || !canCompress(request)) response.send(text);
   else response.set(GZIP_HEADERS).send(gzipSync(text));
 }
 
-/** Returns whether the response may be compressed. Responses to URLs with parameters are not. */
+/** Whether a response may be compressed. False for a URL with parameters, to prevent the BREACH attack. */
 function canCompress(request: Request): boolean {
-  // This prevents the BREACH attack.
   // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows, or the
   // page token of the forms.
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
 }
 
-/** Returns a gzip stream that writes to the response and flushes after each write. */
-function compressInto(response: Response): Gzip {
+/** Creates a gzip stream that writes to the response. Flushes after each write, so that the browser shows a slow page early. */
+function createGzipStream(response: Response): Gzip {
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   gzip.pipe(response.set(GZIP_HEADERS));
   return gzip;
@@ -182,7 +186,7 @@ export function getPathParameters({ params }: Request): Record<string, string> {
 const YEAR_MS = 31_536_000_000;
 const THEME_COOKIE = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
 
-/** Returns the theme from the visitor's cookie, or null if the visitor has chosen none. */
+/** Returns the colour theme that the visitor has chosen, from a cookie. Null if the visitor has chosen none. */
 function readTheme({ headers }: Request): Theme {
   const chosen = THEME_COOKIE.exec(headers.cookie ?? '')?.[1];
   return chosen === 'light' || chosen === 'dark' ? chosen : null;

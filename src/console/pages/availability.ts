@@ -18,11 +18,12 @@ export async function renderOrganizationAvailability(reader: Reader, organizatio
   return renderAvailability(await readAvailability(reader, { organizationId }), { organizationId });
 }
 
-/** Renders the available credits of a project. A second table shows the unavailable credits. */
+/** Renders the available credits of a project. A second table has the warehouses whose credits are not available. */
 export async function renderProjectAvailability(reader: Reader, projectId: string): Promise<Html> {
   return renderAvailability(await readAvailability(reader, { projectId }), { projectId });
 }
 
+/** Renders the available credits of an organization or a project, then the warehouses whose credits are not available. */
 function renderAvailability({ rows, unavailable, ...notes }: Availability, scope: CreditScope): Html {
   const amounts =
     rows.length === 0
@@ -33,7 +34,7 @@ ${renderCaveats(notes)}
 ${renderUnavailableTable(unavailable)}</div>`;
 }
 
-/** Renders a table of warehouses whose credits are not available, with the state and the amount. */
+/** Renders a table of warehouses whose credits are not available. False if there are none. */
 function renderUnavailableTable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(warehouse => warehouse.sums);
@@ -56,7 +57,7 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
   );
 }
 
-/** Renders the warehouse credits of a project at an instant, and how complete the lists were. */
+/** Renders the warehouse credits of a project at an instant, and how complete the mirror's copy of them was. */
 export async function renderProjectStockAt(
   { reader, now }: Pick<ConsoleRequest, 'reader' | 'now'>,
   projectId: string,

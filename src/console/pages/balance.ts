@@ -41,8 +41,8 @@ const MIN_CACHED_MS = 1_000;
 const CACHED_FACTOR = 100;
 
 /**
- * Creates the page that reconciles the listed amounts with the expected ones. The check reads every row, so the result follows the
- * rest of the page, and a result that took long is shown again.
+ * Creates the page that checks whether the listed amounts add up. The check reads every row, so it is rendered last, and a
+ * slow result is cached.
  */
 export function createBalancePage(): ConsolePage {
   const cache = createCache<Reconciliation>(tookMs => (tookMs < MIN_CACHED_MS ? 0 : CACHED_FACTOR * tookMs));
@@ -60,7 +60,7 @@ export function createBalancePage(): ConsolePage {
         body: html`<div class="head"><h1>Reconciliation</h1>${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}</div>
 ${renderComparison(request)}`,
         renderRest: async () => {
-          const read = () => reconcile(reader, organizationId, now);
+          const read = () => computeReconciliation(reader, organizationId, now);
           const reconciliation = organizationId === null ? await cache(now, '', read) : await read();
           return renderReconciliation(reconciliation, now, renderFileLinks('/balance', query, {}));
         },
@@ -99,7 +99,8 @@ interface Reconciliation {
   readonly differenceCount: number;
 }
 
-async function reconcile(
+/** Reads all amounts and checks whether they add up, for one organization or, if the id is null, for all. */
+async function computeReconciliation(
   reader: Reader,
   organizationId: string | null,
   now: number,
@@ -117,7 +118,7 @@ async function reconcile(
   };
 }
 
-/** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
+/** Renders the reconciliation: whether all sums balance, the sums that do not, and all checked sums. */
 function renderReconciliation(reconciliation: Reconciliation, now: number, fileLinks: Html): Html {
   const { at, balanced, notes, differences, differenceCount } = reconciliation;
   const { totals, failed, shown, hiddenCount } = reconciliation.sums;
@@ -128,7 +129,7 @@ ${renderCaveats(notes)}
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
 
-/** Renders the section that compares the mirror with the registry: a button, the progress and the last result. */
+/** Renders the section in which a visitor compares the mirror with the registry: a button, the progress and the last result. */
 function renderComparison(request: ConsoleRequest): Html {
   const { comparison, now } = request;
   if (comparison === null)
@@ -147,7 +148,7 @@ ${progress}
 ${lastResult}</section>`;
 }
 
-/** Describes the result of a comparison with the registry in one sentence. */
+/** Renders one sentence about a finished comparison with the registry: how many rows match or differ, or why it failed. */
 function describeComparison(outcome: ComparisonOutcome): Html {
   if ('fault' in outcome) return html`${renderBadge('The comparison failed:', 'bad')} ${outcome.fault}`;
   const { faults, rows, organizations, known, uncompared } = outcome;
@@ -159,7 +160,10 @@ function describeComparison(outcome: ComparisonOutcome): Html {
   return html`${renderBadge(`${scope} match the registry.`, 'good')}${uncompared.length > 0 && ` ${formatCount(uncompared.length, 'list')} could not be compared.`}`;
 }
 
-/** Renders a table of differences between the mirror and the registry, then the lists that could not be compared. */
+/**
+ * Renders the rows that differ between mirror and registry, then the lists that could not be compared. False after a failed
+ * comparison.
+ */
 function renderComparisonDetails(outcome: ComparisonOutcome): Html | false {
   if ('fault' in outcome) return false;
   const columns = (['check', 'where', 'fault'] as const).map(name => ({
@@ -176,7 +180,7 @@ function renderComparisonDetails(outcome: ComparisonOutcome): Html | false {
 ${uncompared.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${uncompared} ${formatOmittedCount(outcome.uncompared.length)}</ul>`}`;
 }
 
-/** Renders a badge that says whether all sums are balanced. */
+/** Renders a badge that says whether all sums balance. `balanced` is null if there is no sum yet. */
 function renderVerdict({ verdict, balanced }: Reconciliation): Html {
   if (balanced === null) return renderBadge('Nothing to reconcile yet.');
   return renderBadge(verdict, balanced ? 'good' : 'bad');
@@ -192,7 +196,7 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/** Creates a table column of amounts in tonnes. */
+/** Creates a table column of amounts in tonnes. `getAmount` returns the amount of a row in millionths, or null. */
 function createAmountColumn(name: string, getAmount: (line: BalanceLine) => BalanceLine['found_micro']) {
   const cell = (line: BalanceLine): HtmlContent => {
     const micro = getAmount(line);

@@ -56,7 +56,9 @@ export const CHANGES: readonly ConsolePage[] = [
   }),
 ];
 
-/** Parses the time range, resource and organization in the URL. Returns a fault if a value is invalid. */
+/**
+ * Parses the time range, resource and organization of the page of changes from its URL. Returns a fault for an invalid value.
+ */
 async function parseChangesRequest({
   reader,
   query,
@@ -82,7 +84,7 @@ async function parseChangesRequest({
   };
 }
 
-/** Renders one page of changes, newest first, with a filter form, pagination links and the SQL query. */
+/** Renders a page of changes of rows, newest first, with links to other pages and the SQL query behind it. */
 async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPageRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
@@ -125,7 +127,7 @@ function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
   ];
 }
 
-/** Renders the links to the predefined time ranges, then the filter form. */
+/** Renders the links to predefined time ranges, such as "Last quarter", and the filter form of the page of changes. */
 async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const resources = CHANGED.map(value => ({ value, label: value.replaceAll('_', ' ') }));

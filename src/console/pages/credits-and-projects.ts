@@ -29,7 +29,10 @@ export const CREDIT_AND_PROJECT_PAGES: readonly ConsolePage[] = MIRRORED.filter(
   LISTS_WITH_DETAIL_PAGES.includes(name),
 ).map(createDetailPage);
 
-/** Creates the detail page of a credit, a reservation or a project. If several organizations list a credit, each one gets a section. */
+/**
+ * Creates the detail page of a credit, a reservation or a project. A credit gets one section for each organization that lists
+ * it.
+ */
 function createDetailPage(list: List): ConsolePage {
   const isOfProjects = list.name === 'projects';
   return {
@@ -44,7 +47,7 @@ function createDetailPage(list: List): ConsolePage {
       const [first] = rows;
       if (first === undefined) return await respondToMissingRow(list, id, versions, request);
       const lead = rows.every(isClosed) && renderBadge('No longer listed by the registry', 'bad');
-      const title = describeRow(list, first);
+      const title = formatRowTitle(list, first);
       const credits = isOfProjects && (await renderProjectCredits(id, request));
       const sections = rows.map(
         async (row, index) =>
@@ -63,7 +66,7 @@ function getListLink({ name, title }: List, at: string | null) {
   return { href: withAsOf(`/${name}`, at), title };
 }
 
-/** Chooses the response for an id that has no row: a page, a redirect or "not found". */
+/** Creates the response for an id that has no row at the instant: a page, a redirect or "not found". */
 async function respondToMissingRow(
   list: List,
   id: string,
@@ -88,7 +91,7 @@ async function respondToMissingRow(
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }
 
-/** Renders how complete the mirror was at an instant for each organization that owns one of `rows`. */
+/** Renders how complete the mirror was at an instant. Covers each organization that owns one of `rows`. */
 async function renderNotesOfRows(
   resource: string,
   rows: readonly Row[],
@@ -115,14 +118,14 @@ function isClosed(version: Row): boolean {
   return version['valid_to'] !== null;
 }
 
-/** Returns the name of a project, or a text such as "5 t ex-post of Peat bog 2021" for a credit. */
-function describeRow({ name }: List, row: Row): string {
+/** Formats the title of a detail page: the name of a project, or "5 t ex-post of Peat bog 2021" for a credit. */
+function formatRowTitle({ name }: List, row: Row): string {
   if (name === 'projects') return getText(row, 'full_name') ?? String(row['id']);
   const project = getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'an unnamed project';
   return `${formatWithCommas(getText(row, 'amount_exact') ?? 'An unknown amount of')} t ${formatCreditType(getText(row, 'type'))} of ${project} ${getText(row, 'vintage') ?? ''}`;
 }
 
-/** Renders the credits of a project, with links to the project's credits and retirements. */
+/** Renders the credits of a project, with links to its rows in the warehouse, the inventory and the retirements. */
 async function renderProjectCredits(projectId: string, request: ConsoleRequest): Promise<Html> {
   const { reader, at } = request;
   const links = ['warehouse', 'inventory', 'retirements'].map(
@@ -136,17 +139,17 @@ async function renderProjectCredits(projectId: string, request: ConsoleRequest):
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
 }
 
-/** Renders the forms and commands for a credit in a warehouse or a reservation. Live updates do not replace what is typed here. */
+/** Renders the forms that act on a warehouse credit or a reservation. False for other lists. */
 async function renderActions({ name }: List, row: Row, request: ConsoleRequest): Promise<Html | false> {
   const content =
     name === 'warehouse'
       ? renderCreditActions(row, request)
-      : name === 'reservations' && (await renderForms(row, request));
+      : name === 'reservations' && (await renderReservationForms(row, request));
   return content !== false && html`<section class="card"><h2>Actions</h2>${content}</section>`;
 }
 
-/** Renders the forms for a reservation in its state of now. */
-async function renderForms(row: Row, request: ConsoleRequest): Promise<Html | false> {
+/** Renders the forms for a reservation, as it is now. False if it is no longer in the mirror. */
+async function renderReservationForms(row: Row, request: ConsoleRequest): Promise<Html | false> {
   const [owner = '', id = ''] = ['organization_id', 'id'].map(column => getText(row, column) ?? '');
   const reservation = await readReservation(request.reader, owner, id);
   return reservation !== null && (await renderReservationActions(reservation, request));
@@ -159,7 +162,7 @@ interface RowSection {
   readonly history: readonly Row[];
 }
 
-/** Renders a section for one row: the name of the organization, the values, the version history and the ids. */
+/** Renders the section for one row: its organization, values, version history and ids. */
 async function renderRow(
   list: List,
   row: Row,
@@ -182,6 +185,7 @@ async function renderRow(
   const hiddenColumns = [...HIDDEN_COLUMNS, 'organization_name'];
   const facts = html`<section class="card"><h2>${heading}</h2>${renderRowFacts({ ...others, project_id: row['project_id'] ?? null }, { now, at }, [...hiddenColumns, 'project_id'])}</section>`;
   const timeline = html`<section class="card"><h2>Timeline, newest first</h2>${renderVersions(versions, now)}</section>`;
+  // The forms are outside the live part, so that updates do not replace what a visitor types.
   const actions = at === null && !isClosed(row) && (await renderActions(list, row, request));
   return html`<div class="columns"><div class="stack"><div id="${elementId}" class="stack" data-live>${credits || facts}${timeline}</div>${actions}</div>
 <div id="${elementId}-ids" class="stack" data-live>${credits && facts}<section class="card"><h2>Ids</h2>${renderRowFacts(ids, { now, at }, HIDDEN_COLUMNS)}

@@ -8,19 +8,23 @@ import { renderAge, renderInstant } from '../components/instants.js';
 
 type SyncRow = Tables['syncs'];
 
-/** Renders the timeline of a webhook delivery, from the arrival to the changes in the mirror. */
+/** Renders the timeline of a webhook delivery: its arrival, its verification, its job, and the changes that the job found. */
 export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[], now: number): Html {
-  const entries = [describeArrival(delivery, now), describeVerdict(delivery), ...describeJob(delivery)];
+  const entries = [
+    createArrivalEntry(delivery, now),
+    createVerdictEntry(delivery),
+    ...createJobEntries(delivery),
+  ];
   return renderTimeline([...entries, ...describeReads(syncs, String(delivery['job_state']))]);
 }
 
-/** Returns the timeline entries for the lists that a job has read and for the rows that changed. */
+/** Creates the timeline entries for the lists that a job has read and the rows that changed in them. */
 export function describeReads(syncs: readonly SyncRow[], jobState: string): TimelineEntry[] {
-  return syncs.length === 0 ? [] : [describeSyncs(syncs), describeChanges(syncs, jobState)];
+  return syncs.length === 0 ? [] : [createSyncsEntry(syncs), createChangesEntry(syncs, jobState)];
 }
 
-/** Returns the timeline entry that says when a delivery arrived and how often the same delivery arrived again. */
-function describeArrival({ received_at: at, duplicates }: Row, now: number): TimelineEntry {
+/** Creates the timeline entry for the arrival of a delivery. Says how often the same delivery arrived again. */
+function createArrivalEntry({ received_at: at, duplicates }: Row, now: number): TimelineEntry {
   const receivedAt = String(at ?? '');
   const count = Number(duplicates);
   return {
@@ -30,8 +34,12 @@ function describeArrival({ received_at: at, duplicates }: Row, now: number): Tim
   };
 }
 
-/** Returns the timeline entry that says whether a delivery was accepted, or why the delivery was ignored. */
-function describeVerdict({ verdict, ignored_reason: reason, secret_index: secretIndex }: Row): TimelineEntry {
+/** Creates the timeline entry that says that a delivery was accepted, or why it was ignored. */
+function createVerdictEntry({
+  verdict,
+  ignored_reason: reason,
+  secret_index: secretIndex,
+}: Row): TimelineEntry {
   if (verdict !== 'accepted')
     return {
       colour: 'none',
@@ -45,8 +53,8 @@ function describeVerdict({ verdict, ignored_reason: reason, secret_index: secret
   };
 }
 
-/** Returns the timeline entry for the job of a delivery. Returns an empty array if there is no job. */
-function describeJob(delivery: Row): TimelineEntry[] {
+/** Creates the timeline entry for the job of a delivery. Returns an empty array if the delivery has no job. */
+function createJobEntries(delivery: Row): TimelineEntry[] {
   const { job_id: jobId, job_state: jobState, received_at: receivedAt, outcome } = delivery;
   if (jobId === null || jobId === undefined) return [];
   const wait = formatElapsed(String(receivedAt ?? ''), String(delivery['started_at'] ?? ''));
@@ -57,8 +65,8 @@ function describeJob(delivery: Row): TimelineEntry[] {
   ];
 }
 
-/** Returns the timeline entry that lists the syncs of a delivery. Puts all syncs that changed no rows on one line. */
-function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
+/** Creates the timeline entry for the lists that were read. Puts all lists without changes on one line. */
+function createSyncsEntry(syncs: readonly SyncRow[]): TimelineEntry {
   const failed = syncs.filter(sync => !isCompleteOrRunning(sync));
   const lists = formatCount(syncs.length, 'list');
   const isUnchanged = (sync: SyncRow) => sync.state === 'complete' && countChanges(sync) === 0;
@@ -76,8 +84,8 @@ function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   };
 }
 
-/** Returns texts such as "2 retirements added", one for each sync and kind of change. */
-export function describeChangesOfSyncs(syncs: readonly SyncRow[]): string[] {
+/** Returns texts such as "2 retirements added": one for each list that was read and each kind of change. */
+export function listChangeTexts(syncs: readonly SyncRow[]): string[] {
   return syncs.flatMap(({ resource, rows_added: added, rows_changed: changed, rows_removed: removed }) =>
     Object.entries({ added, changed, removed }).flatMap(([change, count]) =>
       count > 0 ? describeChangeCount(resource, change, count) : [],
@@ -85,8 +93,8 @@ export function describeChangesOfSyncs(syncs: readonly SyncRow[]): string[] {
   );
 }
 
-/** Returns the timeline entry that counts the changed rows, with a warning if changes may be missing. */
-function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
+/** Creates the timeline entry with the number of changed rows. Warns if changes may be missing, as after a failed read. */
+function createChangesEntry(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
   const rows = syncs.reduce((sum, sync) => sum + countChanges(sync), 0);
   const hasJobEnded = !['waiting', 'running', 'paused'].includes(jobState);
   const isConclusive = hasJobEnded && jobState !== 'failed' && syncs.every(isCompleteOrRunning);
@@ -96,11 +104,11 @@ function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineE
     colour: isConclusive ? 'good' : 'doubt',
     title: html`<strong>${rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : noChanges}</strong>`,
     details: isConclusive ? null : caveat,
-    items: describeChangesOfSyncs(syncs),
+    items: listChangeTexts(syncs),
   };
 }
 
-/** Describes the list, duration, error and number of changed rows of a sync. */
+/** Renders one line about a sync, the read of one list: its duration, its error and how many rows changed. */
 function describeSync(sync: SyncRow): HtmlContent {
   const { started_at: startedAt, finished_at: finishedAt, state, error } = sync;
   const isSuccess = isCompleteOrRunning(sync);
@@ -126,13 +134,16 @@ function countChanges({ rows_added: added, rows_changed: changed, rows_removed: 
   return added + changed + removed;
 }
 
-/** Returns the HTTP status in parentheses if an error names one, otherwise the error message. */
+/** Shortens the error of a read to its HTTP status, such as "(503)". Returns other errors unchanged. */
 function describeError(error: string | null): string {
   const status = /answered (\d{3})/.exec(error ?? '')?.[1];
   return status === undefined ? (error ?? '') : `(${status})`;
 }
 
-/** Formats the time between two instants, such as "250 ms" or "12 s". Returns null if an instant is missing. */
+/**
+ * Formats the time between two instants, such as "250 ms" or "12 s". Null if an instant is empty or the end is before the
+ * start.
+ */
 export function formatElapsed(from: string, to: string): string | null {
   const ms = Date.parse(to) - Date.parse(from);
   if (Number.isNaN(ms) || ms < 0) return null;

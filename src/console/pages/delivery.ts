@@ -15,7 +15,7 @@ import { html } from '../components/html.js';
 import { toDisplayValue } from '../components/display-value.js';
 import { renderBadge } from '../components/state-badge.js';
 import { describeNotFound } from './redirect-by-id.js';
-import { describeChangesOfSyncs, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
+import { listChangeTexts, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
 /** The page of a delivery: its payload, and a timeline from its arrival to the changes. */
 export const DELIVERY: ConsolePage = {
@@ -28,7 +28,7 @@ export const DELIVERY: ConsolePage = {
   },
 };
 
-/** Renders the detail page of a webhook delivery. */
+/** Renders the detail page of a webhook delivery: its timeline, its payload and the signed text. */
 async function renderDelivery(delivery: Row, request: ConsoleRequest): Promise<PageContent> {
   const { reader, now } = request;
   const { id, event, organization_name: organizationName, verdict, end: result } = delivery;
@@ -42,7 +42,7 @@ async function renderDelivery(delivery: Row, request: ConsoleRequest): Promise<P
       : [];
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${organizationName === null ? '' : ` of ${String(organizationName)}`}`;
-  const changes = syncs.every(isCompleteOrRunning) ? describeChangesOfSyncs(syncs) : [];
+  const changes = syncs.every(isCompleteOrRunning) ? listChangeTexts(syncs) : [];
   const summary = changes.length > 0 ? changes.join(', ') : result;
   const lead = html`${verdict !== 'accepted' && html`${renderBadge(String(verdict))} `}${typeof jobState === 'string' && jobState !== 'done' && html`${renderBadge(jobState)} `}Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
   const body = html`${renderPageHead({ href: '/deliveries', title: 'Deliveries' }, title, lead)}

@@ -31,7 +31,7 @@ export const JOB: ConsolePage = {
     const owner = organizationName ?? organizationId;
     const title = `Job ${String(job['id'])}: ${String(job['kind'])}${owner === null ? '' : ` of ${owner}`}`;
     const lead = html`${state !== 'done' && renderBadge(state)} ${describeJobKind(job)}`;
-    const timeline = renderTimeline([...listEvents(job, now), ...describeReads(syncs, state)]);
+    const timeline = renderTimeline([...listJobEvents(job, now), ...describeReads(syncs, state)]);
     const body = html`${renderPageHead({ href: '/jobs', title: 'Jobs' }, title, lead)}
 <div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${timeline}
 ${renderJobButton(job, request)}</section>
@@ -41,7 +41,7 @@ ${renderJobButton(job, request)}</section>
   },
 };
 
-/** Returns a sentence such as "This job reads one organization." */
+/** Returns a sentence about the kind of a job, such as "This job reads one organization." */
 function describeJobKind(job: Row): string {
   const meaning = JOB_KIND_MEANINGS[String(job['kind'])];
   return meaning === undefined ? '' : `This job ${meaning}.`;
@@ -61,8 +61,8 @@ const REQUESTED_BY: Readonly<Record<string, string>> = {
   person: 'by a person',
 };
 
-/** Returns the events of a job, from its request to its end. */
-function listEvents(job: Row, now: number): TimelineEntry[] {
+/** Returns the timeline entries of a job, from its request to its end. */
+function listJobEvents(job: Row, now: number): TimelineEntry[] {
   const [createdAt, startedAt, finishedAt] = ['created_at', 'started_at', 'finished_at'].map(column =>
     getText(job, column),
   );

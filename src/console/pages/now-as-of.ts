@@ -9,7 +9,7 @@ import { html, type Html } from '../components/html.js';
 import { ALL } from '../components/table.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
-/** Renders the start page for a past instant: all warehouse credits. Past availability is not recorded. */
+/** Renders the start page for a past instant. Shows all warehouse credits: it is not recorded which of them were available. */
 export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent {
   return {
     title: 'Warehouses',
@@ -18,7 +18,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
   };
 }
 
-/** Renders the warehouse credits at an instant, and how complete the lists of the warehouses were. */
+/** Renders the warehouse credits at an instant, and how complete the mirror's copy of them was. */
 async function renderWarehousesAt({ reader, query, now }: ConsoleRequest, at: string): Promise<Html> {
   const answer = await readWarehousesAt(reader, { at, projectId: null });
   const sums = await collectRows(answer.rows);

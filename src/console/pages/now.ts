@@ -35,7 +35,7 @@ const CHARTS_CACHED_MS = 60_000;
 /** Shorter than the time after which a missing worker or read is reported. */
 const SUMS_CACHED_MS = 10_000;
 
-/** Creates the start page of the console. Caches charts and sums, because both scan every row. */
+/** Creates the start page of the console. Caches its charts and sums, because computing them reads every row. */
 export function createNowPage(): ConsolePage {
   const chartsCache = createCache<Charts>(CHARTS_CACHED_MS);
   const sumsCache = createCache<Awaited<ReturnType<typeof readSums>>>(SUMS_CACHED_MS);
@@ -70,7 +70,7 @@ export function createNowPage(): ConsolePage {
   };
 }
 
-/** Renders the start page without the charts. */
+/** Renders the start page except for its charts. */
 function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
   const { now, webhookUrl, query } = request;
   const { activity, available, changes } = overview;
@@ -101,7 +101,10 @@ function countOrganizations({ available, uninstalled }: Overview): number {
   return available.coverage.known + uninstalled;
 }
 
-/** Renders setup instructions for an empty mirror. Also says when the newest webhook arrived, if any. */
+/**
+ * Renders setup instructions for an empty mirror. Says whether a webhook has arrived, so that the operator can check the
+ * setup.
+ */
 function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
   return html`<div class="card"><h2>Set up the registry</h2><ol>
 <li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the public host name of this machine`}.</li>
@@ -121,7 +124,7 @@ function renderHeadline(overview: Overview): Html {
   return html`<h1 id="sentence" class="tile hero" data-live>${renderAmountLines(formatAmounts(totals.amounts ?? []))} <span class="of">available to sell now in ${formatCoverage(coverage)}</span></h1>`;
 }
 
-/** Renders a list of amounts, such as "5 t ex-post and 2 t ex-ante", with each amount on a line of its own. */
+/** Renders amounts such as "5 t ex-post and 2 t ex-ante", each on its own line. */
 function renderAmountLines(amounts: string): HtmlContent {
   return amounts.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');
@@ -129,7 +132,7 @@ function renderAmountLines(amounts: string): HtmlContent {
   });
 }
 
-/** Renders the summary tiles beside the headline. */
+/** Renders the summary tiles beside the headline: reserved, not available, fresh, newest webhook and attention. */
 function renderTiles(overview: Overview, issues: readonly Trouble[], now: number): Html {
   const { activity } = overview;
   const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
@@ -146,7 +149,7 @@ function renderTiles(overview: Overview, issues: readonly Trouble[], now: number
   return html`${renderReservedTile(overview, now)}${renderUnavailableTile(overview)}${renderFreshTile(overview, now)}${webhookTile}${attentionTile}`;
 }
 
-/** Renders the tile with the reserved tonnes and the next expiry of a reservation. */
+/** Renders the tile with the reserved tonnes and the time at which the first reservation expires. */
 function renderReservedTile({ reserved }: Overview, now: number): Html {
   const reservations = reserved.reduce((sum, { rows }) => sum + rows, 0);
   const [firstExpiry = null] = reserved.flatMap(({ first_ends_at: expiry }) => expiry ?? []).toSorted();
@@ -159,7 +162,7 @@ function renderReservedTile({ reserved }: Overview, now: number): Html {
   );
 }
 
-/** Renders the tile with the tonnes that are not available, and the reason. */
+/** Renders the tile with the tonnes that cannot be sold now. Names the first warehouse concerned and the reason. */
 function renderUnavailableTile({ unavailable }: Overview): Html {
   const { count, readCount, worst, sums } = unavailable;
   const [first] = worst;
@@ -182,7 +185,7 @@ function renderFreshTile({ available }: Overview, now: number): Html {
   );
 }
 
-/** Renders the number of issues in the colour of the worst issue. */
+/** Renders the number of issues, coloured by the most severe one. Links to the list of issues. */
 function renderIssueCount(issues: readonly Trouble[]): Html {
   if (issues.length === 0) return html`<span class="good">✓ None</span>`;
   const colour = issues.some(issue => findNoticeColour(issue) === 'bad') ? 'bad' : 'doubt';
@@ -197,7 +200,7 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
   return getOrganizationName({ ...ids, name });
 }
 
-/** Renders a notice with advice and a command for each issue. Some notices also get a button. */
+/** Renders each issue as a notice with advice. Adds a button or a command if one remedies the issue. */
 function renderNotices(issues: readonly Trouble[], visitor: ButtonVisitor): Html {
   return html`${issues.map(
     issue =>
@@ -255,7 +258,7 @@ function renderOrganizations(overview: Overview, request: ConsoleRequest): Html 
   )}`;
 }
 
-/** Renders a table of warehouses whose credits are not available, with the reason for each warehouse. */
+/** Renders a table of warehouses whose credits cannot be sold now, each with the reason. False if there are none. */
 function renderUnavailableWarehouses(
   { count, worst }: Overview['unavailable'],
   { now, query }: ConsoleRequest,

@@ -38,7 +38,10 @@ const WAITING: Readonly<Record<string, string>> = {
   sending: 'The worker is calling the registry.',
 };
 
-/** Renders the link to the reservation that an order has made, once the mirror has read it. */
+/**
+ * Renders the link to the reservation that an order has created, or says that the mirror has not read it yet. False if there
+ * is none.
+ */
 async function renderNextStep(order: Row, { reader }: ConsoleRequest): Promise<Html | false> {
   const id = getText(order, 'reservation_id');
   if (order['action'] !== 'reserve' || id === null) return false;

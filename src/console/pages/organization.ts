@@ -41,7 +41,7 @@ export const ORGANIZATION: ConsolePage = {
   },
 };
 
-/** Renders the detail page of an organization, now or as of an instant. */
+/** Renders the detail page of an organization, now or at the past instant `request.at`. */
 async function renderOrganization(
   status: OrganizationStatus,
   id: string,
@@ -68,6 +68,7 @@ async function renderOrganization(
   return { title, body, renderRest: () => renderRecentChanges(request, id) };
 }
 
+/** Renders the latest changes in the lists of an organization. */
 async function renderRecentChanges({ reader, now }: ConsoleRequest, organizationId: string): Promise<Html> {
   const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId }, null, MAX_CHANGES);
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
@@ -80,7 +81,7 @@ const ROW_COUNT_COLUMN = {
   numeric: true,
 };
 
-/** Renders a table with the freshness of each list of an organization. */
+/** Renders a table of an organization's lists, each with how fresh the mirror's copy is. */
 function renderResources(
   { resources }: OrganizationStatus,
   toListHref: (list: string) => string,

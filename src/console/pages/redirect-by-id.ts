@@ -3,7 +3,9 @@ import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/** Redirects the start of an id, such as `3f2a…`, to the only matching page or to a list of matches. */
+/**
+ * Finds the rows whose id starts with the id in the URL, such as `3f2a`. Redirects to the only match, or to a list of matches.
+ */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,

@@ -50,7 +50,7 @@ export const RETIREMENT_TOTALS: readonly ConsolePage[] = [
   ...createFilePages(NAME, URL_OPTIONS, async request => {
     const totalsRequest = await parseTotalsRequest(request);
     if ('fault' in totalsRequest) return totalsRequest;
-    const answer = await readAnswer(request, totalsRequest);
+    const answer = await readTotals(request, totalsRequest);
     return { rows: answer.rows, columns: answer.columns.map(({ name }) => name), notes: answer };
   }),
 ];
@@ -60,7 +60,9 @@ interface TotalsRequest {
   readonly groupings: readonly Grouping[];
 }
 
-/** Parses the filters and the groupings in the URL. */
+/**
+ * Parses the filters of the retirements and the columns to group them by from the URL. Returns a fault for an invalid value.
+ */
 async function parseTotalsRequest(request: ConsoleRequest): Promise<TotalsRequest | PageFault> {
   const words = request.query.getAll('by').filter(word => word !== '');
   const groupings = parseGroupings(words.join(',') || DEFAULT_GROUPING);
@@ -69,14 +71,14 @@ async function parseTotalsRequest(request: ConsoleRequest): Promise<TotalsReques
   return 'fault' in listRequest ? listRequest : { listRequest, groupings };
 }
 
-async function readAnswer(
+async function readTotals(
   { reader }: ConsoleRequest,
   { listRequest, groupings }: TotalsRequest,
 ): Promise<GroupTotalsAnswer> {
   return await readGroupTotals(reader, listRequest, groupings);
 }
 
-/** Renders a checkbox for each grouping. */
+/** Renders a checkbox for each column by which retirements can be grouped. */
 function renderGroupings(chosen: readonly Grouping[]): Html {
   return html`${GROUPINGS.map(
     grouping =>
@@ -84,9 +86,9 @@ function renderGroupings(chosen: readonly Grouping[]): Html {
   )}`;
 }
 
-/** Renders the table of groups with its total and what a reader must know. */
+/** Renders the table of totals per group, the grand total, and what may be missing from them. */
 async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsRequest): Promise<Html> {
-  const answer = await readAnswer(request, totalsRequest);
+  const answer = await readTotals(request, totalsRequest);
   const { now, query } = request;
   const replaced = answer.columns.flatMap(({ name, link }) =>
     link === null || link.idColumn === name ? [] : link.idColumn,

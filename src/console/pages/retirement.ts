@@ -70,7 +70,9 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-/** Renders the detail page of a retirement. `version` is the shown version, and `history` has all versions. */
+/**
+ * Renders the detail page of a retirement. `version` is the shown version, and `history` has all versions known at that time.
+ */
 async function renderRetirement(
   version: Row,
   history: readonly Row[],
@@ -107,7 +109,7 @@ interface PrintedValues {
   readonly permanentPath: string;
 }
 
-/** Renders facts that only a printed page shows, such as the URL of the page and the hash of the certificate. */
+/** Renders facts that appear only when the page is printed, such as its URL and the hash of the certificate. */
 function renderPrintedFacts(
   { owner, registry, permanentPath }: PrintedValues,
   { at, certificate }: Explanation,
@@ -142,7 +144,7 @@ function renderCredits(retirement: Row, at: string | null): Html {
   ]);
 }
 
-/** Renders a card with the beneficiary, the retiring organization, the reason and the comment. */
+/** Renders a card with the beneficiary, the organization that retired the credits (`owner`), the reason and the comment. */
 function renderParties(retirement: Row, owner: string, at: string | null): Html {
   return renderCard('Parties', [
     ['Beneficiary', toDisplayValue(retirement['beneficiary'] ?? 'unclaimed')],
@@ -152,7 +154,7 @@ function renderParties(retirement: Row, owner: string, at: string | null): Html 
   ]);
 }
 
-/** Returns the timeline of a retirement, from its registry date to when the mirror last saw it. */
+/** Returns the timeline entries of a retirement: its registry date, its changes, and when a complete read last confirmed it. */
 function listTimelineEntries(
   version: Row,
   history: readonly Row[],
@@ -183,7 +185,7 @@ function formatAmount(retirement: Row): string {
   return formatWithCommas(String(retirement['amount_exact'] ?? 'an unknown amount of'));
 }
 
-/** Renders a sentence such as "5 t of Peat bog 2021 retired for Acme". */
+/** Renders the heading of a retirement, such as "5 t of Peat bog 2021 retired for Acme". */
 function describeRetirement(retirement: Row): Html {
   const beneficiary =
     retirement['beneficiary'] === null
@@ -193,7 +195,7 @@ function describeRetirement(retirement: Row): Html {
   return html`${formatAmount(retirement)} t of ${toDisplayValue(project)} ${toDisplayValue(retirement['vintage'])} retired${beneficiary}`;
 }
 
-/** Renders a badge that says whether the certificate file is unchanged since the mirror stored it. */
+/** Renders a badge that says whether the stored certificate file still has the hash that it had when it was stored. */
 function renderCertificateVerdict({ certificate }: Explanation): Html {
   if (certificate === null || certificate.file === null) return renderBadge('no certificate stored');
   return certificate.state === 'as it was stored'
@@ -201,7 +203,7 @@ function renderCertificateVerdict({ certificate }: Explanation): Html {
     : renderBadge(`certificate does not match its hash: the file is ${certificate.state}`, 'bad');
 }
 
-/** Renders a link to the certificate PDF, with its SHA-256 hash. The script shows the PDF if the browser can. */
+/** Renders the link to the certificate PDF and its SHA-256 hash. A script adds a preview below the link. */
 function renderCertificate(explanation: Explanation): Html {
   const { certificate } = explanation;
   const verdict = renderCertificateVerdict(explanation);
@@ -213,7 +215,7 @@ function renderCertificate(explanation: Explanation): Html {
 ${renderFacts([['SHA-256', certificate.sha256 !== null && renderCopyableId(certificate.sha256)]])}`;
 }
 
-/** Renders the version history of a certificate. Returns false if the certificate never changed. */
+/** Renders the versions of a certificate that were known at the instant. False if there is at most one. */
 async function renderCertificateHistory(
   { reader, at, now }: ConsoleRequest,
   organizationId: string,
@@ -232,7 +234,7 @@ async function renderCertificateHistory(
   );
 }
 
-/** Renders how the mirror learned of a retirement, then what is not known about it. */
+/** Renders why the mirror shows this retirement, then what the mirror does not know about it. */
 function renderProvenance({ reasons, notes }: Explanation, now: number): Html {
   const sentences = reasons.map(
     reason => html`<p>${renderInstantsIn(describeExplanationReason(reason))}</p>`,

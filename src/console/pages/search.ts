@@ -29,7 +29,7 @@ ${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a hr
   },
 };
 
-/** Renders the number of search results, then the results of each list. */
+/** Renders the number of search results, then the results grouped by list and column. */
 function renderHits(hits: readonly SearchHits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<p id="found">${formatCount(count, 'result')}</p>
@@ -39,7 +39,7 @@ ${SEARCH_HELP}`;
 
 const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
-/** Renders the search results that were found in one column of one list. */
+/** Renders the search results in one column of one list. */
 function renderHitGroup({ list, column, rows }: SearchHits): Html {
   return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul class="hits">${rows.map(
     row =>
@@ -47,7 +47,7 @@ function renderHitGroup({ list, column, rows }: SearchHits): Html {
   )}</ul></section>`;
 }
 
-/** Summarizes a search result, such as "5 t, Acme, Peat bog, 2021". Leaves out the column that matched the search. */
+/** Summarizes a row that matches a search, such as "5 t, Acme, Peat bog, 2021". Leaves out the matching column. */
 function summarizeRow(row: Row, matchedColumn: string): string {
   const amount = getText(row, 'amount_exact');
   const columns = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(

@@ -12,7 +12,7 @@ const MICRO_PER_TONNE = 1e6;
 
 type StockSeries = Charts['stock'][number];
 
-/** Renders a line chart of the daily stock in the warehouses. Shows only the credit type with the largest stock. */
+/** Renders a line chart of the tonnes in the warehouses per day, for the credit type of which there is most. */
 export function renderStockChart({ stock, stockNotes }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getCurrentStock(other) - getCurrentStock(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
@@ -31,7 +31,7 @@ function formatShortDay(day: string): string {
   return formatDay(day).replace(/ \d{4}$/, '');
 }
 
-/** Describes how a stock changed, such as `Stock of ex-post rose from 5 t to 8 t`. */
+/** Formats the title of a chart, such as `Stock of ex-post rose from 5 t to 8 t`, from its first and last points. */
 function describeStock({ type, points }: StockSeries, first: ChartPoint, last: ChartPoint): string {
   const stock = `Stock of ${formatCreditType(type)}`;
   const current = `${formatWholeTonnes(last.micro)} t`;
@@ -41,7 +41,7 @@ function describeStock({ type, points }: StockSeries, first: ChartPoint, last: C
   return `${stock} ${verb} from ${formatWholeTonnes(first.micro)} t to ${current}`;
 }
 
-/** Converts amounts per day or month to chart points. `formatPeriod` formats the day or month. */
+/** Converts amounts in millionths of a tonne to chart points in tonnes. `formatPeriod` formats the label, a day or a month. */
 function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: string) => string) {
   return points.map(point => ({
     name: formatPeriod(point.name),

@@ -41,7 +41,7 @@ ${result !== null && renderQueryResult(result)}
   return { title: 'SQL query', body };
 }
 
-/** Renders a query result as a table, or the error message of a failed query. */
+/** Renders the rows of a query as a table, or the reason why the query failed. */
 function renderQueryResult(result: QueryResult): Html {
   if ('fault' in result) return html`<p role="alert" class="fault">${result.fault}</p>`;
   const { columns, rows, hasMore } = result;
@@ -59,14 +59,14 @@ function renderQueryResult(result: QueryResult): Html {
   )}</section>`;
 }
 
-/** Renders the list of tables and views. Less common tables and views are in a collapsed section. */
+/** Renders the tables and views that a query may use. Puts the less common ones into a collapsed section. */
 function renderSchema(relations: readonly Relation[]): Html {
   const isCommon = ({ name }: Relation) => COMMON_RELATIONS.includes(name);
   const others = relations.filter(relation => !isCommon(relation));
   return html`<section class="card"><h2>Tables and views</h2>${relations.filter(isCommon).map(renderRelation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(renderRelation)}</details></section>`;
 }
 
-/** Renders the name, description and columns of a table or view. */
+/** Renders a table or view of the database: its name, description and columns. */
 function renderRelation(relation: Relation): Html {
   return html`<details><summary><code>${getQualifiedName(relation)}</code> (${relation.kind})</summary><p>${relation.meaning}</p><dl class="facts">${relation.columns.map(
     column => html`<dt><code>${column.name}</code></dt><dd>${column.meaning}</dd>`,

@@ -13,7 +13,10 @@ import {
 } from './sql-runner.js';
 import { renderSqlPage } from './sql-page.js';
 
-/** Creates the `QueryVisitor` of a response. The visitor's signal aborts when the connection closes. */
+/**
+ * Creates the `QueryVisitor` of a response. It cancels the query when the visitor disconnects, and can reset the visitor's
+ * connection.
+ */
 function createQueryVisitor(response: Response): QueryVisitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());
@@ -25,6 +28,7 @@ function createQueryVisitor(response: Response): QueryVisitor {
 export function addSqlRoutes(app: Express, access: SqlAccess, responder: Responder, now: () => number): void {
   const queryRunner = createSqlRunner(access, now);
 
+  /** Sends the SQL page with a query. `result` is null if the query was not run. */
   async function sendQueryPage(
     request: Request,
     response: Response,
@@ -45,7 +49,7 @@ export function addSqlRoutes(app: Express, access: SqlAccess, responder: Respond
     );
   }
 
-  /** Sends all rows of a query as a CSV download. Sends the SQL page with an error message if the query fails. */
+  /** Runs a query and sends all rows as a CSV download. If the query fails, sends the SQL page with an error message. */
   async function sendQueryCsv(request: Request, response: Response, sql: string): Promise<void> {
     try {
       const { columns, rows } = await queryRunner.streamRows(sql, createQueryVisitor(response));

@@ -59,9 +59,11 @@ export function createSqlRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the visitor who has left rows unread longest, if that is at least `UNREAD_MS`. */
+  /**
+   * Disconnects the visitor who has left a row unread longest, to make room for another query. Spares visitors who read within
+   * a second.
+   */
   function disconnectSlowestVisitor(): void {
-    // This makes room for another query.
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
       .toSorted((one, other) => Number(one.unreadSince) - Number(other.unreadSince));
@@ -70,7 +72,7 @@ export function createSqlRunner(
     unread.hangUp();
   }
 
-  /** Yields the rows unchanged. Stores in `query.unreadSince` when the current row was yielded. */
+  /** Yields the rows unchanged. Notes in `query.unreadSince` since when the visitor has left a row unread. */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
@@ -83,7 +85,7 @@ export function createSqlRunner(
     }
   }
 
-  /** Runs a query and streams all of its rows. Throws `SqlQueryError` if the query is refused or fails. */
+  /** Runs a visitor's query and streams all of its rows. Throws `SqlQueryError` if it fails or too many queries are running. */
   async function streamRows(sql: string, { signal, hangUp }: QueryVisitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) disconnectSlowestVisitor();
@@ -106,7 +108,7 @@ export function createSqlRunner(
     readFirstRows: async (sql: string, visitor: QueryVisitor): Promise<QueryResult> => {
       try {
         const { columns, rows } = await streamRows(sql, visitor);
-        return { columns, ...(await takeRows(rows, MAX_ROWS)) };
+        return { columns, ...(await readFirstRowsOf(rows, MAX_ROWS)) };
       } catch (error) {
         if (error instanceof SqlQueryError) return { fault: describeQueryError(error, describeSchema()) };
         throw error;
@@ -115,14 +117,14 @@ export function createSqlRunner(
   };
 }
 
-/** Ends a query without reading its other rows, so that another query can run. */
+/** Ends a query by closing the stream of its rows, so that another query can run. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   // Start the stream first: closing a stream that was never started releases nothing.
-  await takeRows(rows, 0);
+  await readFirstRowsOf(rows, 0);
 }
 
-/** Reads rows up to `limit`, or up to about `MAX_BYTES` bytes of data. `hasMore` tells whether rows were left out. */
-async function takeRows(source: AsyncIterable<Row>, limit: number) {
+/** Reads up to `limit` rows, or about 4 MB, from a stream and closes it. `hasMore` tells whether rows were left out. */
+async function readFirstRowsOf(source: AsyncIterable<Row>, limit: number) {
   const rows: Row[] = [];
   let bytes = 0;
   for await (const row of source) {
@@ -133,7 +135,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
   return { rows, hasMore: false };
 }
 
-/** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
+/** Explains to the visitor why a query failed. Suggests similar names for an unknown table or column. */
 function describeQueryError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE_ADVICE}`;
   if (code === 'unknown_name')
