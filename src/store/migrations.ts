@@ -65,7 +65,7 @@ export interface AppliedMigration {
   readonly digest?: string;
 }
 
-/** Computes the digest that a database records of an applied migration. */
+/** Computes the SHA-256 of a migration's SQL. */
 export function computeDigest({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
@@ -88,11 +88,11 @@ export function assertOwnSchema(
   { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],
 ): number {
-  const isOther = (migration: Migration) =>
+  const differsFromRecord = (migration: Migration) =>
     records.some(
       ({ version: applied, digest }) => applied === migration.version && digest !== computeDigest(migration),
     );
-  if (migrations.some(isOther))
+  if (migrations.some(differsFromRecord))
     throw new StoreError(
       'earlier',
       `${label} was made by an earlier carbon-mirror that was never released: ${advice}`,

@@ -11,6 +11,6 @@ export interface Disk {
 }
 
 export function describeDisk({ freeBytes, reserveBytes }: Disk): string {
-  const mib = (bytes: number): number => Math.floor(bytes / MIB);
-  return `${mib(freeBytes)} MiB are free, ${mib(reserveBytes)} MiB are kept for deliveries (DISK_RESERVE_MB)`;
+  const toMib = (bytes: number): number => Math.floor(bytes / MIB);
+  return `${toMib(freeBytes)} MiB are free, ${toMib(reserveBytes)} MiB are kept for deliveries (DISK_RESERVE_MB)`;
 }

@@ -123,12 +123,12 @@ const NEWEST = {
 export function selectLeaves(filter: LeafFilter): LeafStatements {
   if ('organizationId' in filter) return OF_ORGANIZATION(filter);
   if ('resource' in filter) return OF_RESOURCE(filter);
-  if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toTable(filter.numbers) });
-  if ('places' in filter) return AT_PLACES({ places: toTable(filter.places) });
+  if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toNumberTable(filter.numbers) });
+  if ('places' in filter) return AT_PLACES({ places: toNumberTable(filter.places) });
   if ('aboutLogBefore' in filter) return ABOUT_LOG(filter);
   return NEWEST[filter.newest]({ before: filter.before });
 }
 
-function toTable(numbers: readonly number[]): Table {
+function toNumberTable(numbers: readonly number[]): Table {
   return numberList.toTable(numbers.map(number => ({ number })));
 }

@@ -39,13 +39,13 @@ const LEAF_COLUMNS: Kinds = Object.fromEntries(
 );
 
 const READ_PROGRESS = prepared(() => {
-  const newest = (kind: NumberedKind) =>
+  const newestNumber = (kind: NumberedKind) =>
     sql<number>`(SELECT coalesce(max(${leaf.number}), 0) FROM ${leaf()} WHERE ${leaf.kind} = ${kind})`;
   return sqlStatement`SELECT ${select({
     size: sql<number>`(SELECT coalesce(max(${leaf.place}) + 1, 0) FROM ${leaf()})`,
-    change: newest('change'),
-    sync: newest('sync'),
-    unchanged: newest('unchanged'),
+    change: newestNumber('change'),
+    sync: newestNumber('sync'),
+    unchanged: newestNumber('unchanged'),
   })}`;
 });
 const LIST_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>

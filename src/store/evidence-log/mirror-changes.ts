@@ -30,6 +30,7 @@ const CLOSING_FIELDS = [
 
 const numberList = jsonRelation('given', { number: 'int' });
 
+/** Returns the columns of a resource's table: version, key, content and dates. */
 function listVersionColumns(resource: MirroredResource): string[] {
   return Object.keys({ ...VERSION, ...resource.columns, ...('dated' in resource ? resource.dated : DATED) });
 }

@@ -92,7 +92,7 @@ const FIND_NEWEST_SYNC = prepared(({ db }, { after }: Params<{ readonly after: n
     .where('id', '>', after),
 );
 
-/** Returns the plain columns for the observation of a read. */
+/** Returns the columns that the leaf of a read has in common for all kinds of reads. */
 function describeRead(
   {
     organization_id: subject,
@@ -104,7 +104,7 @@ function describeRead(
   return { subject, resource, read_at: startedAt, is_complete: Number(isComplete) };
 }
 
-/** Creates the part of the port that reads syncs, spans of unchanged reads and the coverage from the mirror. */
+/** Creates the functions that read syncs, spans of unchanged reads and the coverage from the mirror, for the evidence log. */
 export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads {
   return {
     listSyncs: async range => {

@@ -122,13 +122,14 @@ const ALLOCATE_NUMBER = prepared(({ db }) =>
 
 /** Returns a statement that locks claimed jobs in a fixed order. Returns null for fewer than two jobs, which need no order. */
 export function lockClaims(refs: readonly ClaimRef[]) {
-  return refs.length < 2 ? null : LOCK_CLAIMS({ refs: toTable(refs) });
+  return refs.length < 2 ? null : LOCK_CLAIMS({ refs: toClaimTable(refs) });
 }
 
-function toTable(refs: readonly ClaimRef[]): Table {
+function toClaimTable(refs: readonly ClaimRef[]): Table {
   return claimRef.toTable(refs.map(({ id, claim }) => ({ job_id: id, claim_number: claim })));
 }
 
+/** Returns whether a waiting job is due, or the lease of a running job has expired. */
 function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: QueueSnapshot): boolean {
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
@@ -164,19 +165,19 @@ export function createClaims(
    */
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
     const queue = await readQueue(EXTRA_CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
-    const due = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
-    const slotsFor = (part: Part) => (due(part).length === 0 ? 0 : slotsIn(parts, part));
-    const slots = { data: slotsFor('data'), certificates: slotsFor('certificates') };
+    const listDue = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
+    const getSlots = (part: Part) => (listDue(part).length === 0 ? 0 : countSlots(parts, part));
+    const slots = { data: getSlots('data'), certificates: getSlots('certificates') };
     const earlierClaims = { data: queue.highestClaim, certificates: queue.highestClaim + slots.data };
     const runningCounts = countRunningJobs(queue);
-    const choose = (part: Part) =>
+    const chooseJobIds = (part: Part) =>
       slots[part] === 0
         ? []
-        : chooseJobs(due(part), runningCounts, earlierClaims[part]).slice(0, slots[part] + SPARE_JOBS);
-    const chosen = { data: choose('data'), certificates: choose('certificates') };
+        : chooseJobs(listDue(part), runningCounts, earlierClaims[part]).slice(0, slots[part] + SPARE_JOBS);
+    const chosen = { data: chooseJobIds('data'), certificates: chooseJobIds('certificates') };
     const wanted = PARTS.reduce((sum, part) => sum + Math.min(slots[part], chosen[part].length), 0);
     const hasExhausted = PARTS.some(
-      part => slots[part] > 0 && due(part).some(({ attempts }) => attempts >= MAX_ATTEMPTS),
+      part => slots[part] > 0 && listDue(part).some(({ attempts }) => attempts >= MAX_ATTEMPTS),
     );
     if (wanted === 0 && !hasExhausted) return { jobs: [], queue, isComplete: true };
     const repairs = [
@@ -210,7 +211,7 @@ export function createClaims(
     },
     renew: async (refs, leaseMs) => {
       if (refs.length === 0) return [];
-      const renew = RENEW({ refs: toTable(refs), leaseMs, now: now() });
+      const renew = RENEW({ refs: toClaimTable(refs), leaseMs, now: now() });
       const [, renewed] = await commit(lockClaims(refs), renew);
       const claims = new Set(renewed.map(({ claim }) => claim));
       return refs.flatMap(({ id, claim }) => (claims.has(claim) ? [] : [id]));
@@ -232,7 +233,7 @@ export function createClaims(
   };
 }
 
-function slotsIn(parts: ClaimRequest['parts'], part: Part): number {
+function countSlots(parts: ClaimRequest['parts'], part: Part): number {
   return parts.find(each => each.part === part)?.slots ?? 0;
 }
 

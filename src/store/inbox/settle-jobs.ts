@@ -27,14 +27,16 @@ type EndValues = NowParam & {
   readonly outcome: string | null;
 };
 type EndParams = Params<EndValues>;
+/** A function that returns SQL for the end of a job, such as its next run time. */
 type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
+/** A function that returns the SQL condition for the job that ends or is retried. */
 type Condition = (params: EndParams) => RawBuilder<unknown>;
 
 const own = tableRef('inbox.jobs');
 const upcoming = tableRef('inbox.jobs', 'upcoming');
 const mine = tableRef('inbox.jobs', 'mine');
 
-const isFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
+const hasFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
 const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
 const now: Clause = (fn, params) => fn.clock(params.now);
 const afterDelay: Clause = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
@@ -184,11 +186,11 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   ],
 };
 const RETRY_FAILED: readonly EndStatement[] = [
-  ...prepareMerge(isFailed, earlierRunTime(earliestByPace)),
+  ...prepareMerge(hasFailed, earlierRunTime(earliestByPace)),
   prepareJobUpdate(
     (fn, params) =>
       sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,
-    isFailed,
+    hasFailed,
   ),
 ];
 

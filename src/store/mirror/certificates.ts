@@ -295,8 +295,12 @@ export function createCertificates(
         }
 
         const written = answers.map(planCertificateWrite);
-        const count = (kind: CertificateWriteResult) => written.filter(each => each === kind).length;
-        const counts = { added: count('stored'), changed: count('replaced'), unchanged: count('unchanged') };
+        const countKind = (kind: CertificateWriteResult) => written.filter(each => each === kind).length;
+        const counts = {
+          added: countKind('stored'),
+          changed: countKind('replaced'),
+          unchanged: countKind('unchanged'),
+        };
         const { statements, result } = endCommit(commit, counts);
         const archived = ends.length === 0 ? null : versions.copyToPast(ends, syncId);
         await batch(archived, ...updates, ...statements);

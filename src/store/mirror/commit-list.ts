@@ -274,10 +274,12 @@ function createListStatements(resource: ListResource) {
   };
 }
 
+/** Returns the starts of the current versions by version number. */
 function mapValidFrom({ current }: CommitReads): ReadonlyMap<number, string> {
   return new Map(current.map(row => [row.version, row.valid_from]));
 }
 
+/** Joins the parts of a row's key to the key of a map. */
 function toMapKey(key: readonly string[]): string {
   return key.join('\0');
 }

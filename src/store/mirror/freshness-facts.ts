@@ -148,7 +148,7 @@ const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }
   db.updateTable('mirror.origin').set({ worker_seen_at: at }),
 );
 
-/** Creates the part of the port that stores reports of workers, for processes that read the mirror but not the inbox. */
+/** Creates the methods of `MirrorPort` that store reports of workers, for processes that read the mirror but not the inbox. */
 export function createFreshnessFacts({
   read,
   transact,

@@ -147,6 +147,10 @@ function toCheckRow(answer: ProjectAnswer) {
 
 /** Counts the projects that were added, changed and unchanged. */
 function countResults(results: readonly ProjectWriteResult[]): Omit<ChangeCounts, 'removed'> {
-  const count = (result: ProjectWriteResult) => results.filter(each => each === result).length;
-  return { added: count('added'), changed: count('changed'), unchanged: count('unchanged') };
+  const countResult = (result: ProjectWriteResult) => results.filter(each => each === result).length;
+  return {
+    added: countResult('added'),
+    changed: countResult('changed'),
+    unchanged: countResult('unchanged'),
+  };
 }

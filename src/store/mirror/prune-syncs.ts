@@ -26,9 +26,9 @@ const LIST_OLD = prepared(
     { after, id, before }: Params<{ readonly after: string; readonly id: number; readonly before: string }>,
   ) => {
     const finishedAt = sql<string>`${sync.finished_at}`;
-    const day = (instant: Expression<string>) => sql<string>`substr(${fn.asText(instant)}, 1, 10)`;
+    const toUtcDay = (instant: Expression<string>) => sql<string>`substr(${fn.asText(instant)}, 1, 10)`;
     const isKept = sql<number>`CASE WHEN ${sync.rows_added} + ${sync.rows_changed} + ${sync.rows_removed} > 0
-        OR (${sync.state} = 'complete' AND coalesce(${day(NEXT_COMPLETE)}, '') <> ${day(finishedAt)})
+        OR (${sync.state} = 'complete' AND coalesce(${toUtcDay(NEXT_COMPLETE)}, '') <> ${toUtcDay(finishedAt)})
         OR EXISTS (SELECT 1 FROM ${state()}
           WHERE ${state.organization_id} = ${sync.organization_id} AND ${state.resource} = ${sync.resource}
             AND ${sync.started_at} IN (${state.as_of}, ${state.attempted_at}))

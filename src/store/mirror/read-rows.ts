@@ -61,7 +61,7 @@ function createRowStatements(resource: ListResource) {
   const keyColumns = keyNames.map(name => sql.id(name));
 
   const versionAndKey: RowExpressions = { version: own.version, ...selectColumns(keyNames) };
-  const find = (createCells: (fn: SqlFunctions) => RowExpressions) =>
+  const prepareFind = (createCells: (fn: SqlFunctions) => RowExpressions) =>
     prepared(({ fn }, { organizationId, keys }: Params<Organization & { readonly keys: Table }>) => {
       const hasKey =
         keyNames.length === 0
@@ -76,8 +76,8 @@ function createRowStatements(resource: ListResource) {
     toKey: (row: Readonly<Record<string, SqlValue>>): RowKey => keyNames.map(name => String(row[name])),
     cellNames,
     keyKinds,
-    findRows: find(() => ({ ...versionAndKey, document: own.document })),
-    findRowsWithCells: find(fn => ({
+    findRows: prepareFind(() => ({ ...versionAndKey, document: own.document })),
+    findRowsWithCells: prepareFind(fn => ({
       ...versionAndKey,
       document: own.document,
       ...selectColumns(cellNames),

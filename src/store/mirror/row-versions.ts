@@ -42,6 +42,7 @@ export function cachePerKey<Key, T>(create: (key: Key) => T): (key: Key) => T {
 /** Returns the statements that insert, repair and archive versions of one table's rows. No other code does. */
 export const getVersionStatements = cachePerKey(createVersionStatements);
 
+/** Prepares the statements that select, insert, repair and archive versions of one table's rows. */
 function createVersionStatements(entry: ResourceEntry) {
   const table = versionedTable(entry);
   const own = tableRef(table);

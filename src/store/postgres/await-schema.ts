@@ -73,6 +73,7 @@ async function findSchemaFault(postgres: Postgres, schemas: readonly DatabaseNam
   }
 }
 
+/** Returns whether an error may go away: the server is not available or a migration is missing. */
 function isTemporary(error: unknown): error is StoreError {
   return error instanceof StoreError && TEMPORARY_CODES.includes(error.code);
 }

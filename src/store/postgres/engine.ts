@@ -20,7 +20,7 @@ export function createPostgresEngine(
   const open = shareConnections(async () => (await import('./await-schema.js')).openMigrated(pool));
   const withOwnConnections = async <T>(work: (postgres: Postgres) => Promise<T>): Promise<T> =>
     (await import('./await-schema.js')).withConnections(pool, work);
-  const stores = () => import('./stores.js');
+  const loadStores = () => import('./stores.js');
 
   return {
     location: describeLocation(database.url),
@@ -36,19 +36,19 @@ export function createPostgresEngine(
       withOwnConnections(async postgres =>
         (await import('./await-schema.js')).awaitSchema(postgres, schemas, onWait),
       ),
-    openReader: async () => (await stores()).createOpenReader(await open()),
-    openPdfs: async now => (await stores()).createOpenPdfs(await open(), now),
+    openReader: async () => (await loadStores()).createOpenReader(await open()),
+    openPdfs: async now => (await loadStores()).createOpenPdfs(await open(), now),
     openInbox: async now =>
       (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
     openWriterStores: async now =>
-      (await stores()).createStores(await open(), now, getInboxClock(database, now)),
+      (await loadStores()).createStores(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),
     openEvents: async now =>
       (await import('./open-events.js')).openEvents(pool, getInboxClock(database, now)),
     openWorkerStores: async ({ now, onConnectionLost: onWorkerConnectionLost }) => {
       const { openMigrated } = await import('./await-schema.js');
       const postgres = await openMigrated(getPoolOptions(database, 'work', onWorkerConnectionLost));
-      return (await stores()).createStores(postgres, now, getInboxClock(database, now));
+      return (await loadStores()).createStores(postgres, now, getInboxClock(database, now));
     },
     runSqlQuery: async query => {
       await (await open()).close();

@@ -62,8 +62,8 @@ export function listServerFindings(url: string, server: ServerStatus): Finding[]
 }
 
 function describeServer(url: string, { version, bytes, certificates }: ServerStatus): string {
-  const mib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
-  return `PostgreSQL ${version}, ${describeLocation(url)}: ${mib(bytes)}, of which certificates take ${mib(certificates)}`;
+  const toMib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
+  return `PostgreSQL ${version}, ${describeLocation(url)}: ${toMib(bytes)}, of which certificates take ${toMib(certificates)}`;
 }
 
 /** Returns a failure if the server is a standby or the role may not write. */

@@ -29,7 +29,7 @@ export async function findSchemaChanges({ query, begin }: Postgres): Promise<str
     const found = await listSchemaObjects(transaction.query, 'ours');
     for (const schema of DATABASE_NAMES)
       for (const migration of listMigrations('postgres', schema))
-        await transaction.query(inTemporarySchema(migration.sql));
+        await transaction.query(moveToTemporarySchema(migration.sql));
     const changes = compareSchemas(await listSchemaObjects(transaction.query, 'temporary'), found);
     if (changes.length === 0) return [];
     await recreateViews(transaction.query);
@@ -47,7 +47,8 @@ const SCHEMA_NAMES = DATABASE_NAMES.join('|');
 const OUR_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES})\.`, 'g');
 const OUR_OR_TEMPORARY_SCHEMA = new RegExp(String.raw`\b(${SCHEMA_NAMES}|pg_temp(_\d+)?)\.`, 'g');
 
-function inTemporarySchema(ddl: string): string {
+/** Replaces our schema names in SQL with `pg_temp`, the temporary schema. */
+function moveToTemporarySchema(ddl: string): string {
   return ddl.replaceAll(OUR_SCHEMA, 'pg_temp.');
 }
 
@@ -71,10 +72,10 @@ async function listSchemaObjects(
   const [rows] = await createAutocommitBatch(query)(LIST_OBJECTS[schemas]());
   return rows
     .filter(({ name }) => !/\bschema_migrations/.test(name))
-    .map(({ kind, name, definition }) => ({ kind, name, definition: withoutSchemas(definition) }));
+    .map(({ kind, name, definition }) => ({ kind, name, definition: removeSchemaNames(definition) }));
 }
 
-function withoutSchemas(definition: string): string {
+function removeSchemaNames(definition: string): string {
   return definition.replaceAll(OUR_OR_TEMPORARY_SCHEMA, '').replaceAll(/\s+/g, ' ');
 }
 
