@@ -268,7 +268,7 @@ describe('doctor', () => {
       const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
       expect(state).toBe('fail');
       const message = found.replace(/^.* answered/, 'answered');
-      expect(stdout).toContain(`${message}. ${todo}`);
+      expect(stdout).toContain(`${message}. Who can act: you. ${todo}`);
       expect(now).toContain(`${message}. ${todo}`);
     }
     expect(now).not.toContain('Nothing needs attention');

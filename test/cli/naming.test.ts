@@ -87,6 +87,7 @@ describe('commands that take names', () => {
       organization: organizationIds[0] ?? '',
       app: demo.appId,
       action: 'retire',
+      from: 'now',
     };
     const places = command.registeredArguments
       .filter(each => each.name() !== omitted && each.required)

@@ -86,7 +86,7 @@ describe('orders in the console', () => {
     // Live updates replace the elements with data-live, and would remove what a visitor types.
     const [, afterLive] = (
       await (await stage.open(`/warehouse/${encodeURIComponent(creditId)}`)).text()
-    ).split('Version history');
+    ).split('Timeline, newest first');
     expect(afterLive).toContain('name="amount"');
     expect(page).toContain(`carbon-mirror reservations create --organization ${organizationId} --credit-id`);
     const confirmation = getPageText(await (await openConfirmation(reserve)).text());
