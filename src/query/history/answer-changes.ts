@@ -13,7 +13,7 @@ import {
   readNewest,
 } from './changes.js';
 
-/** Answers with all changes. With a number, answers with those that have a higher number. */
+/** Answers with all changes in the order of their numbers. With `after`, answers only with those that have a higher number. */
 export async function answerChanges(
   reader: Reader,
   request: ChangeRangeRequest,
@@ -50,7 +50,7 @@ export async function answerNewestChanges(
   };
 }
 
-/** Changes are of many lists, so how fresh each of them is would say little. Lists that were never read have no changes. */
+/** Reads how many organizations the changes cover. Freshness is left out, because the changes are of many lists. */
 async function readNotes(
   reader: Reader,
   request: ChangeRangeRequest,

@@ -40,17 +40,17 @@ export interface CoverageAt {
   readonly gaps: readonly Gap[];
 }
 
-/** Returns the reason why no row of the list was known. Null if the list was known. */
+/** Returns why a list was not known at all at the instant. Null if it was known. */
 export function findUnknownReason({ gaps }: Pick<CoverageAt, 'gaps'>): GapReason | null {
   return gaps.find(({ reason }) => isWholeList(reason))?.reason ?? null;
 }
 
-/** Returns the organizations whose list was known. */
+/** Returns the ids of the organizations whose list was known at the instant. */
 export function selectKnownIds(lists: readonly CoverageAt[]): string[] {
   return lists.filter(list => findUnknownReason(list) === null).map(({ organizationId }) => organizationId);
 }
 
-/** Returns the notes of an answer about lists at an instant. */
+/** Returns how completely some lists were known at an instant, as the notes of an answer. */
 export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<AnswerNotes, 'totals'> {
   const counted = selectKnownIds(lists).length;
   return {
@@ -71,7 +71,10 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
   };
 }
 
-/** Returns when the first complete read after the instant ended. Returns null if there was none. */
+/**
+ * Returns the earliest end of a first complete read, among the lists whose first read ended after the instant. Null if there is
+ * no such list.
+ */
 export function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
   const ends = lists
     .flatMap(({ gaps }) => gaps)
@@ -83,7 +86,7 @@ function countOrganizations(lists: readonly CoverageAt[]): number {
   return new Set(lists.map(({ organizationId }) => organizationId)).size;
 }
 
-/** Returns the caveat about the known list that was read longest ago. Returns none if no list was known. */
+/** Returns one caveat: how old the oldest last read is among the lists that were known. Returns none if no list was known. */
 function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
   const known = lists.filter(list => findUnknownReason(list) === null);
   const [oldest] = known.toSorted((a, b) => (a.lastReadAt ?? '').localeCompare(b.lastReadAt ?? ''));
@@ -96,7 +99,7 @@ function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
 }
 
 /**
- * Reads what was known of a list: of one organization, or of all known organizations. Organizations that were never read come
+ * Reads how completely a list was known at an instant, for one organization or for all. Organizations that were never read come
  * last.
  */
 export async function readCoverageAt(reader: Reader, request: AsOfRequest): Promise<CoverageAt[]> {
@@ -133,7 +136,7 @@ export async function readOwnCoverageAt(
   return coverage;
 }
 
-/** Reads the notes about one row, from the lists of the organizations that have it. */
+/** Reads how complete the knowledge about one row was at an instant, from the lists of the organizations that have it. */
 export async function readRowNotesAt(
   reader: Reader,
   organizationIds: readonly string[],
@@ -145,7 +148,7 @@ export async function readRowNotesAt(
   return { ...toNotesAt(at, lists), totals: null, coverage: null };
 }
 
-/** Selects the reads of a list before and after the instant, by organization. */
+/** Selects, for each organization, the reads of its list before and after the instant. */
 function selectListStates({ organizationId, resource, at }: AsOfRequest) {
   return queryBuilder
     .selectFrom('mirror.resource_states as list')
@@ -241,7 +244,10 @@ interface ReadSpan {
 type ListState =
   ReturnType<typeof selectListStates> extends { execute: () => Promise<(infer Row)[]> } ? Row : never;
 
-/** Finds the last complete read that had ended by the instant: a sync, or a read of a span of unchanged reads. */
+/**
+ * Finds the last complete read that had ended by the instant. Scheduled reads that find a list unchanged are recorded as one
+ * span.
+ */
 function findLastRead(state: ListState, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
   const spans: readonly ReadSpan[] = [
     {
@@ -267,7 +273,10 @@ function findLastRead(state: ListState, at: string): Pick<CoverageAt, 'lastReadA
   return { lastReadAt: (lastSpan ?? '') > (lastSync ?? '') ? lastSpan : lastSync, unchangedReads: null };
 }
 
-/** A list that can no longer be read is known until its last complete read started, or its only one ended. */
+/**
+ * Returns why a list was not known at the instant; null if it was. A list that can no longer be read is known until its last
+ * complete read started, or until its only one ended.
+ */
 function explainUnknown(state: ListState, at: string): GapReason | null {
   const { first_complete_at: firstReadEndedAt, last_readable_at: lastReadableAt } = state;
   if (firstReadEndedAt === null) return { code: 'never_read' };
@@ -278,12 +287,13 @@ function explainUnknown(state: ListState, at: string): GapReason | null {
   return lastReadAt < at ? { code: 'no_longer_readable', lastReadAt } : null;
 }
 
+/** Returns the coverage of a list that was never read. */
 function createUnread(organizationId: string, organizationName: string | null, resource: string): CoverageAt {
   const gap: Gap = { organizationId, organizationName, resource, reason: { code: 'never_read' } };
   return { organizationId, organizationName, lastReadAt: null, unchangedReads: null, gaps: [gap] };
 }
 
-/** Reads the known organizations of which no list was ever read. */
+/** Reads the known organizations of which no list was ever read, as lists with a gap. */
 async function readUnreadOrganizations(reader: Reader, resource: string): Promise<CoverageAt[]> {
   const organizations = await reader.all(
     queryBuilder
@@ -298,7 +308,7 @@ async function readUnreadOrganizations(reader: Reader, resource: string): Promis
   );
 }
 
-/** Reads the syncs that ran at the instant and found a change, newest first. */
+/** Reads the syncs that were running at the instant, newest first. Syncs that ended without a change are left out. */
 async function readRunningReads(reader: Reader, { organizationId, resource, at }: AsOfRequest) {
   return await reader.all(
     queryBuilder
@@ -320,7 +330,7 @@ async function readRunningReads(reader: Reader, { organizationId, resource, at }
   );
 }
 
-/** Counts the rows of an organization in a table at an instant. */
+/** Counts the rows of an organization in a table that were valid at an instant. */
 export async function countRowsAt(
   reader: Reader,
   entry: ResourceEntry,

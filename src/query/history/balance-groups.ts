@@ -32,37 +32,44 @@ export interface BalanceGroup extends Record<(typeof AMOUNTS)[number], Micro> {
   why: BalanceReason | null;
 }
 
-/** Adds up an amount: whole tonnes and the remaining millionths apart, so that no sum overflows. */
-function sumOf<const Name extends string>(name: Name, amount = sql.ref<number | null>(name)) {
+/** Selects the sum of an amount in two columns: whole tonnes and the remaining millionths, so that neither overflows. */
+function selectSum<const Name extends string>(name: Name, amount = sql.ref<number | null>(name)) {
   return [
     sql<Micro>`sum(${amount} / 1000000)`.as(`${name}_tonnes`),
     sql<Micro>`sum(${amount} % 1000000)`.as(`${name}_rest`),
   ] as const;
 }
 
+/** Joins a sum of whole tonnes and a sum of the remaining millionths into one amount. Null if either is null. */
 function joinParts(whole: Micro, rest: Micro): Micro {
   if (whole === null || rest === null) return null;
   const micro = BigInt(whole) * 1_000_000n + BigInt(rest);
   return Number.isSafeInteger(Number(micro)) ? Number(micro) : micro;
 }
 
-/** The value of a column in rows that do not balance, so that each of them is a group of its own. */
-function ifUnbalanced(column: string) {
+/**
+ * Returns SQL for the value of a column in a row that does not balance, and NULL in others. Grouping by it gives each unbalanced
+ * row a group of its own.
+ */
+function valueIfUnbalanced(column: string) {
   return sql<string | null>`CASE WHEN balanced = 0 THEN ${sql.ref(column)} END`;
 }
 
-/** Reads the groups of the retirements, ordered by organization and sum. */
+/**
+ * Streams the sums of retirements whose rows balance, and each row that does not as a group of its own. Ordered by organization
+ * and sum.
+ */
 export async function* readRetirementGroups(
   { stream }: Reader,
   organizationId: string | null,
 ): AsyncGenerator<BalanceGroup> {
   const groups = queryBuilder
     .selectFrom('mirror.balance_retirements')
-    .select(['organization_id', 'reckoning', 'balanced', ifUnbalanced('value').as('unbalanced_value')])
+    .select(['organization_id', 'reckoning', 'balanced', valueIfUnbalanced('value').as('unbalanced_value')])
     .select([sql<number>`sum(rows)`.as('rows'), sql<number>`sum(counted_rows)`.as('counted_rows')])
-    .select([...sumOf('amount_micro'), ...sumOf('counted_micro'), ...sumOf('difference_micro')])
+    .select([...selectSum('amount_micro'), ...selectSum('counted_micro'), ...selectSum('difference_micro')])
     .where(belongsTo(organizationId))
-    .groupBy(['organization_id', 'reckoning', 'balanced', ifUnbalanced('value')])
+    .groupBy(['organization_id', 'reckoning', 'balanced', valueIfUnbalanced('value')])
     .orderBy('organization_id')
     .orderBy('reckoning')
     .orderBy('unbalanced_value', order => order.asc().nullsFirst());
@@ -98,7 +105,10 @@ export async function* readRetirementGroups(
   }
 }
 
-/** Reads the groups of the credits, ordered by place and organization, with issued credits before expected ones. */
+/**
+ * Streams the sums of credits that balance, and each credit that does not as a group of its own. Ordered by place and
+ * organization; ex-post credits come before ex-ante ones.
+ */
 export async function* readCreditGroups(
   { stream }: Reader,
   organizationId: string | null,
@@ -110,13 +120,20 @@ export async function* readCreditGroups(
   const groups = queryBuilder
     .selectFrom('mirror.balance_credits')
     .select(['place', 'organization_id', 'type', 'balanced'])
-    .select([ifUnbalanced('credit_id').as('unbalanced_id'), ifUnbalanced('part').as('unbalanced_part')])
+    .select([
+      valueIfUnbalanced('credit_id').as('unbalanced_id'),
+      valueIfUnbalanced('part').as('unbalanced_part'),
+    ])
     .select([sql<number>`count(*)`.as('rows'), sql<string>`min(opening_at)`.as('opening_at')])
-    .select([...sumOf('opening_micro'), ...sumOf('risen_micro'), ...sumOf('fallen_micro')])
-    .select([...sumOf('listed_micro'), ...sumOf('difference_micro'), ...sumOf('unexpected', unexpected)])
+    .select([...selectSum('opening_micro'), ...selectSum('risen_micro'), ...selectSum('fallen_micro')])
+    .select([
+      ...selectSum('listed_micro'),
+      ...selectSum('difference_micro'),
+      ...selectSum('unexpected', unexpected),
+    ])
     .where(belongsTo(organizationId))
     .groupBy(['place', 'organization_id', 'type', 'balanced'])
-    .groupBy([ifUnbalanced('credit_id'), ifUnbalanced('part')])
+    .groupBy([valueIfUnbalanced('credit_id'), valueIfUnbalanced('part')])
     .orderBy('place')
     .orderBy('organization_id')
     .orderBy('type', order => order.desc().nullsLast())
@@ -140,7 +157,7 @@ export async function* readCreditGroups(
       risen_micro: risen,
       fallen_micro: fallen,
       found_micro: found,
-      expected_micro: minus(found, joinParts(group.unexpected_tonnes, group.unexpected_rest)),
+      expected_micro: subtractAmount(found, joinParts(group.unexpected_tonnes, group.unexpected_rest)),
       difference_micro: joinParts(group.difference_micro_tonnes, group.difference_micro_rest),
       balanced,
       why: balanced
@@ -156,6 +173,7 @@ export async function* readCreditGroups(
   }
 }
 
-function minus(one: Micro, other: Micro): Micro {
+/** Subtracts an amount from another. Null on either side subtracts nothing. */
+function subtractAmount(one: Micro, other: Micro): Micro {
   return one === null || other === null ? one : BigInt(one) - BigInt(other);
 }

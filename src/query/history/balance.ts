@@ -59,7 +59,7 @@ export async function readBalance(
     const key = JSON.stringify([line.identity, line.organization_id, name, line.type]);
     const sum = sums.get(key);
     if (sum === undefined) sums.set(key, { ...line, kind: 'sum', what: name, why: null });
-    else addTo(sum, line);
+    else addToSum(sum, line);
     if (!line.balanced) differences.push(line);
   }
   const rowsWithoutAmount = await countRowsWithoutAmount(reader, organizationId);
@@ -80,7 +80,7 @@ export async function readBalance(
   };
 }
 
-/** Reads the groups of both views. */
+/** Streams the groups of rows that the two balance views add up: retirements, then credits. */
 async function* readGroups(
   reader: Reader,
   organizationId: string | null,
@@ -92,14 +92,15 @@ async function* readGroups(
   yield* readCreditGroups(reader, organizationId);
 }
 
-/** Adds a group to the sum that contains it. */
-function addTo(sum: Line, line: BalanceLine): void {
+/** Adds the rows and amounts of a line to a sum. The sum is balanced only if all of its lines are. */
+function addToSum(sum: Line, line: BalanceLine): void {
   sum.rows += line.rows;
-  for (const name of AMOUNTS) sum[name] = plus(sum[name], line[name]);
+  for (const name of AMOUNTS) sum[name] = addAmounts(sum[name], line[name]);
   sum.balanced &&= line.balanced;
 }
 
-function plus(one: Micro, other: Micro): Micro {
+/** Adds two amounts. A null amount counts as none. */
+function addAmounts(one: Micro, other: Micro): Micro {
   return one === null || other === null ? (one ?? other) : BigInt(one) + BigInt(other);
 }
 
@@ -127,7 +128,7 @@ export interface BalanceLines {
   readonly balanced: boolean | null;
 }
 
-/** Reads all lines of an answer. */
+/** Collects the lines of a balance check: sums, and rows that do not balance. */
 export async function collectBalance({ rows }: Pick<Answer<BalanceLine>, 'rows'>): Promise<BalanceLines> {
   const sums: BalanceLine[] = [];
   const differences: BalanceLine[] = [];
@@ -161,7 +162,7 @@ export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
     const key = JSON.stringify([line.identity, line.what, line.type]);
     const total = totals.get(key);
     if (total === undefined) totals.set(key, { ...line, organization_id: null, organization_name: null });
-    else addTo(total, line);
+    else addToSum(total, line);
   }
   const failed = listed.filter(line => !line.balanced).slice(0, MAX_SUMS_SHOWN);
   const shown = listed.filter(line => line.balanced).slice(0, MAX_SUMS_SHOWN - failed.length);
@@ -173,7 +174,7 @@ export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
   };
 }
 
-/** Describes how many checks passed, such as "1 of 5 checks failed." */
+/** Describes how many checks passed or failed, such as "1 of 5 checks failed." */
 export function describeVerdict(sums: readonly BalanceLine[]): string {
   const failed = sums.filter(line => !line.balanced).length;
   const all = formatWithCommas(sums.length);

@@ -103,8 +103,8 @@ const SEARCHED_NUMBERS = 2_000;
 const LISTED_NUMBERS = 200;
 
 /**
- * Reads changes from the last number back. Changes of one organization may be far apart: beyond the newest numbers, its own
- * numbers are listed first, so that a busy fleet is not searched for them.
+ * Reads changes from number `last` down to `after`. Changes of one organization may be far apart: below the newest numbers, its
+ * own numbers are listed first, so that the changes of others are not searched.
  */
 async function* readNewestBetween(
   reader: Reader,
@@ -124,7 +124,10 @@ async function* readNewestBetween(
   }
 }
 
-/** Lists the numbers of the newest changes of an organization, and of the projects that its rows refer to. */
+/**
+ * Lists the newest change numbers of an organization and of the projects that its rows refer to. They are above `after`, not
+ * above `to`, and at most `LISTED_NUMBERS`.
+ */
 async function listNumbers(
   { all }: Reader,
   organizationId: string,
@@ -158,7 +161,7 @@ async function listNumbers(
   return rows.map(row => row.number);
 }
 
-/** Returns one SQL query that reads the same changes as `readNewest`. */
+/** Returns the SQL query of the changes that `readNewest` reads, as a person can run it. */
 export function newestInSql(
   { formatQuery }: Reader,
   request: ChangeRangeRequest,
@@ -169,12 +172,13 @@ export function newestInSql(
   return formatQuery(selectChanges(request, isOlder, 'desc').limit(limit));
 }
 
-/** Reads the newest number in use. Every change with this number or a lower one is already committed. */
+/** Reads the highest change number in use. Every change up to it is already committed. */
 export async function readLastNumber(reader: Reader): Promise<number> {
   const counter = queryBuilder.selectFrom('mirror.version_counter').select('last');
   return (await readOne(reader, counter)).last;
 }
 
+/** Builds the query of the requested changes. `isInRange` restricts their numbers; null does not. */
 function selectChanges(request: ChangeRangeRequest, isInRange: Expression<SqlBool> | null, order: Order) {
   const { organizationId: id, resource, since, until } = request;
   const conditions = allOf([
@@ -197,7 +201,7 @@ function selectChanges(request: ChangeRangeRequest, isInRange: Expression<SqlBoo
     .orderBy('number', order);
 }
 
-/** Selects the projects that rows of an organization refer to. */
+/** Selects the ids of the projects that rows of an organization refer to. */
 function selectProjects(organizationId: string) {
   return queryBuilder
     .selectFrom('mirror.project_references')
@@ -206,8 +210,8 @@ function selectProjects(organizationId: string) {
 }
 
 /**
- * Reads a number after which no change was observed by the instant. Each such change was found by a sync that had started or
- * ended by then, or that still runs.
+ * Reads a number that no change observed by the instant exceeds. Such a change comes from a sync that had started or ended by
+ * then, or that still runs.
  */
 async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null || !(await hasReadAfter(reader, instant))) return await readLastNumber(reader);
@@ -234,9 +238,8 @@ async function hasReadAfter(reader: Reader, instant: string): Promise<boolean> {
 }
 
 /**
- * Reads a number up to which no change was observed at or after the instant. The changes of a sync that had ended by then were
- * committed by then, and with them every lower number. Syncs that follow one with a later end are ignored, because the clock
- * may have been set back.
+ * Reads a number: all changes up to it were observed before the instant. A sync that ended earlier had committed its changes and
+ * all lower numbers. A sync after one with a later end is ignored, because the clock may have been set back.
  */
 export async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;

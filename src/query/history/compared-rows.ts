@@ -69,7 +69,7 @@ export function listOrderColumns(list: List): readonly string[] {
   return ['change', ...listKeys(list)];
 }
 
-/** Reads the rows that differ: added ones first, then changed ones, then removed ones. */
+/** Streams the rows that differ between two instants: added ones first, then changed ones, then removed ones. */
 export async function* readComparedRows(
   reader: Reader,
   selection: ComparedSelection,
@@ -93,7 +93,7 @@ export async function* readComparedRows(
   }
 }
 
-/** Returns the query of the rows as a person can run it. */
+/** Returns the SQL query of the rows that differ, as a person can run it. */
 export function showComparisonSql(
   reader: Reader,
   selection: ComparedSelection,
@@ -102,6 +102,7 @@ export function showComparisonSql(
   return reader.formatQuery(selectComparedRows(selection, { limit, after: null }));
 }
 
+/** Builds the query of the rows that differ, in their order: a page, or all. */
 function selectComparedRows(selection: ComparedSelection, { limit, after }: ComparedRange): RawBuilder<Row> {
   const { list, to } = selection;
   const order = sql.join(listOrderColumns(list).map(name => sql.ref(name)));
@@ -110,9 +111,9 @@ function selectComparedRows(selection: ComparedSelection, { limit, after }: Comp
   const page = sql`SELECT * FROM compared${isAfter} ORDER BY ${order}${limitTo}`;
   const hasOwnerName = list.columns.some(({ name }) => name === OWNER_NAME_COLUMN);
   if (!hasOwnerName)
-    return sqlStatement`${withCompared(selection)} SELECT ${ALL_COLUMNS} FROM (${page}) AS listed ORDER BY ${order}`;
+    return sqlStatement`${defineComparedTable(selection)} SELECT ${ALL_COLUMNS} FROM (${page}) AS listed ORDER BY ${order}`;
   const columns = new SelectList<Row>(sql`listed.*, owners.full_name AS ${sql.id(OWNER_NAME_COLUMN)}`);
-  return sqlStatement`${withCompared(selection)}, owners AS MATERIALIZED (
+  return sqlStatement`${defineComparedTable(selection)}, owners AS MATERIALIZED (
   SELECT id AS owner_id, full_name FROM ${relation('organizations_history')} WHERE ${wasValidAt(to)}
 )
 SELECT ${columns} FROM (${page}) AS listed LEFT JOIN owners ON owners.owner_id = listed.organization_id
@@ -127,7 +128,10 @@ export interface ComparedSum {
   readonly rows: number;
 }
 
-/** Adds up the rows that differ. A changed row adds its new amount and takes away its old one. */
+/**
+ * Adds up the rows that differ, by kind of difference and credit type. A changed row adds its new amount and subtracts its old
+ * one.
+ */
 export async function sumComparedRows(reader: Reader, selection: ComparedSelection): Promise<ComparedSum[]> {
   const { amounts } = selection.list;
   const typeOf = (side: Side) => (amounts === 'by type' ? sql.ref(`${side}_type`) : sql`CAST(NULL AS text)`);
@@ -140,7 +144,7 @@ export async function sumComparedRows(reader: Reader, selection: ComparedSelecti
     rest: sql<number | bigint | null>`sum(amount_micro % 1000000)`,
     rows: sql<number>`sum(is_counted)`,
   });
-  const sums = await reader.all(sqlStatement`${withCompared(selection)}
+  const sums = await reader.all(sqlStatement`${defineComparedTable(selection)}
 SELECT ${columns} FROM (
   SELECT change, ${typeOf('old')} AS type, 0 - ${amountOf('old')} AS amount_micro, CASE change WHEN 'removed' THEN 1 ELSE 0 END AS is_counted
   FROM compared WHERE change <> 'added'
@@ -151,23 +155,23 @@ SELECT ${columns} FROM (
 }
 
 /**
- * Returns WITH clauses that define `compared`: a row for each key whose version of the earlier instant had ended by the later
- * one, or whose version of the later instant began after the earlier one, if the two differ. A version of both instants is
- * never read. Versions are paired by grouping, because SQLite may compare each with all others to join them.
+ * Returns the WITH clauses that define `compared`: one row for each key whose versions at the two instants differ. A version
+ * that was valid at both instants is never read. Versions are paired by grouping, because in a join SQLite may compare each with
+ * all others.
  */
-function withCompared({ list, organizationIds, from, to }: ComparedSelection): RawBuilder<unknown> {
-  const keys = columnsOf(listKeys(list));
-  const content = [...listContent(list), ...listDocument(list)];
+function defineComparedTable({ list, organizationIds, from, to }: ComparedSelection): RawBuilder<unknown> {
+  const keys = joinColumns(listKeys(list));
+  const content = [...listComparedColumns(list), ...listDocumentColumn(list)];
   const paired = [...new Set([...listReadColumns(list), ...content, 'version'])];
-  const versionColumns = columnsOf([...listKeys(list), ...paired]);
-  const where = [{ column: getOwner(list), among: organizationIds }];
+  const versionColumns = joinColumns([...listKeys(list), ...paired]);
+  const where = [{ column: getOwnerColumn(list), among: organizationIds }];
   const pickSide = (name: string, side: Side) =>
     sql`max(${sql.ref(name)}) FILTER (WHERE side = ${sql.lit(side)}) AS ${sql.id(`${side}_${name}`)}`;
   const pairs = sql.join(
     paired.flatMap(name => [pickSide(name, 'old'), pickSide(name, 'new')]),
     sql`,\n    `,
   );
-  const contentOf = (side: Side) => columnsOf(content.map(name => `${side}_${name}`));
+  const contentOf = (side: Side) => joinColumns(content.map(name => `${side}_${name}`));
   return sql`WITH versions AS (
   SELECT 'old' AS side, ${versionColumns} FROM ${matchingRows({ list, where, at: from })} AND valid_to <= ${to}
   UNION ALL
@@ -187,15 +191,18 @@ function withCompared({ list, organizationIds, from, to }: ComparedSelection): R
 /** The prefix of the columns of the earlier or the later version of a row. */
 type Side = 'old' | 'new';
 
-function columnsOf(names: readonly string[]): RawBuilder<unknown> {
+/** Returns column names as SQL, separated by commas. */
+function joinColumns(names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map(name => sql.ref(name)));
 }
 
+/** Lists the columns that identify a row. Returns none for a list of the mirror's own. */
 function listKeys({ entry }: List): readonly string[] {
   return entry === null ? [] : listKeyColumns(entry);
 }
 
-function getOwner({ entry }: List): string {
+/** Returns the column with the id of the organization that a row belongs to. */
+function getOwnerColumn({ entry }: List): string {
   return (entry && findOwnerColumn(entry)) ?? 'organization_id';
 }
 
@@ -204,20 +211,21 @@ function listReadColumns({ entry }: List): readonly string[] {
   return (entry?.columns ?? []).map(({ name }) => name).filter(name => name !== 'amount');
 }
 
-/** Lists the columns in which a row can be changed. */
-function listContent(list: List): readonly string[] {
+/** Lists the columns in which a difference counts as a change of the row. */
+function listComparedColumns(list: List): readonly string[] {
   return listReadColumns(list).filter(name => ![...BOOKKEEPING_COLUMNS, ...AMOUNT_FORMS].includes(name));
 }
 
-function listDocument({ entry }: List): readonly string[] {
+/** Returns the column with the registry's JSON, or none if the rows have no such column. */
+function listDocumentColumn({ entry }: List): readonly string[] {
   return entry?.hasDocument === true ? [DOCUMENT] : [];
 }
 
-/** Returns a row with the columns of its list: those of the later instant, or of the earlier one if the row is removed. */
+/** Returns a row with the columns of its list as of the later instant. A removed row has those of the earlier one. */
 function toComparedRow(list: List, row: Row): Row {
   const change = row['change'] ?? null;
-  const before = pickColumns(list, row, 'old');
-  const after = pickColumns(list, row, 'new');
+  const before = pickVersion(list, row, 'old');
+  const after = pickVersion(list, row, 'new');
   const keys = Object.fromEntries(listKeys(list).map(name => [name, row[name] ?? null]));
   return {
     change,
@@ -231,22 +239,30 @@ function toComparedRow(list: List, row: Row): Row {
   };
 }
 
-function pickColumns(list: List, row: Row, side: Side): Row {
+/** Returns the columns of the old or the new version in a row that has both. */
+function pickVersion(list: List, row: Row, side: Side): Row {
   return Object.fromEntries(listReadColumns(list).map(name => [name, row[`${side}_${name}`] ?? null]));
 }
 
+/** Lists the columns that differ between two versions of a row, with both values. */
 function listChangedFields(list: List, before: Row, after: Row): readonly ChangedColumn[] {
-  const changed = listContent(list).filter(name => before[name] !== after[name]);
+  const changed = listComparedColumns(list).filter(name => before[name] !== after[name]);
   return listChangedColumns({ changed_columns: changed, before, after });
 }
 
-/** Names the changed fields with their values. Two versions with the same columns differ in their documents only. */
+/**
+ * Returns the names and values of the changed fields. If no column differs, the two versions differ in their documents only, and
+ * the field is named `document`.
+ */
 function formatDifference(list: List, before: Row, after: Row): RestatedFieldCells {
   const fields = listChangedFields(list, before, after);
   return { ...formatChangedFields(fields), ...(fields.length === 0 && { fields: DOCUMENT }) };
 }
 
-/** Returns the tonnes by which a row differs. Null if an amount is not usable. */
+/**
+ * Returns how many tonnes more a row has at the later instant. An added or removed row counts as 0 where it is absent. Null if
+ * an amount is not usable.
+ */
 function subtractAmounts(change: Value, before: Value, after: Value): string | null {
   const old = change === 'added' ? 0n : toMicro(before);
   const current = change === 'removed' ? 0n : toMicro(after);

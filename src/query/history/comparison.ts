@@ -111,7 +111,7 @@ export async function compareList(
     to: await readSide(reader, selection, lists.to, to),
   };
   const sums = await sumComparedRows(reader, selection);
-  const counts = countRows(sums);
+  const counts = countDifferences(sums);
   const amounts = combineAmounts(list, sides, sums);
   const totals: Totals = {
     rows: counts.added + counts.changed + counts.removed,
@@ -127,7 +127,7 @@ export async function compareList(
   return {
     at: to,
     list,
-    ...(await readRows(reader, selection, range)),
+    ...(await readDifferingRows(reader, selection, range)),
     totals,
     coverage,
     freshness: [],
@@ -157,17 +157,21 @@ async function readListsAt(
   return await useNamesAt(reader, await readCoverageAt(reader, { resource, organizationId, at }), at);
 }
 
-/** Returns the organizations whose list was known at both instants. */
+/** Returns the ids of the organizations whose list was known at both instants. */
 function selectIdsOfBoth(from: readonly CoverageAt[], to: readonly CoverageAt[]): string[] {
   const knownThen = new Set(selectKnownIds(from));
   return selectKnownIds(to).filter(id => knownThen.has(id));
 }
 
+/** Returns how many of the known organizations are compared. */
 function countCompared(lists: readonly CoverageAt[], ids: readonly string[]): Coverage {
   return { counted: ids.length, known: lists.length, missing: lists.length - ids.length };
 }
 
-/** Returns the caveat about organizations that are not compared. `earlier` are their lists at the earlier instant. */
+/**
+ * Returns the caveat that some or all organizations are not compared. `earlier` says how their lists were known at the earlier
+ * instant.
+ */
 function findCoverageCaveats(
   { counted, known, missing }: Coverage,
   earlier: readonly CoverageAt[],
@@ -177,7 +181,7 @@ function findCoverageCaveats(
   return missing === 0 ? [] : [{ code: 'not_compared', organizations: missing }];
 }
 
-/** Reads the totals of the compared organizations at one instant. */
+/** Reads the totals of the compared organizations at one instant, and how completely their lists were known. */
 async function readSide(
   reader: Reader,
   { list, organizationIds }: ComparedSelection,
@@ -200,14 +204,15 @@ async function readSide(
   };
 }
 
-/** Joins the gaps of both instants. A list that was never read has the same gap at both. */
+/** Joins the gaps of both instants, and keeps one of two equal gaps, such as those of a list that was never read. */
 function joinGaps(from: readonly Gap[], to: readonly Gap[]): Gap[] {
   const keyOf = ({ organizationId, reason }: Gap) => JSON.stringify([organizationId, reason]);
   const keys = new Set(from.map(keyOf));
   return [...from, ...to.filter(gap => !keys.has(keyOf(gap)))];
 }
 
-function countRows(sums: readonly ComparedSum[]): Record<Difference, number> {
+/** Counts the added, changed and removed rows over all credit types. */
+function countDifferences(sums: readonly ComparedSum[]): Record<Difference, number> {
   const counts = { added: 0, changed: 0, removed: 0 };
   for (const { change, rows } of sums) counts[change] += rows;
   return counts;
@@ -235,7 +240,8 @@ function combineAmounts(
     .toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-async function readRows(
+/** Reads the rows that differ: one page with the start of the next page, or a stream of all. */
+async function readDifferingRows(
   reader: Reader,
   selection: ComparedSelection,
   { limit, after }: ComparedRange,

@@ -6,7 +6,10 @@ import { serializeAnswer, toNotesData, withNotesCell } from '../answer/serialize
 import type { List } from '../lists/list.js';
 import type { ComparisonAnswer, ComparisonAmounts } from './comparison.js';
 
-/** Describes how many rows differ, such as `3 credits before, 4 after: 2 added, 0 changed, 1 removed`. */
+/**
+ * Describes how many rows there are at both instants and how many differ, such as `3 credits before, 4 after: 2 added, 0
+ * changed, 1 removed`.
+ */
 export function describeCounts({ from, to, counts, list }: ComparisonAnswer): string {
   const { added, changed, removed } = counts;
   const rows = `${formatCount(from.totals.rows, list.singular)} before, ${to.totals.rows} after`;
@@ -30,18 +33,21 @@ export function toAmountCells({ from, added, changed, removed, to }: ComparisonA
   return Object.fromEntries(cells);
 }
 
-/** Returns the word for the tonnes of one credit type. Retirements have no type. */
+/** Returns the word for a credit type, or `all` in a list whose rows have no type. */
 export function describeType({ amounts }: List, type: string | null): string {
   return amounts === 'by type' ? formatCreditType(type) : 'all';
 }
 
-/** Returns what a comparison has besides its rows and notes: the counts, and the amounts and notes of both instants. */
+/**
+ * Returns the fields of a comparison for JSON, besides its rows and notes: the counts, the amounts, and the notes of both
+ * instants.
+ */
 function toComparisonData({ counts, amounts, from, to }: ComparisonAnswer) {
   const data = amounts.map(sum => ({ type: sum.type, ...toAmountCells(sum) }));
   return { differences: counts, amounts: data, from: toNotesData(from), to: toNotesData(to) };
 }
 
-/** Yields one comparison as a JSON object with its rows first. `more` has further members. */
+/** Yields the parts of one comparison as a JSON object with its rows first. `more` has further fields. */
 export async function* serializeComparison(
   { rows, ...comparison }: ComparisonAnswer,
   toJson: (value: unknown) => string,
@@ -51,7 +57,7 @@ export async function* serializeComparison(
   yield* serializeAnswer(rows, comparison, toJson, { ...data, ...more });
 }
 
-/** Yields one JSON object with a header, and with each comparison under the name of its list. */
+/** Yields the parts of one JSON object: the fields of `header`, then each comparison under the name of its list. */
 export async function* serializeComparisons(
   header: object,
   comparisons: readonly ComparisonAnswer[],

@@ -61,7 +61,7 @@ export function groupVersions(entry: ResourceEntry, versions: readonly Row[]): R
   return [...rows.values()];
 }
 
-/** Explains a row by all of its versions, oldest first. */
+/** Explains why a row was as it was at the instant of the context. `versions` are all versions of the row, oldest first. */
 export async function explainRow(context: ExplainContext, entry: ResourceEntry, versions: readonly Row[]) {
   const { reader, at } = context;
   const version = versions.find(each => wasCurrent(each, at)) ?? null;
@@ -101,7 +101,7 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
   };
 }
 
-/** Lists the reasons in the order in which people read them. Nothing is known from before the row was first observed. */
+/** Lists the reasons why a row was as it was, in the order in which people read them. */
 function findReasons(facts: RowFacts): ExplanationReason[] {
   const { at, row, shown_by: shownBy, contradicted, last_seen_at: lastSeenAt, until } = facts;
   const reasons: ExplanationReason[] = [];
@@ -116,6 +116,7 @@ function findReasons(facts: RowFacts): ExplanationReason[] {
   return reasons;
 }
 
+/** Whether a version of a row was valid at an instant. */
 function wasCurrent(version: Row, at: string): boolean {
   const end = getText(version['valid_to']);
   return getInstant(version, 'valid_from') <= at && (end === null || end > at);
@@ -129,7 +130,7 @@ export function selectRowColumns(version: Row): Row {
   return Object.fromEntries(Object.entries(version).filter(([name]) => !OTHER_FIELDS.includes(name)));
 }
 
-/** Reads a sync with the newest delivery that requested it. */
+/** Reads a sync by its id, with the newest delivery that requested it. Null if the sync is no longer on record. */
 async function readSync(reader: Reader, id: unknown): Promise<ExplainedSync | null> {
   if (typeof id !== 'number') return null;
   const sync = await readFirst(
@@ -175,7 +176,7 @@ async function readCertificate(
   return { ...stored, state: file === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
 }
 
-/** Reads what was known of the list of the row, with the gaps that concern a single row. */
+/** Reads how completely the list of a row was known at the instant, with the gaps that matter for a single row. */
 async function readCoverage(
   { reader, at }: ExplainContext,
   { table }: ResourceEntry,
@@ -199,7 +200,10 @@ async function readCoverage(
   return { lastReadAt, unchangedReads, gaps };
 }
 
-/** Returns the newest read that had ended by the instant, if it was not complete. */
+/**
+ * Returns the newest read that had ended by the instant as a gap, if that read was not complete. Null if it was, or if there is
+ * none.
+ */
 async function findIncompleteRead(
   reader: Reader,
   { organizationId, resource, at }: OrganizationAsOfRequest,
@@ -219,10 +223,12 @@ async function findIncompleteRead(
   return { code: 'read_incomplete', startedAt, state, error };
 }
 
+/** Returns the instant in a column, or an empty text if there is none. */
 function getInstant(row: Row, column: string): string {
   return getText(row[column]) ?? '';
 }
 
+/** Returns a value that is a text; null for any other value. */
 function getText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }

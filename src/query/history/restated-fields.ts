@@ -8,7 +8,10 @@ import { readNumberedChanges } from './changes.js';
 export const RESTATED_FIELD_COLUMNS = ['fields', 'old_values', 'new_values'] as const;
 export type RestatedFieldCells = Readonly<Record<(typeof RESTATED_FIELD_COLUMNS)[number], string | null>>;
 
-/** Adds the restated fields with their values before and after. A removed row has no fields. */
+/**
+ * Adds to each restatement the names of the changed fields and their values before and after. A restatement that removed a row
+ * has none.
+ */
 export async function addRestatedFields(
   reader: Reader,
   restatements: readonly Row[],
@@ -22,7 +25,7 @@ export async function addRestatedFields(
   });
 }
 
-/** Formats the changed fields of a row as cells: their names, and their values before and after. Null if there are none. */
+/** Formats the changed fields of a row as three cells: names, old values and new values. Each is null if no field changed. */
 export function formatChangedFields(fields: readonly ChangedColumn[]): RestatedFieldCells {
   return {
     fields: joinTexts(fields.map(({ name }) => name)),
@@ -31,15 +34,18 @@ export function formatChangedFields(fields: readonly ChangedColumn[]): RestatedF
   };
 }
 
+/** Joins the old or the new values of the changed fields with semicolons. */
 function joinValues(fields: readonly ChangedColumn[], side: 'before' | 'after'): string | null {
-  return joinTexts(fields.map(field => toText(field[side])));
+  return joinTexts(fields.map(field => formatValue(field[side])));
 }
 
+/** Joins texts with semicolons. Null if there are none. */
 function joinTexts(texts: readonly string[]): string | null {
   return texts.length === 0 ? null : texts.join('; ');
 }
 
-function toText(value: unknown): string {
+/** Formats a value for people: null as `nothing`, objects as JSON. */
+function formatValue(value: unknown): string {
   if (value === null) return 'nothing';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -64,7 +70,10 @@ export async function readLastRestatement(
   return findRestatement({ organizationId, id });
 }
 
-/** Reads when retirements or their certificates were restated last, by the instant or until now. */
+/**
+ * Reads when retirements or their certificates were last restated, by the instant or until now. Returns a function that looks up
+ * one retirement.
+ */
 export async function readLastRestatements(
   reader: Reader,
   keys: readonly RetirementKey[],
