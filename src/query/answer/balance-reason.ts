@@ -35,6 +35,7 @@ export function describeBalanceReason(reason: BalanceReason): string {
   }
 }
 
+/** Formats millionths of a tonne, such as `5 t`. Null is an amount that is too large. */
 function formatMicro(micro: Micro): string {
   return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
 }

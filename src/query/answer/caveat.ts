@@ -96,9 +96,9 @@ export function describeCaveat(caveat: Caveat): string {
     case 'no_match':
       return describeNoMatch(caveat);
     case 'changes_unread_after':
-      return `Changes after ${caveat.lastReadAt} had not been read yet${describeOldest(caveat)}.`;
+      return `Changes after ${caveat.lastReadAt} had not been read yet${describeOldestRead(caveat)}.`;
     case 'unchanged_between':
-      return `${describeUnchanged(caveat)}${describeOldest(caveat)}.`;
+      return `${describeUnchanged(caveat)}${describeOldestRead(caveat)}.`;
     case 'reads_not_recorded':
       return 'Reads from before then are no longer on record.';
     default:
@@ -111,6 +111,7 @@ export function isUnknown({ code }: Caveat): boolean {
   return code === 'nothing_read' || code === 'nothing_known_then' || code === 'nothing_compared';
 }
 
+/** Describes that no row matches a filter, and suggests similar values. */
 function describeNoMatch({
   filter,
   match,
@@ -120,14 +121,15 @@ function describeNoMatch({
 }: Extract<Caveat, { code: 'no_match' }>): string {
   const sentence =
     filter === 'id'
-      ? `There is no ${singular} ${quote(value)}.`
+      ? `There is no ${singular} ${quoteValue(value)}.`
       : match === 'contains'
-        ? `No ${singular} has ${quote(value)} in its ${filter}.`
-        : `No ${singular} has the ${filter} ${quote(value)}.`;
-  return similar.length === 0 ? sentence : `${sentence} Did you mean ${similar.map(quote).join(', ')}?`;
+        ? `No ${singular} has ${quoteValue(value)} in its ${filter}.`
+        : `No ${singular} has the ${filter} ${quoteValue(value)}.`;
+  return similar.length === 0 ? sentence : `${sentence} Did you mean ${similar.map(quoteValue).join(', ')}?`;
 }
 
-function quote(value: string): string {
+/** Puts a value in quotation marks, shortened and without control characters. */
+function quoteValue(value: string): string {
   return `"${truncateName(cleanText(value))}"`;
 }
 
@@ -141,7 +143,8 @@ export function describeUnchanged({
   return `Read ${times} between ${from} and ${to}, always unchanged`;
 }
 
-function describeOldest({
+/** Names the organization whose list was read longest ago, in parentheses. Empty if there is only one list. */
+function describeOldestRead({
   lists,
   organization,
 }: {

@@ -31,7 +31,7 @@ export function formatCoverage({ counted, known }: Coverage): string {
   return `${formatWithCommas(counted)} of ${formatKnownOrganizations(known)}`;
 }
 
-/** Describes why nothing is known about the rows. Null if something is. */
+/** Describes why the rows of an answer are unknown. Null if they are known. */
 export function describeUnknown({ caveats }: Pick<AnswerNotes, 'caveats'>): string | null {
   const caveat = caveats.find(isUnknown);
   return caveat === undefined ? null : describeCaveat(caveat);

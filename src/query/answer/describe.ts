@@ -33,7 +33,7 @@ export function formatAmounts(amounts: readonly TypeAmount[]): string {
   );
 }
 
-/** Describes the rows that are in none of these sums, to append to a sum. Returns an empty text if there are none. */
+/** Describes how many rows have no usable amount and are in none of these sums, to append to a sum. Empty if there are none. */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
   const rows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
   return rows === 0 ? '' : `. ${describeCaveat({ code: 'without_amount', rows })}`;

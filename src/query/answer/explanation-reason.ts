@@ -30,7 +30,7 @@ export type ExplanationReason =
   | { readonly code: 'valid_until'; readonly at: string }
   | { readonly code: 'ended'; readonly sync: ExplainedSync };
 
-/** Describes a reason in one or two sentences. */
+/** Describes in one or two sentences why a row was as it was. */
 export function describeExplanationReason(reason: ExplanationReason): string {
   switch (reason.code) {
     case 'not_observed_yet':
@@ -60,6 +60,7 @@ export function describeExplanationReason(reason: ExplanationReason): string {
   }
 }
 
+/** Describes a sync that observed a row or found that it had ended, with what triggered it. */
 function describeSync(event: 'Observed' | 'Ended', sync: ExplainedSync): string {
   const { started_at: startedAt, last_answer_at: answeredAt, finished_at: finishedAt, state } = sync;
   const answer = answeredAt === null ? '' : `, answered ${answeredAt}`;
@@ -68,6 +69,7 @@ function describeSync(event: 'Observed' | 'Ended', sync: ExplainedSync): string 
   return `${event} by sync ${sync.id}: started ${startedAt}${answer}${end}. Triggered by ${describeTrigger(sync)}${job}.`;
 }
 
+/** Describes what triggered a sync: a delivery, or another trigger such as the schedule. */
 function describeTrigger({ trigger, newest_delivery_id: id, delivery }: ExplainedSync): string {
   if (id === null) return trigger;
   if (delivery === null) return `delivery ${id} (removed since)`;

@@ -26,7 +26,8 @@ export type GapReason =
     }
   | { readonly code: 'later_changes_unread'; readonly lastReadAt: string };
 
-function describeReason(reason: GapReason): string {
+/** Describes why a list was not fully known, such as "never read completely". */
+function describeGapReason(reason: GapReason): string {
   switch (reason.code) {
     case 'never_read':
       return 'never read completely';
@@ -55,7 +56,7 @@ function describeReason(reason: GapReason): string {
 
 /** Describes a gap in one sentence, such as "Acme, retirements: never read completely." */
 export function describeGap({ organizationId, organizationName, resource, reason }: Gap): string {
-  return `${organizationName ?? organizationId}, ${resource.replaceAll('_', ' ')}: ${describeReason(reason)}.`;
+  return `${organizationName ?? organizationId}, ${resource.replaceAll('_', ' ')}: ${describeGapReason(reason)}.`;
 }
 
 /** Returns a gap as one flat object, for JSON. */
@@ -63,7 +64,7 @@ export function toGapData({ reason, ...list }: Gap) {
   return { ...list, ...reason };
 }
 
-/** Whether the whole list was unknown, so that none of its rows are in the answer. */
+/** Whether the reason applies to the whole list, so that none of its rows are in the answer. */
 export function isWholeList({ code }: GapReason): boolean {
   return code === 'never_read' || code === 'before_first_read' || code === 'no_longer_readable';
 }

@@ -12,7 +12,7 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, cell: unknown) => (typeof cell === 'bigint' ? String(cell) : cell));
 }
 
-/** Yields an object with the rows first, so that rows of any number can stream. `more` has further fields of the answer. */
+/** Yields the parts of a JSON object with the rows first, so that any number of rows can stream. `more` has further fields. */
 export async function* serializeAnswer<Row>(
   rows: AsyncIterable<Row>,
   notes: AnswerNotes,
@@ -31,7 +31,7 @@ export async function* serializeAnswer<Row>(
   yield '\n}\n';
 }
 
-/** Yields one object with a header, and with each answer under its name. */
+/** Yields the parts of one JSON object: the fields of `header`, then each answer under its name. */
 export async function* serializeAnswers(
   header: object,
   answers: readonly { readonly name: string; readonly answer: Answer<unknown> }[],
@@ -58,8 +58,8 @@ export function toNotesData({ at, totals, coverage, freshness, gaps, caveats }: 
     },
     coverage,
     freshness,
-    gaps: gaps.map(gap => toSnakeNames(toGapData(gap))),
-    caveats: caveats.map(toSnakeNames),
+    gaps: gaps.map(gap => toSnakeCaseFields(toGapData(gap))),
+    caveats: caveats.map(toSnakeCaseFields),
   };
 }
 
@@ -67,7 +67,8 @@ function toAmountData({ type, amountMicro }: TypeAmount) {
   return { type, amount_exact: formatPlainTonnes(amountMicro) };
 }
 
-function toSnakeNames(values: object): Readonly<Record<string, unknown>> {
+/** Renames the fields of an object from camelCase to snake_case. */
+function toSnakeCaseFields(values: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]: [string, unknown]) => [
       name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),

@@ -9,7 +9,7 @@ interface TypedSum {
   readonly rows_without_amount: number;
 }
 
-/** Adds up sums by credit type. */
+/** Combines sums of rows into the totals of an answer, with one amount for each credit type. */
 export function totalsOfSums(sums: readonly TypedSum[]): Totals {
   const amounts = new Map<string | null, bigint>();
   for (const { type, amount_micro: micro } of sums) amounts.set(type, (amounts.get(type) ?? 0n) + micro);
@@ -21,7 +21,10 @@ export function totalsOfSums(sums: readonly TypedSum[]): Totals {
   };
 }
 
-/** Finds rows that are in no amount. Returns none if the rows are not added up. */
+/**
+ * Returns the caveat that some rows have no usable amount and are in no total. Returns none if there are no such rows, or no
+ * amounts.
+ */
 export function findAmountCaveats({ amounts, rowsWithoutAmount: rows }: Totals): Caveat[] {
   return amounts === null || rows === 0 ? [] : [{ code: 'without_amount', rows }];
 }
