@@ -125,7 +125,7 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for JSON without the named array. The error contains the beginning of the JSON. */
+/** Creates the error for a list or object (`shape`) without the named array. The error holds the first part of it. */
 function createUnexpectedShapeError(
   arrayName: string,
   shape: UnexpectedAnswer['shape'],

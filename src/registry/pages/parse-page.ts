@@ -42,7 +42,10 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Recognizes a page of an earlier read by the SHA-256 hash of its rows. Returns null for an unknown page. */
+/**
+ * Recognizes a page of an earlier read by the SHA-256 hash of its rows. `getKnownRowCount` looks up the hash. Returns null
+ * for an unknown page.
+ */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
@@ -144,7 +147,7 @@ function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   return isObject(value) && Array.isArray(value[arrayName]) ? value : null;
 }
 
-/** Parses JSON text. Returns undefined if the text is malformed, but throws if the text exceeds a limit. */
+/** Parses JSON text. Returns undefined if it is malformed. Throws if it is nested too deeply or has too many objects. */
 function parseJsonOrUndefined(text: string): unknown {
   assertWithinLimits(text, 'a page');
   try {
