@@ -51,7 +51,7 @@ export interface JwtVerification {
 /** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/** Verifies an app's JWT. Returns the app's id, or why the JWT is refused. */
+/** Verifies an app's JWT. Returns the app's id or the refusal. `strict` also requires the claims `alg` and `iat`. */
 export function verifyAppJwt({
   jwt,
   acceptedTimes,

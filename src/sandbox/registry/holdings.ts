@@ -8,7 +8,10 @@ import {
   toWarehouseCreditJson,
 } from './to-json.js';
 
-/** Creates the service that lists the credits in warehouses and inventories. */
+/**
+ * Creates the service that lists the credits in warehouses and inventories. `asDocumented` omits the undocumented fields of
+ * warehouse credits.
+ */
 export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   // With `asDocumented`, warehouse credits have only the fields in the registry's documentation.
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;

@@ -180,7 +180,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
 
   return {
     get: id => rowById.get(id),
-    /** Returns a row by id. Throws a 404 error if the row does not exist or is not in the group `groupKey`. */
+    /** Returns a row by id. Throws a 404 error if the row is unknown or of another group, such as an organization. */
     getOrThrow(id: string | number, groupKey?: string): Row {
       const row = rowById.get(id);
       if (row === undefined || !listGroups(row).includes(groupKey ?? ALL_ROWS))
