@@ -36,7 +36,7 @@ function digestRequest({ list, at, filters }: CursorRequest): string {
 
 const MALFORMED = 'after: expected the value of "next" of the previous page.';
 
-/** Decodes the base64url JSON of a cursor. Throws a 400 problem if it is malformed. */
+/** Decodes the base64url JSON of a cursor; null stands for an empty sort column. Throws a 400 problem if it is malformed. */
 function decodeCursor(cursor: string): readonly (string | null)[] {
   if (!/^[\w-]+$/.test(cursor) || cursor.length > MAX_LENGTH) throw createBadRequest(MALFORMED);
   try {

@@ -35,7 +35,7 @@ export function addSummaryRoutes(app: Express, context: ApiContext): void {
   );
 }
 
-/** Sends the credits that can be reserved, and how many are left out. */
+/** Sends the credits that can be reserved, and the warehouses that are left out. */
 async function sendAvailableCredits(
   context: ApiContext,
   { request, response, token }: ApiCall,

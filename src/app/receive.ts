@@ -131,7 +131,7 @@ interface ReceiverParts {
   readonly health: ProcessHealth;
 }
 
-/** Starts the listener of /livez, /readyz and /metrics for the receiver. */
+/** Starts the listener of /livez, /readyz and /metrics for the receiver. Returns null if the listener is turned off. */
 function serveReceiverOperations(
   { operationsHost, operationsPort }: ReceiverStartOptions,
   { log, now }: ProcessDependencies,

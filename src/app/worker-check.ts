@@ -9,7 +9,10 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/** Creates a readiness check that fails if, two minutes after `startedAt`, no worker has ever opened the inbox. */
+/**
+ * Creates a readiness check that fails if, two minutes after `startedAt`, no worker has ever opened the inbox. It returns the
+ * problem, or null if there is none.
+ */
 export function createWorkerCheck({
   startedAt,
   now,

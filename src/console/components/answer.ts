@@ -33,7 +33,7 @@ export function renderFreshnessOf(
   return at === null && hasFreshness && renderFreshness(freshness, now);
 }
 
-/** Renders a card that lists the organizations and lists that were not known at the instant of an answer. */
+/** Renders a card that lists what was not known at the instant of an answer. Returns false if everything was known. */
 export function renderGaps(notes: Pick<AnswerNotes, 'gaps'>): Html | false {
   return (
     notes.gaps.length > 0 && html`<section class="card"><h2>Known gaps</h2>${renderGapList(notes)}</section>`

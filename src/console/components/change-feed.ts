@@ -61,7 +61,7 @@ interface ChangeFeedOptions {
   readonly footer?: HtmlContent;
 }
 
-/** Renders a list of changes. Each entry says what changed, when, and which delivery or sync was the cause. */
+/** Renders groups of changes as a list that says what changed, when and why. Returns false if there are no changes. */
 export function renderChangeFeed(
   caption: string,
   groups: readonly ChangeGroup[],

@@ -104,7 +104,7 @@ async function readRestatementsOf(
   return await readLastRestatements(reader, keys, at);
 }
 
-/** Renders the link to the totals of retirements with the same filters. */
+/** Renders a link to the totals with the same filters. Returns false unless the list is about retirements. */
 function renderTotalsLink({ name }: List, query: URLSearchParams): Html | false {
   if (name !== 'retirements') return false;
   return html` <a href="${withQuery('/retirement-totals', query, { after: null, [SORT]: null })}">Totals</a>`;
