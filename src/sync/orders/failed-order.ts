@@ -7,7 +7,7 @@ import { isObject } from '../../text/checks.js';
 
 const UNREACHABLE: readonly RegistryErrorCode[] = ['unavailable', 'timeout', 'rate_limited', 'bad_answer'];
 
-/** Returns how an order ended whose call failed. Throws an error that is not of the registry. */
+/** Converts a registry error to the end of the order that caused it. Rethrows any other error. */
 export function describeFailedOrder(error: unknown): OrderEnd {
   if (!(error instanceof RegistryError)) throw error;
   if (error.mayHaveHappened || error.code === 'outcome_unknown')
@@ -19,14 +19,14 @@ export function describeFailedOrder(error: unknown): OrderEnd {
   return { state: 'refused', result };
 }
 
-/** Returns the sentence for an order whose answer was lost, with the ids of its possible results. */
+/** Explains to a person that the answer to an order was lost. Names the ids of `candidates`, which may be the order's result. */
 export function describeLostAnswer(candidates: readonly unknown[]): string {
   const ids = candidates.flatMap(each => (isObject(each) ? String(each['id']) : []));
   const found = ids.length === 0 ? 'no result was found' : `possible results are ${ids.join(', ')}`;
   return `The answer was lost, and ${found}. Look at the registry. Nothing was sent again.`;
 }
 
-/** Returns a sentence with the amount that is left of a credit, or null if the registry does not say. */
+/** Explains to a person how much of a credit is left for an order. Null if the registry does not say. */
 export async function describeTooSmallCredit(
   organization: Pick<OrganizationClient, 'listWarehouse'>,
   { creditId, amount }: Pick<Order, 'creditId' | 'amount'>,

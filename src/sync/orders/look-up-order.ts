@@ -18,9 +18,9 @@ import { describeReservation, ENDED } from './send-order.js';
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
 /** The result of one look-up: the end of the order, or the objects that may be its result. */
-type Finding = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
+type OrderLookUpResult = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
 
-/** Looks up an order up to three times. Without access to the organization the result is unknown. */
+/** Looks up the result of an order up to three times. Without access, `organization` is null and the result is unknown. */
 export async function lookUpOrder(
   context: SyncContext,
   organization: OrganizationClient | null,
@@ -29,36 +29,38 @@ export async function lookUpOrder(
   let candidates: readonly unknown[] = [];
   for (const delayMs of organization === null ? [] : LOOK_UP_DELAYS_MS) {
     if (delayMs > 0) await context.client.http.sleep(delayMs);
-    const finding = await tryLookUp(context, organization, order);
+    const finding = await tryLookUpOrder(context, organization, order);
     if ('end' in finding) return finding.end;
     ({ candidates } = finding);
   }
   return { state: 'unknown', result: describeLostAnswer(candidates) };
 }
 
-async function tryLookUp(
+/** Looks up the result of an order once. Finds nothing if a call to the registry fails. */
+async function tryLookUpOrder(
   context: SyncContext,
   organization: OrganizationClient | null,
   order: Order,
-): Promise<Finding> {
+): Promise<OrderLookUpResult> {
   if (organization === null) return NOTHING;
   try {
     return order.action === 'reserve'
-      ? await findReservation(context, organization, order)
-      : await readEndOfReservation(context, organization, order);
+      ? await findOrderedReservation(context, organization, order)
+      : await readReservationEnd(context, organization, order);
   } catch (error) {
     if (error instanceof RegistryError) return NOTHING;
     throw error;
   }
 }
 
-const NOTHING: Finding = { candidates: [] };
+const NOTHING: OrderLookUpResult = { candidates: [] };
 
-async function findReservation(
+/** Searches the list of reservations for the one that an order has made. Ignores the reservations of other orders. */
+async function findOrderedReservation(
   { inbox, appId }: SyncContext,
   organization: OrganizationClient,
   order: Order,
-): Promise<Finding> {
+): Promise<OrderLookUpResult> {
   const match = createReservationMatcher({ creditId: order.creditId, amount: order.amount });
   const isCreatedSinceWrite = createSinceCheck(order);
   const ofOthers = await inbox.listOrderedReservations(order);
@@ -72,7 +74,7 @@ async function findReservation(
   return isOnly ? { end: describeReservation(certain) } : { candidates };
 }
 
-/** Creates the check whether an instant of the registry is at or after the call, to the second. */
+/** Creates a function that tells whether an instant is at or after the second in which the order was sent. */
 function createSinceCheck({ sentAt }: Order): (instant: string | null) => boolean {
   // The registry may round its times down to the second.
   const earliestMs = sentAt === null ? Infinity : Math.floor(Date.parse(sentAt) / 1000) * 1000;
@@ -83,11 +85,12 @@ function createSinceCheck({ sentAt }: Order): (instant: string | null) => boolea
 const EXPECTED_STATES = { retire: 'finished', transfer: 'finished', release: 'cancelled' } as const;
 const NOT_DONE = 'The reservation ended in another way. Nothing was sent again.';
 
-async function readEndOfReservation(
+/** Reads the reservation of an order to see whether it has ended as ordered: retired, transferred or released. */
+async function readReservationEnd(
   { client }: SyncContext,
   organization: OrganizationClient,
   { action, reservationId }: Order,
-): Promise<Finding> {
+): Promise<OrderLookUpResult> {
   if (action === 'reserve' || reservationId === null) return NOTHING;
   const reservation = await organization.readReservation(reservationId);
   const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);

@@ -12,26 +12,26 @@ const NOT_ALLOWED =
 const NOT_ACTIVE =
   'The app is not installed on this organization, or its installation is suspended. Nothing was done.';
 
-/**
- * Carries out one order. The registry is called at most once for an order: an order that was started before is only looked up.
- * The signal of the job does not stop a call on its way, because its result would be lost.
- */
+/** Sends an order of the console to the registry. If an earlier job has begun to send the order, only looks up its result. */
 export async function runOrder(context: SyncContext, { job }: RunningJob): Promise<string> {
+  // The signal of the job must not abort the call, because the result of the order would be lost.
   const { inbox } = context;
   const order = await inbox.readOrder(String(job.payload['order']));
   // Somebody purged the organization.
   if (order === null) return 'the order was removed';
   const end =
-    order.state === 'waiting' ? await beginOrder(context, order) : await endBegunOrder(context, order);
+    order.state === 'waiting'
+      ? await sendWaitingOrder(context, order)
+      : await lookUpInterruptedOrder(context, order);
   if (end !== null) {
     await inbox.finishOrder(order.key, end);
-    await requestRead(context, order);
+    await enqueueRead(context, order);
   }
   return `order ${order.id} ${end?.state ?? (await inbox.readOrder(order.key))?.state ?? ''}`;
 }
 
-/** Sends a waiting order. Returns null if it has ended already. */
-async function beginOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
+/** Sends a waiting order and returns how the order ended. Returns null if it has expired or its result is recorded already. */
+async function sendWaitingOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
   if (!context.runsOrders) return refuse(NOT_ALLOWED);
   const { inbox, client } = context;
   const installationId = await findInstallation(context, order);
@@ -48,12 +48,12 @@ async function beginOrder(context: SyncContext, order: Order): Promise<OrderEnd 
     throw new SyncError('organization_busy', 'another order for the same credit is being sent');
   if (start === 'expired') return null;
   const begun = { ...order, sentAt };
-  if (start === 'started before') return await endBegunOrder(context, begun);
+  if (start === 'started before') return await lookUpInterruptedOrder(context, begun);
   return await sendOrder(context, client.organization(installationId, order.organizationId), begun);
 }
 
-/** Looks up the result of an order whose process ended before the result was known. Returns null if it has ended. */
-async function endBegunOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
+/** Looks up the result of an order whose process ended during the call. Returns null if the result is recorded already. */
+async function lookUpInterruptedOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
   const current = await context.inbox.readOrder(order.key);
   if (current?.state !== 'sending') return null;
   const installationId = await findInstallation(context, current);
@@ -65,7 +65,7 @@ async function endBegunOrder(context: SyncContext, order: Order): Promise<OrderE
   );
 }
 
-/** Returns the app's active installation on the organization of an order, or null. The order itself cannot name one. */
+/** Returns the id of the app's active installation on the organization of an order. Null if there is none. */
 async function findInstallation({ mirror }: SyncContext, { organizationId }: Order): Promise<string | null> {
   const installations = await mirror.listInstallations();
   const active = installations.filter(
@@ -74,8 +74,8 @@ async function findInstallation({ mirror }: SyncContext, { organizationId }: Ord
   return active.at(-1)?.id ?? null;
 }
 
-/** Enqueues a read, so that the mirror shows the result soon. */
-async function requestRead(context: SyncContext, order: Order): Promise<void> {
+/** Enqueues a read of the organization, so that the mirror soon shows the result of the order. */
+async function enqueueRead(context: SyncContext, order: Order): Promise<void> {
   const installationId = await findInstallation(context, order);
   if (installationId === null) return;
   await context.inbox.enqueue([createInstallationJob(installationId, order.organizationId, 'person')]);

@@ -9,7 +9,7 @@ import { RegistryError } from '../../registry/errors.js';
 const FAILED_STATES = ['cancelled', 'failed'];
 const TRANSACTION_FAILED = 'The transaction failed at the registry. The credits are back in the warehouse.';
 
-/** Calls the registry once for an order that was just begun, and returns how the order ended. */
+/** Sends an order to the registry once, without retries, and returns how the order ended. */
 export async function sendOrder(
   { inbox }: SyncContext,
   organization: OrganizationClient,
@@ -34,7 +34,7 @@ const FOUND_RESULT_OF_OTHER: OrderEnd = {
   result: 'The answer was lost, and no reservation was found. Look at the registry. Nothing was sent again.',
 };
 
-/** Returns the end of an order whose reservation was made. */
+/** Returns the end of an order to reserve, which has made this reservation. */
 export function describeReservation({ id, amount, reservedToDate }: Reservation): OrderEnd {
   const until = reservedToDate === null ? '' : ` until ${reservedToDate}`;
   return { state: 'done', result: `${amount.exact ?? '?'} t are reserved${until}.`, reservationId: id };
@@ -47,6 +47,7 @@ export const ENDED: Readonly<Record<'retire' | 'transfer' | 'release', string>> 
   release: 'The credits are back in the warehouse.',
 };
 
+/** Retires, transfers or releases the reservation of an order. Throws if the order names no reservation. */
 async function endReservation(organization: OrganizationClient, order: Order): Promise<OrderEnd> {
   const { action, reservationId, receiverId, beneficiary, reason, comment } = order;
   if (action === 'reserve' || reservationId === null)
