@@ -29,7 +29,7 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 /** The tables whose rows can be checked against their documents. */
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
-/** Returns the names of the columns whose values differ from the row's JSON document. */
+/** Returns the names of the columns whose values differ from the row's JSON document, or `document` if it is invalid. */
 export function findContradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,
@@ -37,7 +37,6 @@ export function findContradictedColumns(
   const deriveColumns = DERIVE_BY_TABLE.get(table);
   if (deriveColumns === undefined) return [];
   const derived = tryDeriveColumns(String(row['document']), deriveColumns);
-  // An invalid document has no columns to compare.
   if (derived === null) return ['document'];
   return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }

@@ -74,8 +74,12 @@ interface CertificateFetcherOptions {
 function createCertificateFetcher({ session, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
-  /** Records why a certificate was not stored. Rethrows an error that must stop the remaining downloads. */
-  async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
+  /** Records why a certificate could not be downloaded. Rethrows an error that must stop the remaining downloads. */
+  async function recordDownloadError(
+    retirementId: string,
+    error: unknown,
+    requestedAt: number,
+  ): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await session.markUnavailable(retirementId, requestedAt);
       consecutiveFailures = 0;
@@ -95,7 +99,7 @@ function createCertificateFetcher({ session, organization, requestOptions, now }
       await session.store(retirementId, download.body, requestedAt);
       consecutiveFailures = 0;
     } catch (error) {
-      await recordError(retirementId, error, requestedAt);
+      await recordDownloadError(retirementId, error, requestedAt);
     }
   };
 }

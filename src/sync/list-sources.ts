@@ -107,11 +107,12 @@ type Parse<Item> = ListSource<Item>['parse'];
 /** Reads the key of a row that cannot be parsed. */
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** Creates the source of a single object, which requests the object and returns it as a list of one item. */
+/** Creates the source of a resource that is a single object. It is read as a list of one item. */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
 ): ListSource<Item> {
+  /** Requests the object and yields it as one chunk with one item. */
   async function* readChunks(
     owner: OrganizationClient,
     options: ReadOptions,
@@ -133,12 +134,13 @@ function createWholeSource<Item>(
   return { ...createStreamedSource(parse, readUnreadableKey, getList), kind: 'whole' };
 }
 
-/** Creates the source of a list that the registry sends in one long answer, without pages. */
+/** Creates the source that reads a list from one long answer without pages. `readUnreadableKey` finds keys of malformed rows. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
   getList: GetBatchedList<Item>,
 ): ListSource<Item> {
+  /** Yields the rows in chunks, as the answer arrives. */
   async function* readChunks(
     owner: OrganizationClient,
     options: ListReadOptions,
@@ -148,12 +150,13 @@ function createStreamedSource<Item>(
   return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a paginated list, which requests the pages and parses their items. */
+/** Creates the source that reads a list page by page. `readUnreadableKey` finds the keys of malformed rows. */
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
   getList: (owner: OrganizationClient, options: ListOptions) => PagedList<Item>,
 ): ListSource<Item> {
+  /** Yields the rows of each page as one chunk. */
   async function* readChunks(
     owner: OrganizationClient,
     options: ListReadOptions,

@@ -145,7 +145,7 @@ export function endsJob(error: unknown): boolean {
 /** After this many failures in a row we assume an outage of the registry and leave the remaining items for later. */
 export const MAX_CONSECUTIVE_FAILURES = 10;
 
-/** Whether the remaining requests of a batch would fail with the same error. */
+/** Whether an error ends a batch of requests, because the remaining requests would fail with it too. */
 export function endsBatch(error: unknown): boolean {
   const code = toFailureCode(error);
   // A file that was refused may concern one item only.
@@ -183,7 +183,7 @@ export interface FailedAttempt {
   readonly random: () => number;
 }
 
-/** Decides whether a failed job is retried, and when. */
+/** Decides from the failure and the number of attempts whether a job is retried, and when. */
 export function decideOutcome(failure: Failure, { now, attempts, random }: FailedAttempt): FailureOutcome {
   const { act, minDelayMs = 0 } = FAILURE_RULES[failure.code];
   if (act === 'release') return { act, at: now + minDelayMs };
@@ -193,7 +193,7 @@ export function decideOutcome(failure: Failure, { now, attempts, random }: Faile
   return { act, at: now + delayMs };
 }
 
-/** Converts the outcome of a failed job to the values that the inbox stores. */
+/** Converts the decision about a failed job, such as a retry at an instant, to the form that the inbox stores. */
 export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
   if (outcome.act === 'fail') return { act: 'fail', error };

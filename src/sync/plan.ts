@@ -43,7 +43,7 @@ export function serializeScope(scope: ReadScope): Record<string, unknown> {
   return payload;
 }
 
-/** Parses the read scope of a job payload. Ignores unknown resources. */
+/** Parses the read scope, which says what to read, from a job payload. Ignores unknown resources. */
 export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
   const { resources: listed, full } = payload;
   const names = typeof listed === 'object' && listed !== null ? Object.keys(listed) : null;
@@ -103,7 +103,7 @@ export function isPermitted(permissions: Permissions | null, resource: SyncedRes
   return needed === null || permissions === null || hasPermission(permissions, needed, 'VIEW');
 }
 
-/** Whether a permitted resource must be read now. */
+/** Whether a resource that the permissions allow must be read now. */
 function isDue(input: PlanInput, resource: SyncedResource): boolean {
   const { scope, trigger, permissionsChanged, now, previousReads, reaccepted, announced } = input;
   const previous = previousReads.get(resource);
@@ -133,7 +133,7 @@ function isDueBySchedule(
 /** Reads are spread over this share of the interval, so that they end before the next interval begins. */
 const USED_SHARE = 0.8;
 
-/** Computes a fixed offset in an interval, in milliseconds, from a hash of the organization id. */
+/** Computes when in each interval an organization is read, in milliseconds. A hash of its id spreads the organizations. */
 export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
@@ -144,7 +144,7 @@ function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
   return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
-/** Returns the wait in milliseconds, up to a day, before a declined resource is requested again. */
+/** Computes how many milliseconds, up to a day, to wait before a resource that the registry declined is requested again. */
 function computeDeclinedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,

@@ -35,7 +35,7 @@ export function createListSummary<Item extends object>(
   const { kind, findNextEnd, isOpen, readUnreadableKey } = source;
   const { key, readInterval } = entry;
   const foreignRows = createForeignRowFilter(organizationId, key);
-  const unreadableRows = createUnreadableRows(readUnreadableKey);
+  const unreadableRows = createUnreadableRowCollector(readUnreadableKey);
   let lastPage: ObservedPage<Item> | null = null;
   let hasOpenItems = false;
 
@@ -54,11 +54,11 @@ export function createListSummary<Item extends object>(
 
     /** Returns the summary of the whole list. Throws if the list is incomplete or no row could be parsed. */
     finish(seenRows: number): ListSummary {
-      if (kind === 'paged') assertComplete(lastPage, seenRows);
+      if (kind === 'paged') assertWholeListRead(lastPage, seenRows);
       unreadableRows.assertSomeReadable(seenRows);
       return {
-        flaw: foreignRows.describe(),
-        unreadable: unreadableRows.describe(),
+        flaw: foreignRows.createFault(),
+        unreadable: unreadableRows.createFault(),
         total: lastPage?.total ?? null,
         everySeconds: readInterval === 'day' && !hasOpenItems ? DAY_SECONDS : null,
         pageSize: lastPage?.limit ?? null,
@@ -67,8 +67,8 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/** Throws unless the whole list was read. */
-function assertComplete(lastPage: ObservedPage<unknown> | null, seenRows: number): void {
+/** Throws unless the last page has an end mark or as many rows were seen as the registry counts. */
+function assertWholeListRead(lastPage: ObservedPage<unknown> | null, seenRows: number): void {
   // A list without an end mark is complete if as many rows as the registry's total were seen.
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';
@@ -80,8 +80,8 @@ const MAX_NAMED_ROWS = 3;
 /** An answer with more unreadable rows is unreadable as a whole. */
 const MAX_UNREADABLE_ROWS = 1_000;
 
-/** Creates a collector of rows that could not be parsed. Counts a repeated row once. */
-function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey | null) {
+/** Creates a collector of rows that could not be parsed. Counts a repeated row once. `readKey` finds the key of a row. */
+function createUnreadableRowCollector(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
   return {
@@ -98,7 +98,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
       if (first !== undefined && rows.size > 1 && seenRows <= rows.size) throw first.error;
     },
     /** Returns the fault to report for unreadable rows, or null if every row could be parsed. */
-    describe(): ReadFault | null {
+    createFault(): ReadFault | null {
       if (rows.size === 0) return null;
       const errors = [...rows.values()].map(({ error }) => error.message);
       const list = joinWithOmittedCount(errors.slice(0, MAX_NAMED_ROWS), rows.size, '; ');
@@ -107,7 +107,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
   };
 }
 
-/** Creates a filter that drops and counts the rows of other organizations. */
+/** Creates a filter that drops and counts the rows of other organizations. Names them by the first of `keyColumns`. */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,
   keyColumns: readonly MirrorColumn<Item>[],
@@ -117,8 +117,8 @@ function createForeignRowFilter<Item extends object>(
   const named: string[] = [];
   let foreignCount = 0;
 
-  /** Whether an item belongs to the organization or has no owner. Counts the items of other owners. */
-  function isOwn(item: Item): boolean {
+  /** Whether an item belongs to the organization or names no owner. Counts the items of other organizations. */
+  function isOwnItem(item: Item): boolean {
     const owner = 'organizationId' in item ? item.organizationId : null;
     if (typeof owner !== 'string' || owner.toLowerCase() === expectedOwner) return true;
     foreignCount += 1;
@@ -128,9 +128,9 @@ function createForeignRowFilter<Item extends object>(
 
   return {
     /** Returns the items without foreign ones. Items that name no owner are kept. */
-    remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwn),
+    remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwnItem),
     /** Returns the fault to report for dropped rows, or null if no row was dropped. */
-    describe(): ReadFault | null {
+    createFault(): ReadFault | null {
       if (foreignCount === 0) return null;
       const list = joinWithOmittedCount(named, foreignCount, ', ');
       const message = `the list contained rows of other organizations, which were left out: ${list}`;

@@ -115,7 +115,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   };
 }
 
-/** Returns the option `lookUpMissing`, which requests missing rows by id, or `{}` if that is impossible. */
+/** Returns the option `lookUpMissing`, which asks the registry which missing rows are gone. Returns `{}` if it cannot be asked. */
 function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,
@@ -136,7 +136,7 @@ function createMissingRowLookup<Item>(
 /** Errors that concern every request and so say nothing about the requested item. */
 const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
-/** Whether a request fails with `not_found`. Throws errors that do not concern the requested item. */
+/** Whether a request fails with `not_found`. Throws errors such as `rate_limited`, which say nothing about the requested item. */
 async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;

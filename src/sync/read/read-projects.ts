@@ -27,7 +27,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
       const project = await context.client.token.readProject(id, calls.requestOptions);
       return createProjectAnswer(project, { requestedAt, arrivedAt: now() });
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!isProjectRefused(error)) throw error;
       return { id, requestedAt, error: error.message };
     }
   }
@@ -35,8 +35,8 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and stores the answers. Throws only if no further batch may be read. */
-  async function readBatch(ids: readonly string[]): Promise<void> {
+  /** Requests a batch of projects and stores the answers. Throws only an error that must stop the remaining batches. */
+  async function readProjectBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
     for (const result of results) {
@@ -53,7 +53,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
 
   try {
     for (let start = 0; start < dueIds.length; start += BATCH_SIZE) {
-      await readBatch(dueIds.slice(start, start + BATCH_SIZE));
+      await readProjectBatch(dueIds.slice(start, start + BATCH_SIZE));
       await context.yieldTurn();
     }
     if (failures.length > 0) throw failures[0];
@@ -71,7 +71,7 @@ function computeRequestCutoff({ scope, job, now }: ReadContext): number {
 }
 
 /** Whether the registry refused to show a project, for example with `not_found`. */
-function isRefused(error: unknown): error is RegistryError {
+function isProjectRefused(error: unknown): error is RegistryError {
   return (
     error instanceof RegistryError &&
     ['not_found', 'forbidden', 'invalid', 'bad_request'].includes(error.code)
