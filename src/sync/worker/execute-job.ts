@@ -27,14 +27,14 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/** Returns how the inbox records a successful job: `done`, or `unchanged` for a quiet scheduled job. */
+/** Returns how the inbox records a successful job: `done`, or `unchanged` for a scheduled job that found no changes. */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;
   return isQuiet ? { act: 'unchanged' } : { act: 'done', outcome };
 }
 
-/** Runs the handler of a job and returns how the job ended. Never rejects. */
+/** Runs the handler of a job and returns how the job ended. An error becomes a result, so the promise never rejects. */
 export async function executeJob(
   running: RunningJob,
   { handleJob, now, random }: ExecuteOptions,

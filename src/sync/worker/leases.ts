@@ -22,10 +22,10 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   let renewalInProgress = false;
   let renewalTimer: NodeJS.Timeout | undefined;
 
-  /** Starts the expiry timer of a lease. When the timer fires, the job is reported as lost. */
-  function expireAfter(lease: Lease, ms: number): NodeJS.Timeout {
+  /** Starts a timer that reports the lease's job as lost after this time. Returns the timer. */
+  function startExpiryTimer(lease: Lease, ms: number): NodeJS.Timeout {
     // After a whole period without renewal, another worker may have claimed the job.
-    return setTimeout(() => lose(lease), ms);
+    return setTimeout(() => reportLost(lease), ms);
   }
 
   /** Whether a lease is still kept and has not been replaced. */
@@ -40,7 +40,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   }
 
   /** Stops renewing a lease and reports its job as lost. Ignores a lease that was replaced or removed. */
-  function lose(lease: Lease): void {
+  function reportLost(lease: Lease): void {
     if (!isCurrent(lease)) return;
     remove(lease.claim.id);
     onLost(lease.claim.id);
@@ -52,18 +52,21 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     lease.expiryTimer = newTimer;
   }
 
-  /** Renews all leases with one request. Does nothing during another renewal. */
+  /** Renews all leases with one request to the inbox. Does nothing during another renewal. */
   async function renewAll(): Promise<void> {
     if (renewalInProgress || leases.size === 0) return;
     renewalInProgress = true;
     // Start the new expiry timers before the request: a lease counts from when its renewal was requested.
-    const renewals = Array.from(leases.values(), lease => ({ lease, newTimer: expireAfter(lease, leaseMs) }));
+    const renewals = Array.from(leases.values(), lease => ({
+      lease,
+      newTimer: startExpiryTimer(lease, leaseMs),
+    }));
     try {
       const claims = renewals.map(({ lease }) => lease.claim);
       const lostIds = await renewClaims(claims, leaseMs);
       for (const { lease, newTimer } of renewals) {
         replaceExpiryTimer(lease, newTimer);
-        if (lostIds.includes(lease.claim.id)) lose(lease);
+        if (lostIds.includes(lease.claim.id)) reportLost(lease);
       }
     } catch (error) {
       for (const { newTimer } of renewals) clearTimeout(newTimer);
@@ -74,16 +77,18 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   }
 
   return {
-    /** Starts renewing the lease of a claim. `ageMs` is the age of the lease. */
+    /** Starts renewing the lease of a claimed job. `ageMs` is how long ago the lease began. */
     add(claim: ClaimRef, ageMs: number): void {
       const lease: Lease = { claim, expiryTimer: undefined };
-      lease.expiryTimer = expireAfter(lease, Math.max(leaseMs - ageMs, 0));
+      lease.expiryTimer = startExpiryTimer(lease, Math.max(leaseMs - ageMs, 0));
       leases.set(claim.id, lease);
     },
     remove,
+    /** Starts the timer that renews all leases. */
     start(): void {
       renewalTimer = setInterval(() => void renewAll(), leaseMs / 3);
     },
+    /** Stops renewing, and forgets all leases. */
     stop(): void {
       clearInterval(renewalTimer);
       for (const jobId of leases.keys()) remove(jobId);

@@ -21,7 +21,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /** Records that the registry has answered. After an outage, makes the failed jobs run first. */
+  /** Records that the registry has answered a job. If that ends an outage, makes the failed jobs run first. */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;
@@ -37,7 +37,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   }
 
   return {
-    /** Records the result of a job, which may suggest the start or the end of an outage. */
+    /** Concludes from the result of a job whether an outage of the registry has begun or ended. */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {
         outageSuspected ||= OUTAGE_CODES.includes(failure.code);

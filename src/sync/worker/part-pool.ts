@@ -29,7 +29,7 @@ export function createPartPool(part: Part, concurrency: number) {
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
     },
 
-    /** Adds a run for a claimed job. Stops an earlier run of the same job. */
+    /** Adds a run for a claimed job to the pool. Stops an earlier run of the same job. */
     add(job: ClaimedJob): JobRun {
       // The worker can claim its own running job again if the clock was put forward: stop the earlier run.
       runs.get(job.id)?.stopController.abort(new SyncError('claim_lost'));
@@ -41,7 +41,7 @@ export function createPartPool(part: Part, concurrency: number) {
     /** Marks a run as long. If all runs are long, one more job may start. */
     markLong: (jobId: number) => void longRunIds.add(jobId),
 
-    /** Removes an ended run. Returns false if a newer run of the job has replaced it. */
+    /** Removes an ended run from the pool. Returns false if a newer run of the job has replaced it. */
     remove(run: JobRun): boolean {
       if (runs.get(run.job.id) !== run) return false;
       runs.delete(run.job.id);

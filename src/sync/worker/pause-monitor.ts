@@ -19,7 +19,7 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Checks whether reads must pause. Calls `onPause` or `onResume` after a change. */
+  /** Checks whether reads must pause. If that has changed, calls `onPause` or `onResume`. */
   function updatePause(): void {
     try {
       const reason = findPauseReason?.() ?? null;
@@ -39,6 +39,7 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
 
   return {
     isPaused: () => paused,
+    /** Checks at once, and then regularly, whether reads must pause. */
     start(): void {
       updatePause();
       timer = setInterval(updatePause, checkIntervalMs);

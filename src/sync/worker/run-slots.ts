@@ -16,7 +16,7 @@ export interface SlotOptions {
   readonly areRunsWaiting: () => Promise<boolean>;
 }
 
-/** Waits for a free slot. Returns functions to release the slot and to share it during a long run. */
+/** Waits for a free slot of the queue. Returns functions to release the slot and to lend it to other runs during a long run. */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);

@@ -12,12 +12,13 @@ interface WaitingSettlement {
 }
 
 /**
- * Settles jobs in batches. Jobs that end at once, or while a batch is being written, share one transaction. If a batch fails,
- * each of its jobs is settled alone.
+ * Creates a function that settles a job: it writes to the inbox how the job ended. Jobs that end at about the same time share
+ * one transaction. If the transaction fails, each job is settled alone.
  */
 export function batchSettlements(settle: InboxPort['settle']): SettleJob {
   let waiting: WaitingSettlement[] = [];
 
+  /** Settles one job of a failed batch. Returns false if another worker has claimed the job. */
   async function settleAlone(settlement: JobSettlement): Promise<boolean> {
     const [isHeld = false] = await settle([settlement]);
     return isHeld;

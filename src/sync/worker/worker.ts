@@ -74,14 +74,14 @@ export function createWorker(options: WorkerOptions) {
     onPause: () => stopAllRuns('disk_nearly_full'),
     onResume: () => void claimJobs(),
   });
-  const claimJobs = coalesce(claimOnce);
+  const claimJobs = coalesce(claimAndStartJobs);
   const idleWaiters: (() => void)[] = [];
   let started = false;
   let stopWatching: (() => void) | undefined;
   let wakeTimer: NodeJS.Timeout | undefined;
 
-  /** Claims due jobs for the free slots and starts them. Sets a timer for the next claim. */
-  async function claimOnce(): Promise<void> {
+  /** Claims as many due jobs as there are free slots and starts them. Sets a timer for the next claim. */
+  async function claimAndStartJobs(): Promise<void> {
     clearTimeout(wakeTimer);
     if (!started) return;
     // A caller that starts waiting during this claim is resolved by the next one: a job may have come before the call.
@@ -121,7 +121,7 @@ export function createWorker(options: WorkerOptions) {
     wakeTimer = setTimeout(() => void claimJobs(), ms);
   }
 
-  /** Starts a claimed job. `leaseAgeMs` is the age of its lease. */
+  /** Starts a claimed job and the renewal of its lease. `leaseAgeMs` is how long ago the lease began. */
   function startRun(job: ClaimedJob, leaseAgeMs: number): void {
     const pool = pools.find(({ part }) => part === job.part);
     if (pool === undefined) return;
@@ -174,6 +174,7 @@ export function createWorker(options: WorkerOptions) {
   }
 
   return {
+    /** Starts claiming jobs, renewing their leases and checking whether reads must pause. */
     start(): void {
       started = true;
       stopWatching = inbox.watch(() => void claimJobs());
