@@ -14,7 +14,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let changed = false;
   let fenceRaised = false;
 
-  /** Whether the stored list of installations is recent enough for this job. */
+  /** Whether the mirror's list of installations is recent enough that this job need not ask the registry. */
   async function isListCurrent(): Promise<boolean> {
     // A retry, and a job that the schedule did not create, always asks the registry.
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
@@ -23,7 +23,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /** Returns the installation if it is active, otherwise null. Scheduled jobs may use stored data. */
+  /** Returns the installation if it is active, otherwise null. A scheduled job may trust the mirror and not ask the registry. */
   async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -35,7 +35,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
-  /** Reads an installation from the registry and stores it. Returns null unless it is active. */
+  /** Reads the installation from the registry, with a new token if asked, and stores it. Returns null unless it is active. */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -60,7 +60,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged };
   }
 
-  /** Assigns an organization to the job. Throws `organization_busy` if another job reads the organization. */
+  /** Assigns an organization to the job and raises its fence. Throws `organization_busy` if another job reads it. */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);

@@ -32,7 +32,7 @@ export interface AccessOptions extends ReadOptions {
   readonly renewToken: boolean;
 }
 
-/** Reads an installation and returns whether it is active, suspended or uninstalled. */
+/** Asks the registry for an installation and a token, and concludes whether it is active, suspended or uninstalled. */
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,

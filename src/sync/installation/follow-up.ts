@@ -14,7 +14,7 @@ export async function enqueueFollowUpJobs(context: ReadContext): Promise<string>
   return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
-/** Enqueues a job that reads the warehouse and the reservations when the next reservation ends. */
+/** Enqueues a job that reads the warehouse and the reservations when the next outstanding reservation ends, if there is one. */
 async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   const { inbox, client, now, installationId, observations } = context;
   if (observations.nextReservationEnd === null) return;
@@ -26,7 +26,7 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   ]);
 }
 
-/** Enqueues a job that downloads certificates, for example if the read found new retirements. */
+/** Enqueues a job that downloads certificates if some may be due, for example because the read found new retirements. */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
   const { trigger } = job;
@@ -50,14 +50,13 @@ async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): 
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
-/** Creates a job for the installation, by default with the trigger `worker`. */
+/** Creates a job for the installation. While it waits, later jobs of the same kind and `subjectId` are merged into it. */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,
   subjectId: string,
   fields: Partial<NewJob>,
 ): NewJob {
-  // Later jobs of the same kind and subject are merged into a waiting job.
   const dedupeKey = `${kind}:${subjectId}`;
   return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...fields };
 }

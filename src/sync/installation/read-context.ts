@@ -13,7 +13,7 @@ export interface InstallationRun extends RunningJob {
   readonly scope: ReadScope;
 }
 
-/** Adds the installation id, newest webhook and scope to a job. Throws if the job has no installation. */
+/** Looks up what a job reads: its installation, newest webhook and read scope. Throws if the job names no installation. */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,
@@ -68,7 +68,7 @@ export function createObservations(): Observations {
   };
 }
 
-/** Records the result of reading a list: changes and new retirements. Calls `onRead` with the summary. */
+/** Records in `observations` whether a read found changes and new retirements. Calls `onRead` with the summary. */
 export function recordRead({ observations, onRead }: ReadContext, summary: ReadSummary): void {
   const newRows = summary.added + summary.changed;
   observations.hasChanges ||= newRows + summary.removed > 0;

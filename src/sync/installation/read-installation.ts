@@ -24,7 +24,7 @@ import {
 } from './read-context.js';
 import { createUrgentReads } from './urgent-reads.js';
 
-/** Runs a job that reads one installation. Returns the outcome of the job. */
+/** Reads the due resources of one installation and enqueues follow-up jobs. Returns the outcome of the job, such as `read`. */
 export async function readInstallation(context: SyncContext, running: RunningJob): Promise<string> {
   const run = await resolveInstallationRun(context, running);
   const accessChecker = createAccessChecker(context, run);
@@ -43,9 +43,8 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns `unchanged` for a routine job that found no changes, otherwise `outcome`. */
+/** Returns `unchanged` if a job of the schedule or of repeated webhooks found no changes, otherwise `outcome`. */
 function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
-  // A routine job was requested only by the schedule or by repeated webhooks.
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
 }
@@ -102,7 +101,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /** Loads the last read of each resource, and the resources that got a webhook after it. */
+  /** Loads when each resource was last read, and the resources for which a webhook has arrived since. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -142,7 +141,7 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources that have a matching webhook. `toQuery` creates the query for a resource. */
+/** Returns the resources for which a matching webhook has arrived. `toQuery` derives what matches from the last read. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -161,7 +160,7 @@ async function findResourcesWithDelivery(
   return new Set(resources.filter((_resource, index) => arrived[index] === true));
 }
 
-/** Marks resources as not offered if the registry answered 404 for them. */
+/** Marks resources with a 404 answer as not offered. If the registry answered no list at all, counts new ones as failed. */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
   if (notFound.size === 0) return;
@@ -179,7 +178,7 @@ function readResource(context: ReadContext, resource: SyncedResource): Promise<v
   return resource === 'projects' ? readProjects(context) : readList(context, resource);
 }
 
-/** Reads a resource. Retries once after a 403 error. Throws only errors that end the whole job. */
+/** Reads a resource and records its failure. After a 403 error, retries once. Throws only errors that end the whole job. */
 async function readOrRecordFailure(
   context: ReadContext,
   resource: SyncedResource,
@@ -203,7 +202,7 @@ async function readOrRecordFailure(
   return mirror.markAccess('refused', writeClaim, [resource], now());
 }
 
-/** Records why a resource could not be read. */
+/** Records that a resource could not be read: as not offered, not found or failed. */
 async function recordFailure(
   { mirror, writeClaim, now, observations }: ReadContext,
   resource: SyncedResource,

@@ -36,20 +36,19 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Checks the access, then reads the warehouse and the reservations, but not `interruptedResource`. */
-  async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
+  /** Checks the access, then reads the warehouse and the reservations, except `interruptedResource`, which is being read. */
+  async function readUrgentResources(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
     const readable = await listReadable();
     for (const resource of URGENT_RESOURCES) {
-      // The interrupted resource is being read already.
       if (resource !== interruptedResource && !refused.has(resource) && readable.includes(resource))
-        await tryRead(resource);
+        await tryReadResource(resource);
     }
   }
 
-  /** Reads a resource. Ignores most errors, because a later job reads the resource again. */
-  async function tryRead(resource: SyncedResource): Promise<void> {
+  /** Reads a resource. Ignores errors that do not end the whole job, because a later job reads the resource again. */
+  async function tryReadResource(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);
     } catch (error) {
@@ -60,13 +59,13 @@ export function createUrgentReads(
   }
 
   return {
-    /** Lets other jobs run. After a new webhook, also reads the warehouse and the reservations. */
+    /** Lets other jobs run. After a new webhook, reads the warehouse and the reservations, except `interruptedResource`. */
     async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;
       readInProgress = true;
       try {
-        await readUrgent(interruptedResource);
+        await readUrgentResources(interruptedResource);
       } finally {
         readInProgress = false;
       }

@@ -12,7 +12,7 @@ export function createDiscoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
-/** Lists the registry's installations and enqueues a job for each new, changed or missing installation. */
+/** Lists the registry's installations, and enqueues a job for each new, changed or missing one. Returns the job's outcome. */
 export async function discoverInstallations(
   { client, inbox, mirror, now }: SyncContext,
   running: RunningJob,
@@ -28,7 +28,7 @@ export async function discoverInstallations(
     // An uninstalled installation that is listed again counts as new.
     const found = page.items.filter(({ id }) => !isInstalled(known.get(id)));
     const changed = page.items.filter(installation =>
-      differsFromKnown(installation, known.get(installation.id)),
+      differsFromMirror(installation, known.get(installation.id)),
     );
     allShowPermissions &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
@@ -59,8 +59,8 @@ function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/** Whether the organization or the permissions of a known installation have changed. */
-function differsFromKnown(
+/** Whether an installation has another organization or other permissions than in the mirror. False for a new installation. */
+function differsFromMirror(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,
 ): boolean {

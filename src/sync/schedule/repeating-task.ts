@@ -18,6 +18,7 @@ export function createRepeatingTask(run: () => Promise<number>) {
   }
 
   return {
+    /** Starts the first run at once. */
     start(): void {
       started = true;
       startRun();

@@ -9,11 +9,11 @@ const DAY_MS = 86_400_000;
 /** Jobs are enqueued in batches, because the receiver waits for each write. */
 const ENQUEUE_BATCH_SIZE = 100;
 
-/** Runs a scheduled tick: looks for new installations, enqueues reads, and deletes expired data. */
+/** Runs a round of the schedule: looks for new installations, enqueues a read of each installation, and deletes expired data. */
 export async function runTick(context: SyncContext, running: RunningJob): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(running.job.payload['intervalMs']);
-  await tryDiscover(context, running);
+  await tryDiscoverInstallations(context, running);
   const installations = await mirror.listInstallations();
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
@@ -30,8 +30,8 @@ export async function runTick(context: SyncContext, running: RunningJob): Promis
   return 'enqueued';
 }
 
-/** Reads the registry's list of installations. If the read fails, enqueues a retry job instead of throwing. */
-async function tryDiscover(context: SyncContext, running: RunningJob): Promise<void> {
+/** Looks for new and changed installations. If the registry cannot be read, enqueues a retry job instead of throwing. */
+async function tryDiscoverInstallations(context: SyncContext, running: RunningJob): Promise<void> {
   try {
     await discoverInstallations(context, running);
   } catch {

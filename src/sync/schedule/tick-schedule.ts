@@ -23,7 +23,7 @@ const CRON_OPTIONS = { paused: true, utcOffset: 0 };
 /** Between two 29 Februaries there may be eight years. */
 const MAX_CRON_GAP_MS = 9 * 366 * DAY_MS;
 
-/** Creates a task that enqueues one tick job at each time of a cron pattern. */
+/** Creates a task that enqueues a tick job, which starts a round of reads, at each time of a cron pattern. */
 export function createTickSchedule({ pattern, inbox, now, log }: ScheduleOptions): RepeatingTask {
   return createRepeatingTask(async () => {
     const { last, next } = findTickTimes(pattern, now());

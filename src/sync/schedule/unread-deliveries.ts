@@ -14,7 +14,7 @@ type UnreadDeliveryContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembe
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/** Stores the worker's heartbeat and the oldest unread webhook of each resource in the mirror. */
+/** Stores in the mirror the oldest unread webhook of each resource, and the time of this check. Unread: no read has followed. */
 export async function recordUnreadDeliveries(
   { inbox, mirror, mirrorMembers }: UnreadDeliveryContext,
   now: number,
@@ -25,7 +25,7 @@ export async function recordUnreadDeliveries(
   const searchedUntil = findSearchedUntil(workerSeenAt, now);
   const isMirrored = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const mirroredWaiting = waitingResources.filter(isMirrored);
-  const facts = mirroredWaiting.flatMap(findKnownUnread);
+  const facts = mirroredWaiting.flatMap(findKnownUnreadDelivery);
   const finder = createUnreadDeliveryFinder(resources =>
     resources
       .filter(isMirrored)
@@ -71,7 +71,7 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/** Creates a finder of the oldest unread webhook of each resource. Unread means newer than the last read. */
+/** Creates a finder of the oldest unread webhook of each resource. Unread means that it arrived after the last complete read. */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -79,7 +79,7 @@ function createUnreadDeliveryFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /** Registers the resources of an installation. Their oldest unread webhooks are to be found. */
+  /** Registers the resources of an installation, so that `addDelivery` finds their oldest unread webhooks. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -91,13 +91,13 @@ function createUnreadDeliveryFinder(
   return {
     isUnknown: (installationId: string) => !openByInstallation.has(installationId),
 
-    /** Registers the resources of several installations. Their oldest unread webhooks are to be found. */
+    /** Registers the resources of several installations, so that `addDelivery` finds their oldest unread webhooks. */
     addInstallations(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of resourcesByInstallation)
         addInstallation(installationId, resources);
     },
 
-    /** Adds the next delivery, oldest first. Returns the resources whose oldest unread delivery it is. */
+    /** Adds the next newer delivery. Returns the resources for which this delivery is the oldest unread one. */
     addDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -117,14 +117,14 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns a list with the unread delivery that an earlier run found for a resource, or an empty list. */
-function findKnownUnread(known: KnownResource): UnreadDelivery[] {
+/** Returns the unread delivery of a resource that an earlier run found, as a list of one item. Returns `[]` if there is none. */
+function findKnownUnreadDelivery(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Creates a search for the oldest unread delivery of a resource. Returns `[]` if no search is needed. */
+/** Creates a search for the oldest unread delivery of a resource. Returns `[]` if an earlier run has found that delivery. */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -132,7 +132,7 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns the time up to which an earlier run has searched the deliveries, or null if unknown. */
+/** Returns up to which time the run at `workerSeenAt` has searched the deliveries. Null if that is unknown. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   // A time in the future means that the clock was set back.
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
