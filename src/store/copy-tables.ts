@@ -44,8 +44,8 @@ export async function copyTable(
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));
 }
 
-/** Throws unless a table or view has the same rows in two databases. Returns the number of rows. */
-export async function assertEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
+/** Returns the number of rows of a table or view that two databases have in common. Throws if any row differs or is missing. */
+export async function countEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
   const [expected, found] = [await checksumRows(relation, source), await checksumRows(relation, copy)];
   if (expected.rows === found.rows && expected.sum === found.sum) return expected.rows;
   throw new Error(
@@ -55,7 +55,7 @@ export async function assertEqualRows(relation: Relation, source: ReadRows, copy
 
 /**
  * Counts the rows and computes a checksum that does not depend on their order. Leaves out the column `cells`, because each
- * engine formats its JSON differently. A comparison of the history views covers it, because they show the same values.
+ * engine formats its JSON differently. The history views show the values of that column and are compared as well.
  */
 async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows: number; sum: bigint }> {
   const columns = Object.entries(listKinds(relation)).filter(([, kind]) => kind !== 'cells');

@@ -81,10 +81,8 @@ export interface SchemaState {
   readonly advice: string;
 }
 
-/**
- * Throws if an unreleased or newer version of this program created the schema of a database. Returns the version of the schema.
- */
-export function assertOwnSchema(
+/** Returns the version of a database's schema. Throws if an unreleased or newer version of this program created the schema. */
+export function requireOwnVersion(
   { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],
 ): number {
@@ -110,7 +108,7 @@ export function assertOwnSchema(
  * themselves.
  */
 export function assertCurrentSchema(state: SchemaState, migrations: readonly Migration[]): void {
-  const version = assertOwnSchema(state, migrations);
+  const version = requireOwnVersion(state, migrations);
   if (version < migrations.length)
     throw new StoreError(
       'older',

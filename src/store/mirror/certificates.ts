@@ -269,7 +269,8 @@ export function createCertificates(
         const updates: BoundStatement[] = [];
 
         /**
-         * Adds the statements that store the result of one download to `updates`. Adds the end of a replaced version to `ends`.
+         * Plans the statements that store the result of one download, and the end of a replaced version. Returns what happens
+         * to the certificate.
          */
         function planCertificateWrite(answer: CertificateDownload, index: number): CertificateWriteResult {
           const row = certificates.get(answer.retirementId);
@@ -324,7 +325,7 @@ function planNextRequest(answer: CertificateDownload, stored: StoredCertificate)
   return { ...toRequestResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
-/** Returns the values to store after a request for a certificate. It is due again `waitMs` after the request. */
+/** Returns the values to store after a request for a certificate. The certificate is due again `waitMs` after the request. */
 function toRequestResult(
   { requestedAt, retirementVersion }: CertificateDownload,
   { version }: StoredCertificate,

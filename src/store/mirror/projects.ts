@@ -99,7 +99,10 @@ export function createProjects({
         const ends: VersionEnd[] = [];
         const repairs: { version: number; cells: readonly Value[] }[] = [];
 
-        /** Adds the new version, the end of the old version or the repair that stores one answer about a project. */
+        /**
+         * Plans the new version, the end of the old version or the repair that stores one answer. Returns what happens to the
+         * project.
+         */
         function planProjectWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
           if (isOlder(answer.requestedAt, checkedAt.get(answer.id) ?? '', at)) return 'older';
           if ('error' in answer) return 'unavailable';

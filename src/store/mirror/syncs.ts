@@ -222,8 +222,8 @@ export function reserveVersions(count: number) {
 }
 
 /**
- * Returns the statements with which each commit of a sync begins. The first commit also inserts the row of the sync, unless the
- * read found nothing new (`isUnchanged`).
+ * Returns the statements with which each commit of a sync begins. They raise the fencing token, take locks and reserve version
+ * numbers. The first commit also inserts the row of the sync, unless the read found nothing new (`isUnchanged`).
  */
 export function createStartStatements(
   { request, part, id }: OpenSync,
@@ -324,8 +324,8 @@ interface EndOptions {
 }
 
 /**
- * Returns the last statements and the result of the commit that ends a sync. If the read found nothing new, they extend a span
- * of unchanged reads and write no row in `syncs`.
+ * Returns the last statements and the result of the commit that ends a sync. A read that found nothing new extends a span of
+ * unchanged reads and gets no row in `syncs`.
  */
 export function endSync(
   { sync, id, clock, previousState }: SyncCommit,

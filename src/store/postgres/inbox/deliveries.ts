@@ -77,7 +77,7 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
    * Stores groups of duplicate deliveries in one transaction. If the content of one delivery causes an error, stores each
    * delivery in a transaction of its own.
    */
-  async function storeTransaction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
+  async function storeGroups(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     try {
       return await callStoreFunction(groups);
     } catch (error) {
@@ -87,7 +87,7 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
         return deliveries.map(({ index }) => [index, { failure }]);
       }
       const results: IndexedResult[] = [];
-      for (const delivery of deliveries) results.push(...(await storeTransaction([[delivery]])));
+      for (const delivery of deliveries) results.push(...(await storeGroups([[delivery]])));
       return results;
     }
   }
@@ -95,7 +95,7 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
   return async deliveries => {
     const results: StoreResult[] = [];
     for (const groups of splitIntoTransactions(deliveries)) {
-      for (const [index, result] of await storeTransaction(groups)) results[index] = result;
+      for (const [index, result] of await storeGroups(groups)) results[index] = result;
     }
     return results;
   };
