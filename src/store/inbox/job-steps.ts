@@ -62,7 +62,10 @@ export interface FinishedJob {
   readonly replacesEarlier: boolean;
 }
 
-/** The frequent steps of claiming and ending jobs. Each engine implements them in its own way, with the same results. */
+/**
+ * The operations that read the queue, claim jobs and finish them. Each engine implements them in its own way, with the same
+ * results.
+ */
 export interface JobSteps {
   /** Reads at most `limit` due jobs of each priority and part. */
   readonly readQueue: (limit: number) => Promise<QueueSnapshot>;

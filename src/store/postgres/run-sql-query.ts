@@ -148,7 +148,10 @@ async function cancelAtServer(pool: Pool, backend: Backend): Promise<void> {
   }
 }
 
-/** Creates a session that destroys the connection at the time limit, at the abort, or when a batch is too large. */
+/**
+ * Creates a session for one query. It destroys the connection at the time limit, when the signal aborts, or when a batch is too
+ * large.
+ */
 function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signal }: SqlQuery): QuerySession {
   const { stream } = client.connection;
   let stopReason: SqlQueryError | null = null;

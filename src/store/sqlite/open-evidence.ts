@@ -29,7 +29,7 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
   }
 }
 
-/** Creates the store of the evidence log on open connections, which its `close` closes. */
+/** Creates the functions that read and write the evidence log on two open connections. Their `close` closes both. */
 function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   const { run } = createStatementRunner(evidence);
   return createEvidencePort({

@@ -65,7 +65,7 @@ export function openWorkerStores(
   });
 }
 
-/** Opens both databases and passes them to `work`, with a function that closes them. Closes them if `work` throws. */
+/** Opens both databases and passes them to `work`, with a function that closes both. Closes them itself if `work` throws. */
 async function openDatabases<T>(
   { inboxFile, mirrorFile }: DatabaseFiles,
   isMirrorReadOnly: boolean,

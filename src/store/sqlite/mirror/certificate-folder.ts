@@ -128,7 +128,10 @@ async function renameToFinalName(
   return name;
 }
 
-/** Opens a certificate for reading. Returns null if the name is none of a certificate, or there is no regular file with it. */
+/**
+ * Opens a certificate for reading. Returns null if the name has not the form of a certificate name, or if no regular file has
+ * it.
+ */
 async function openCertificate(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
   return parseRetirementId(file) === null ? null : await openRegularFile(join(folder, file));
 }
