@@ -33,7 +33,7 @@ export async function answerAvailable(reader: Reader, request: AvailableRequest)
     totals,
     coverage: { counted, known, missing: known - counted },
     freshness: [false, true].flatMap(fails =>
-      sumFresh(warehouses.filter(warehouse => (warehouse.failing_since !== null) === fails)),
+      sumFreshWarehouses(warehouses.filter(warehouse => (warehouse.failing_since !== null) === fails)),
     ),
     gaps: [],
     caveats: findAvailableCaveats(totals, leftOut.length),
@@ -42,8 +42,8 @@ export async function answerAvailable(reader: Reader, request: AvailableRequest)
   };
 }
 
-/** Adds up fresh warehouses as one state. Returns none if there are no warehouses. */
-function sumFresh(warehouses: readonly Warehouse[]): FreshnessSum[] {
+/** Summarizes fresh warehouses in one freshness entry. Returns an empty array if there are no warehouses. */
+function sumFreshWarehouses(warehouses: readonly Warehouse[]): FreshnessSum[] {
   const readAt = warehouses.map(warehouse => warehouse.as_of ?? '').toSorted();
   const [oldestAt, newestAt] = [readAt[0], readAt.at(-1)];
   if (oldestAt === undefined || newestAt === undefined) return [];

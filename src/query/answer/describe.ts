@@ -4,7 +4,7 @@ import { formatSumsByType } from '../../text/tonnes.js';
 import type { Totals, TypeAmount } from './answer.js';
 import { describeCaveat } from './caveat.js';
 
-/** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. */
+/** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. `available` is what buyers can reserve. */
 export function describeTotals(
   totals: Totals,
   singular: string,
