@@ -9,7 +9,7 @@ import { defineFlag } from '../options.js';
 import { findExposures, findExposedEnvFiles } from '../exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
-import { hasToken, runService, mayUseNextPort } from '../processes/service.js';
+import { hasValidToken, runService, mayUseNextPort } from '../processes/service.js';
 
 export const UP = defineCommand({
   summary: 'Start receiver, worker, console and HTTP API together',
@@ -37,7 +37,7 @@ export const UP = defineCommand({
       io,
       env: io.env,
       interrupted,
-      needsApi: () => hasToken(findMirror().engine, io.now),
+      needsApi: () => hasValidToken(findMirror().engine, io.now),
       onReady: async ({ consolePort, apiPort }) => {
         if (apiPort !== null) printNotice(`The HTTP API listens on port ${apiPort}.`);
         const address = consolePort === null ? null : readConsoleAddress(findMirror());

@@ -22,7 +22,7 @@ export async function withEvidenceLog<Result>(
   return port === null ? null : await useAndClose(port, use);
 }
 
-/** Deletes rows with `removeRows` and erases their entries (`selectLeaves`) from the evidence log. */
+/** Calls `removeRows` to delete rows. Erases the entries of these rows from the evidence log, which `selectLeaves` selects. */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
@@ -46,7 +46,10 @@ export async function eraseWithEvidence<Removed>(
   return erased === null ? await removeRows() : erased.removed;
 }
 
-/** Adds the newest data to the evidence log. Returns the reason for a failure, or null. */
+/**
+ * Adds the newest data of an organization to the evidence log, or of all organizations for a null id. Returns the reason
+ * for a failure, or null after a success.
+ */
 export async function sealBeforeExport(
   { io, requireMirror }: EvidenceContext,
   port: EvidencePort,
@@ -81,13 +84,13 @@ export async function sealBeforeExport(
   }
 }
 
-/** Returns null for an error with the code `refused`. Rethrows any other error. */
+/** Returns null if the error says that the database refused access. Rethrows any other error. */
 export function toNullIfRefused(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
   throw error;
 }
 
-/** Describes where the evidence log records a row version. Returns null if that is unknown. */
+/** Describes which checkpoint of the evidence log covers a row version. Returns null if the log is missing or not readable. */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,

@@ -3,8 +3,8 @@ import type { RestoredOrigin } from '../../evidence/restore-log.js';
 import type { MirrorLocation } from '../context.js';
 import { withEvidenceLog } from './evidence-log.js';
 
-/** Continues the evidence log after a backup was restored. Renames the log if signed entries were lost. */
-export async function beginNewOrigin(
+/** Continues the evidence log after a restore, under a new name if signed entries were lost. Returns null if nothing was ever signed. */
+export async function continueRestoredLog(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
   now: () => number,

@@ -49,8 +49,8 @@ export async function runServiceProcesses({
   const optionalProcesses: Promise<void>[] = [];
   const requiredProcesses: Promise<void>[] = [];
 
-  /** Starts a process whose failure is reported, but does not stop the receiver and the worker. Returns its port. */
-  function startOptional(role: 'console' | 'api'): Promise<number | null> {
+  /** Starts the console or API. Returns its port, or null if it failed. A failure does not stop receiver and worker. */
+  function startOptionalProcess(role: 'console' | 'api'): Promise<number | null> {
     const child = superviseChild(io, role, env, stopping);
     const ended = child.ended.catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
@@ -60,13 +60,13 @@ export async function runServiceProcesses({
     return Promise.race([child.ready, ended.then(() => null)]);
   }
 
-  const consoleReady = startOptional('console');
+  const consoleReady = startOptionalProcess('console');
   try {
     await prepare(stopping);
     const receiver = superviseChild(io, 'receive', env, stopping);
     const worker = superviseChild(io, 'work', env, stopping);
     requiredProcesses.push(receiver.ended, worker.ended);
-    const apiReady = (await needsApi()) ? startOptional('api') : null;
+    const apiReady = (await needsApi()) ? startOptionalProcess('api') : null;
     const announceWhenReady = async () => {
       const [receiverPort, consolePort, apiPort] = await Promise.all([
         receiver.ready,

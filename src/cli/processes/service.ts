@@ -44,8 +44,8 @@ export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT' | '
   return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
 }
 
-/** Whether a token of the HTTP API is valid. */
-export async function hasToken(engine: Pick<Engine, 'openInbox'>, now: () => number): Promise<boolean> {
+/** Returns whether the HTTP API has any token that is not revoked. */
+export async function hasValidToken(engine: Pick<Engine, 'openInbox'>, now: () => number): Promise<boolean> {
   const { tokens, close } = await engine.openInbox(now);
   try {
     return (await tokens.list()).some(({ revokedAt }) => revokedAt === null);

@@ -66,8 +66,8 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /** Called when a child reports that it is ready. Stores the child's port for later restarts. */
-  function handleReady(message: unknown): void {
+  /** Records that the child process is ready, and its port. A restarted child uses the same port again. */
+  function recordReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;
     if (port !== null) childEnv = { ...env, [portSetting]: String(port) };
@@ -75,11 +75,11 @@ export function superviseChild(
     resolveReady(port);
   }
 
-  /** Runs the child and restarts it after a growing delay whenever it ends. */
+  /** Runs the child process until `stopping` is aborted. Restarts it after a growing delay whenever it ends. */
   async function runUntilStopped(): Promise<void> {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();
-      const exit = await runChildOnce(role, childEnv, stopping, handleReady);
+      const exit = await runChildOnce(role, childEnv, stopping, recordReady);
       if (stopping.aborted) return;
       // A child that was never ready or reports a usage error would fail again.
       if (!wasReady || exit.code === EXIT.usage) throw createExitError(role, exit);
@@ -96,7 +96,7 @@ export function superviseChild(
   return { ready, ended: runUntilStopped() };
 }
 
-/** Starts a child process, waits for its end and returns the exit code and signal. */
+/** Starts a child process, waits for its end and returns the exit code and signal. `onReady` receives its first message. */
 async function runChildOnce(
   role: ServiceRole,
   env: Io['env'],

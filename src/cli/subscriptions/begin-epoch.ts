@@ -11,7 +11,7 @@ interface EpochRequest {
   readonly reason: EpochReason;
 }
 
-/** Begins a new epoch of event ids. Returns its name; null if there are no subscriptions. */
+/** Gives later event ids a new random prefix, the epoch, and returns it. Returns null if there are no subscriptions. */
 export async function beginNewEpoch({ engine, now, reason }: EpochRequest): Promise<string | null> {
   const port = await engine.openEvents(now);
   if (port === null) return null;

@@ -5,7 +5,7 @@ import { deriveKeyCheck } from '../../events/signing.js';
 import type { SubscriptionsContext } from './open-subscriptions.js';
 import { createUsageError } from '../command-error.js';
 
-/** Reads the events key. Throws a usage error if it is not set, missing or not a key. */
+/** Reads the events key. Throws a usage error if EVENTS_KEY_FILE is not set, or its file has no valid key. */
 export function requireEventsKey({ requireMirror }: SubscriptionsContext): Buffer {
   const file = requireKeyFile(requireMirror().env);
   if (!existsEventsKey(file))
@@ -13,18 +13,18 @@ export function requireEventsKey({ requireMirror }: SubscriptionsContext): Buffe
       `The file ${file} of EVENTS_KEY_FILE does not exist.`,
       'The first "carbon-mirror subscriptions add" creates it. If there are subscriptions, put their key back.',
     );
-  return readKey(file);
+  return readKeyFile(file);
 }
 
-/** Reads the events key. Creates it if there is no subscription that needs an older one. */
+/** Reads the events key. Creates it if its file is missing and no subscription depends on an older key. */
 export function createOrReadEventsKey(context: SubscriptionsContext, hasSubscriptions: boolean): Buffer {
   const file = requireKeyFile(context.requireMirror().env);
   if (existsEventsKey(file) || hasSubscriptions) return requireEventsKey(context);
   return createEventsKey(file, randomBytes);
 }
 
-/** Throws unless the key is the one that the subscription was created with. */
-export function assertRightKey(key: Uint8Array, { id, key_check: check }: Subscription): void {
+/** Throws unless this events key is the one that the subscription was created with. */
+export function assertKeyOfSubscription(key: Uint8Array, { id, key_check: check }: Subscription): void {
   if (deriveKeyCheck(key, id) === check) return;
   throw createUsageError(
     `EVENTS_KEY_FILE is not the key of the subscription ${id}.`,
@@ -32,6 +32,7 @@ export function assertRightKey(key: Uint8Array, { id, key_check: check }: Subscr
   );
 }
 
+/** Returns the path in EVENTS_KEY_FILE. Throws a usage error if this setting is missing. */
 function requireKeyFile(env: Readonly<Record<string, string | undefined>>): string {
   const file = env['EVENTS_KEY_FILE'];
   if (file) return file;
@@ -41,7 +42,8 @@ function requireKeyFile(env: Readonly<Record<string, string | undefined>>): stri
   );
 }
 
-function readKey(file: string): Buffer {
+/** Reads the events key from a file. Throws a usage error if the file does not contain a valid key. */
+function readKeyFile(file: string): Buffer {
   try {
     return readEventsKey(file);
   } catch (error) {

@@ -6,7 +6,7 @@ import { useAndClose } from '../mirror-location.js';
 /** The part of the context that subscriptions need. */
 export type SubscriptionsContext = Pick<CommandContext, 'io' | 'requireMirror'>;
 
-/** Runs work with the subscriptions. Passes null if there were never any. */
+/** Opens the store of subscriptions, passes it to `work` and closes it. Passes null if the mirror never had subscriptions. */
 export async function withSubscriptions<T>(
   { io, requireMirror }: SubscriptionsContext,
   work: (port: EventsPort | null) => Promise<T>,
@@ -15,7 +15,7 @@ export async function withSubscriptions<T>(
   return port === null ? await work(null) : await useAndClose(port, work);
 }
 
-/** Runs work with the subscription that a text names: its id, a unique beginning of it, or its URL. */
+/** Finds a subscription by id, start of the id, or URL, and passes it to `work`. Throws unless exactly one matches. */
 export async function withSubscription<T>(
   context: SubscriptionsContext,
   name: string,

@@ -13,13 +13,14 @@ const KEY_ADVICE =
 
 const NO_ACCESS_ADVICE = 'Run doctor as the database role of the worker.';
 
-/** Checks for `doctor` that every subscription can be sent to. */
+/** Checks for `doctor` that events can be sent to every subscriber. */
 export async function checkSubscriptions(context: SubscriptionsContext): Promise<Finding[]> {
-  const findings = await findProblems(context).catch(toNullIfRefused);
+  const findings = await findSubscriptionProblems(context).catch(toNullIfRefused);
   return findings ?? [warn(CHECK, 'this database role may not read the subscriptions', NO_ACCESS_ADVICE)];
 }
 
-async function findProblems(context: SubscriptionsContext): Promise<Finding[]> {
+/** Returns a finding for an unusable events key, and one for each subscription whose events wait. */
+async function findSubscriptionProblems(context: SubscriptionsContext): Promise<Finding[]> {
   return await withSubscriptions(context, async port => {
     const subscriptions = (await port?.list()) ?? [];
     if (port === null || subscriptions.length === 0) return [];
@@ -39,6 +40,7 @@ async function findProblems(context: SubscriptionsContext): Promise<Finding[]> {
   });
 }
 
+/** Returns why the events key in `file` cannot be used for these subscriptions, or null if it can. */
 function findKeyFault(file: string | undefined, subscriptions: readonly Subscription[]): string | null {
   if (!file) return 'there are subscriptions, but EVENTS_KEY_FILE is not set';
   if (!existsEventsKey(file)) return `the file ${file} of EVENTS_KEY_FILE does not exist`;

@@ -16,7 +16,7 @@ export const SUBSCRIPTION_COLUMNS = [
   'problem',
 ];
 
-/** Returns what a command shows of a subscription. There is no secret in it. */
+/** Converts a subscription to an output row without its secret. `newestChange` is the mirror's newest change number. */
 export function toSubscriptionRow(
   subscription: Subscription,
   holds: readonly Hold[],
@@ -26,7 +26,7 @@ export function toSubscriptionRow(
   return {
     id: subscription.id,
     url: subscription.url,
-    events: formatTypes(subscription.events),
+    events: formatEventTypes(subscription.events),
     state: subscription.state,
     waiting_changes: Math.max(0, newestChange - subscription.change_cursor),
     held_organizations: own.length,
@@ -37,12 +37,13 @@ export function toSubscriptionRow(
   };
 }
 
-function formatTypes(json: string): string {
+/** Formats a JSON array of event types as `all` or as a list with commas. */
+function formatEventTypes(json: string): string {
   const types: readonly string[] = JSON.parse(json);
   return types.length === SELECTABLE_TYPES.length ? 'all' : types.join(', ');
 }
 
-/** Describes why events wait; null if none does. */
+/** Describes why a subscription's events wait: it is paused, or the subscriber refused some. Returns null if no events wait. */
 export function describeProblem(subscription: Subscription, holds: readonly Hold[]): string | null {
   if (subscription.pause_reason !== null) return `paused: ${subscription.pause_reason}`;
   const [first] = holds;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { StoredRecordCounts } from '../../../query/inbox/deliveries.js';
 import { defineCommand } from '../../define-command.js';
 import { createNotFoundError, createUsageError, throwIfInterrupted } from '../../command-error.js';
-import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
+import { continueRestoredLog, describeRestoredLog } from '../../evidence/restored-log.js';
 import { beginNewEpoch } from '../../subscriptions/begin-epoch.js';
 import { makeRequired, defineText } from '../../options.js';
 import {
@@ -50,7 +50,7 @@ export const RESTORE = defineCommand({
       const contents = await readContents(engine);
       /** Null if the replaced data can no longer be read. */
       const lost = await readContents(openFolder(aside), contents).catch(() => null);
-      const evidence = keyFile ? await beginNewOrigin({ engine }, keyFile, io.now) : null;
+      const evidence = keyFile ? await continueRestoredLog({ engine }, keyFile, io.now) : null;
       await context.printResult(
         { aside, ...contents, lost, evidence, epoch },
         `Restored ${folder}: ${describeContents(contents)}.`,
@@ -67,7 +67,7 @@ export const RESTORE = defineCommand({
   },
 });
 
-/** Returns a line that says where `restore` moved the old data, or no line if there was no old data. */
+/** Returns a line about the old data that `restore` moved away, if any. `newerContents` is null if that data cannot be read. */
 function describeReplacedData(
   previousDataFolder: string,
   newerContents: StoredRecordCounts | null,

@@ -15,7 +15,7 @@ import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM_KEY_PAIR } from './demo-sandbox.js';
 import { createHistoryClock, playHistory } from './demo-history.js';
-import { hasToken } from '../../processes/service.js';
+import { hasValidToken } from '../../processes/service.js';
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
 import { createUsageError } from '../../command-error.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
@@ -113,7 +113,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       env,
       interrupted,
       onReady,
-      needsApi: () => hasToken(engine, io.now),
+      needsApi: () => hasValidToken(engine, io.now),
       ...(known === null && { prepare: createHistory }),
     });
   } finally {
@@ -241,7 +241,7 @@ function getProgramCommand({ env }: Io): string {
   return `DATA_DIR=${quotedFolder} ${command}`;
 }
 
-/** Waits until the demo is mirrored and returns a line about it. Returns null if stopped. */
+/** Waits until the demo's data is mirrored and returns a line with its counts. Returns null if `stopping` is aborted first. */
 async function waitUntilMirrored(
   location: MirrorLocation,
   organizationCount: number,

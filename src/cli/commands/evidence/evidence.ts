@@ -10,7 +10,7 @@ import type { CommandContext } from '../../context.js';
 import { defineCommand, type CommandGroup } from '../../define-command.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../command-error.js';
 import { withEvidenceLog } from '../../evidence/evidence-log.js';
-import { beginNewOrigin, describeRestoredLog } from '../../evidence/restored-log.js';
+import { continueRestoredLog, describeRestoredLog } from '../../evidence/restored-log.js';
 import { NO_LIMIT } from '../../../evidence/port.js';
 import { defineFlag, definePastDate, makeRequired, defineText } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
@@ -73,7 +73,7 @@ const RESTORED = defineCommand({
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
     const file = requireKeyFile(context);
-    const restored = await beginNewOrigin(context.requireMirror(), file, context.io.now);
+    const restored = await continueRestoredLog(context.requireMirror(), file, context.io.now);
     if (restored === null) throw createEmptyEvidenceLogError();
     context.printNotice(describeRestoredLog(restored));
   },

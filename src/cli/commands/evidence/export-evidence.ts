@@ -51,7 +51,7 @@ export async function exportEvidenceFolder(
   const target = createExportFolder(folder, interrupted, LINES_FILE);
   let certificates = 0;
 
-  /** Copies the certificate of an observation into the export folder. Throws if the PDF has changed. */
+  /** Copies the certificate PDF of an exported record, if it has one, into the folder. Throws if the PDF has changed. */
   async function addCertificate({ record, file }: Observation): Promise<void> {
     const hash = String(record['sha256']);
     const copy = `certificates/${hash}.pdf`;
@@ -98,7 +98,7 @@ export async function exportEvidenceFolder(
   }
 }
 
-/** Joins lines to large texts, because each write takes time. */
+/** Joins lines to large texts, because many small writes would be slow. */
 function* joinLines(lines: Iterable<string>): Generator<string> {
   let text = '';
   for (const line of lines) {

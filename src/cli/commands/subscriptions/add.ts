@@ -91,7 +91,7 @@ export const ADD = defineCommand({
   },
 });
 
-/** Throws a usage error if events could never be posted to the URL. A host name is checked at each connection. */
+/** Throws a usage error if events could never be posted to the URL. Host names are checked later, at each connection. */
 async function assertUsableUrl({ requireMirror }: CommandContext, text: string): Promise<void> {
   const { assertAllowed, parseOutboundUrl, readLiteralAddress } = await import(
     '../../../app/outbound/outbound.js'

@@ -3,7 +3,7 @@ import { readNumberBefore } from '../../../query/history/changes.js';
 import { createUsageError } from '../../command-error.js';
 import { defineCommand } from '../../define-command.js';
 import { defineParsedText, defineText, definePastDate, makeRequired, withDefault } from '../../options.js';
-import { assertRightKey, requireEventsKey } from '../../subscriptions/events-key.js';
+import { assertKeyOfSubscription, requireEventsKey } from '../../subscriptions/events-key.js';
 import { withSubscription } from '../../subscriptions/open-subscriptions.js';
 import { parseDuration } from '../../../text/duration.js';
 
@@ -67,7 +67,7 @@ export const ROTATE = defineCommand({
   run: (context, { id: name, overlap }) =>
     withSubscription(context, name, async (port, subscription) => {
       const key = requireEventsKey(context);
-      assertRightKey(key, subscription);
+      assertKeyOfSubscription(key, subscription);
       const { id, generation } = subscription;
       const previousUntil = new Date(context.io.now() + overlap).toISOString();
       await port.rotate(id, previousUntil);

@@ -4,7 +4,7 @@ import { formatEventBody } from '../../../events/catalogue/event.js';
 import { createEventHeaders, deriveSecret } from '../../../events/signing.js';
 import { createCheckError } from '../../command-error.js';
 import { defineCommand } from '../../define-command.js';
-import { assertRightKey, requireEventsKey } from '../../subscriptions/events-key.js';
+import { assertKeyOfSubscription, requireEventsKey } from '../../subscriptions/events-key.js';
 import { withSubscription } from '../../subscriptions/open-subscriptions.js';
 import { ID } from './state-commands.js';
 
@@ -19,7 +19,7 @@ export const TEST = defineCommand({
   run: (context, { id: name }) =>
     withSubscription(context, name, async (_, subscription) => {
       const key = requireEventsKey(context);
-      assertRightKey(key, subscription);
+      assertKeyOfSubscription(key, subscription);
       const { id, url, generation } = subscription;
       const { openEventPost } = await import('../../../app/events/event-post.js');
       const allowed = parseOutboundRanges(context.requireMirror().env['OUTBOUND_ALLOW'] ?? '') ?? [];
