@@ -2,14 +2,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { type RoleLookup, parseActors } from '../console/guard/actors.js';
 
 /**
- * Creates a lookup that reads the file again when it changes, so that a removed actor loses the role without a restart.
- * Throws if the file cannot be read now. If it cannot be read later, nobody may act until it can.
+ * Creates a function that returns the role of an actor from a file. A change of the file takes effect without a restart.
+ * Throws if the file cannot be read now. If it cannot be read later, every actor may only read until it can.
  */
 export function createActorsFile(path: string, onFailure: (error: unknown) => void): RoleLookup {
   let version = getFileVersion(path);
   let roles = parseActors(readFileSync(path, 'utf8'));
 
-  function reload(): void {
+  /** Reads the roles again if the file has changed. Removes all roles if that fails. */
+  function reloadChangedFile(): void {
     try {
       const current = getFileVersion(path);
       if (current === version) return;
@@ -23,12 +24,12 @@ export function createActorsFile(path: string, onFailure: (error: unknown) => vo
   }
 
   return name => {
-    reload();
+    reloadChangedFile();
     return roles.get(name) ?? 'read';
   };
 }
 
-/** Returns a text that differs after the file was written or replaced. */
+/** Returns a text that changes whenever the file is written or replaced. */
 function getFileVersion(path: string): string {
   const { mtimeMs, size, ino } = statSync(path);
   return `${mtimeMs}.${size}.${ino}`;

@@ -53,7 +53,7 @@ interface CertificateCopy {
   readonly path: string;
 }
 
-/** Writes a stored certificate to a new file. Throws and leaves no file if the stored one is missing or has changed. */
+/** Copies a stored certificate to a new file. If the stored PDF is missing or has changed, throws and leaves no new file. */
 export async function saveCertificate(
   pdfs: PdfStore,
   { file, sha256, path }: CertificateCopy,

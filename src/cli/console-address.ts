@@ -15,7 +15,7 @@ export interface ConsoleAddress {
 
 type MirrorFolder = Pick<MirrorLocation, 'folder'>;
 
-/** Reads the stored console address of a mirror. Returns null if there is none. */
+/** Reads the stored port and secret of the console. Returns null if they are missing or invalid. */
 export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | null {
   const file = getAddressFile(location);
   if (!existsSync(file)) return null;
@@ -26,7 +26,7 @@ export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | nul
   return isValid ? { port, secret } : null;
 }
 
-/** Stores a console address in a file that only its owner may read. */
+/** Stores the port and secret of the console in a file that only its owner may read. */
 export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddress): void {
   const file = getAddressFile(location);
   createPrivateFolder(location.folder);
@@ -45,7 +45,7 @@ export function formatConsoleUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns lines that say how to open the console. */
+/** Returns lines that say how to open the console: a sign-in link on a terminal, otherwise the command that prints one. */
 export function describeConsoleAccess(
   address: ConsoleAddress,
   io: Io,

@@ -22,7 +22,7 @@ const REFUSAL_LOG_INTERVAL_MS = 60_000;
 const SOCKET_MODE = 0o660;
 const NO_PORT = { host: '', port: 0 };
 
-/** Creates the sign-in by proxy. Throws if the file of actors cannot be read. */
+/** Creates the console's sign-in through an authenticating proxy. Throws if the file with the users' roles cannot be read. */
 export function createConsoleProxy(
   { header, from, secret, actorsFile }: ConsoleProxySettings,
   log: Pick<Log, 'warn' | 'error'>,
@@ -44,7 +44,7 @@ export function createConsoleProxy(
       isFromProxy,
       secret,
       findRole,
-      onRefusal: limitRefusals(log, now),
+      onRefusal: createRefusalLogger(log, now),
     }),
     listen: async app => {
       if (!('socket' in from)) return null;
@@ -58,13 +58,17 @@ export function createConsoleProxy(
   };
 }
 
+/** Returns a function that checks whether a request came from an IP address in one of the ranges. */
 function createRemoteAddressCheck(ranges: readonly string[]): (request: IncomingMessage) => boolean {
   const isInRanges = createAddressCheck(ranges);
   return ({ socket: { remoteAddress } }) => remoteAddress !== undefined && isInRanges(remoteAddress);
 }
 
-/** Logs each reason at most once a minute, so that refused requests cannot fill the disk. */
-function limitRefusals(log: Pick<Log, 'warn'>, now: () => number): (reason: ProxyRefusal) => void {
+/**
+ * Returns a function that logs why a request was refused. It logs each reason at most once a minute, so that refused
+ * requests cannot fill the disk.
+ */
+function createRefusalLogger(log: Pick<Log, 'warn'>, now: () => number): (reason: ProxyRefusal) => void {
   const loggedAt = new Map<ProxyRefusal, number>();
   return reason => {
     if (now() - (loggedAt.get(reason) ?? -Infinity) < REFUSAL_LOG_INTERVAL_MS) return;
@@ -73,7 +77,7 @@ function limitRefusals(log: Pick<Log, 'warn'>, now: () => number): (reason: Prox
   };
 }
 
-/** Listens on a Unix socket. Removes the file that a killed process left behind. */
+/** Listens on a Unix socket. First removes a socket file that a killed process left behind. */
 async function listenOnSocket(path: string, app: RequestListener): Promise<HttpListener> {
   try {
     return await listenForPeople(app, { ...NO_PORT, socketPath: path });
@@ -85,6 +89,7 @@ async function listenOnSocket(path: string, app: RequestListener): Promise<HttpL
   }
 }
 
+/** Returns whether a process accepts connections on the Unix socket at this path. */
 async function acceptsConnections(path: string): Promise<boolean> {
   return await new Promise(resolve => {
     const socket = connect(path);

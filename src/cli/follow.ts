@@ -10,7 +10,7 @@ export interface FollowOptions<T> {
 
 const POLL_INTERVAL_MS = 500;
 
-/** Yields new rows as they appear, until the signal is aborted. */
+/** Polls `readNext` and yields each row that it returns, until the signal is aborted. Waits after an empty result. */
 export async function* followRows<T>({
   readNext,
   signal,
@@ -23,7 +23,7 @@ export async function* followRows<T>({
   }
 }
 
-/** Waits for this long, or until the signal is aborted. */
+/** Waits for this many milliseconds, or until the signal is aborted. */
 async function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>(resolve => {
     const end = (): void => {

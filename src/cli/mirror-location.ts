@@ -73,7 +73,7 @@ export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorL
   ]);
 }
 
-/** Creates a client for the registry in the settings. */
+/** Creates a client for the registry that the environment variables configure. */
 export async function connectRegistry({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
   const settings = await readSettings(env, 'live');
   const { createClient } = await import('../client.js');

@@ -21,7 +21,7 @@ export async function runInContext(
   }
 }
 
-/** Creates the context of a command, which opens databases and prints output. */
+/** Creates the context of a command, which opens databases on demand. `onOpened` receives the function that closes each one. */
 function createContext(
   environment: CommandEnvironment,
   onOpened: (close: CloseResource) => void,

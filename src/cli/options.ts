@@ -104,7 +104,7 @@ export function defineChoice<const Word extends string>(
   return { ...defineParsedText(placeholder, description, parseWord), choices };
 }
 
-/** Returns a mandatory copy of an optional parameter. */
+/** Converts an optional parameter to one that the user must give. */
 export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
   const parse: Parameter<T>['parse'] = (rawValue, io) => {
     const value = parameter.parse(rawValue, io);
@@ -167,13 +167,13 @@ export function parseWholeNumber(name: string, text: string): number {
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/** Returns the text. Throws a usage error if a character cannot be printed. */
+/** Returns the text unchanged. Throws a usage error if it has an unprintable character. `name` is the parameter in the error. */
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
-/** Returns a text for the help that lists the accepted date formats. */
+/** Returns a text for the help that lists the accepted date formats. `usedEdge` is the part of a period that counts. */
 function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
   const instant = new Date(now).toISOString();
   return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${usedEdge}), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;

@@ -60,7 +60,7 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   await program.parseAsync([...args], { from: 'user' });
 }
 
-/** Whether a command must be registered: the arguments name the command, or name no known command. */
+/** Whether to register a command: the arguments name it, or they name no known command, and the help lists all. */
 function isCommandNeeded(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
   // Without a known command, the help lists all commands.

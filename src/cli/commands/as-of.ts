@@ -52,6 +52,7 @@ export const AS_OF = defineCommand({
   },
 });
 
+/** Reads all rows of an organization's list as they were at the instant `at`. */
 async function readListAt(reader: Reader, list: List, organizationId: string, at: string) {
   const request = await parseListRequest(reader, list, {
     getText: filter => (filter === 'organization_id' ? organizationId : null),

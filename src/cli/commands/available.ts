@@ -99,7 +99,7 @@ function assertAnyOrganizationKnown({ coverage, uninstalled }: AvailableAnswer):
   );
 }
 
-/** Prints the available credits, their total and the warehouses that were left out. */
+/** Prints the available credits, their total and the excluded warehouses. `isFiltered` says whether the user chose filters. */
 async function printAvailable(
   context: CommandContext,
   { rows: stream, totals, leftOut, ...notes }: AvailableAnswer,
@@ -137,7 +137,7 @@ async function printAvailable(
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 
-/** Returns a line for each excluded warehouse. Counts many unread warehouses in one line. */
+/** Returns a line for each excluded warehouse. If many were never read, the last line only counts the rest of them. */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

@@ -112,7 +112,7 @@ export const GET = defineCommand({
   },
 });
 
-/** Removes rows of organizations whose lists were unknown then. Also returns what was unknown, and when each list was read. */
+/** Removes rows of organizations whose lists were unknown at the instant `at`. Also returns the gaps and read times. */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

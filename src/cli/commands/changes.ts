@@ -64,7 +64,7 @@ export const CHANGES = defineCommand({
     };
     if (follow) return await followChanges(context, reader, request, after);
     printPeriod(context, request);
-    if (after !== undefined) await readNumberReached(reader, after);
+    if (after !== undefined) await readNewestChangeNumber(reader, after);
     const answer = await answerChanges(reader, request, after ?? null);
     const { rows, ...notes } = answer;
     if (context.format === 'csv') {
@@ -80,8 +80,8 @@ export const CHANGES = defineCommand({
   },
 });
 
-/** Returns the number of the newest change. Throws if the mirror has not reached `after`. */
-async function readNumberReached(reader: Reader, after: number): Promise<number> {
+/** Returns the number of the newest change. Throws if it is below `after`, for example because the mirror was rebuilt. */
+async function readNewestChangeNumber(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);
   if (newest >= after) return newest;
   throw createCheckError(
@@ -90,7 +90,7 @@ async function readNumberReached(reader: Reader, after: number): Promise<number>
   );
 }
 
-/** Prints changes as they are observed, until the command is interrupted. Begins after the newest change or after `after`. */
+/** Prints changes as they are observed, until interrupted. Begins after the change number `after`, or else after the newest change. */
 async function followChanges(
   context: CommandContext,
   reader: Reader,
@@ -102,13 +102,13 @@ async function followChanges(
     throw createUsageError('--follow does not accept --since or --until.', 'Use --after with a number.');
   if (format === 'csv') throw createUsageError('--follow does not accept --csv.', 'Use --json.');
   const signal = io.createInterruptSignal();
-  const newest = await readNumberReached(reader, after ?? 0);
+  const newest = await readNewestChangeNumber(reader, after ?? 0);
   let lastNumber = after ?? newest;
   context.printNotice(`Waiting for changes after number ${lastNumber}. Press Ctrl-C to stop.`);
   const rows = followRows({
     signal,
     readNext: async () => {
-      const [from, to] = [lastNumber, await readNumberReached(reader, lastNumber)];
+      const [from, to] = [lastNumber, await readNewestChangeNumber(reader, lastNumber)];
       lastNumber = Math.min(to, from + FOLLOWED_NUMBERS);
       const changes: ChangeRow[] = [];
       for await (const change of readBetween(reader, request, from, lastNumber)) changes.push(change);

@@ -92,6 +92,7 @@ interface Comparisons {
   readonly known: readonly ComparisonAnswer[];
 }
 
+/** Prints comparisons as JSON, CSV or tables. CSV and tables leave out lists of which nothing is known. */
 async function printComparisons(
   context: CommandContext,
   header: object,
@@ -135,7 +136,7 @@ async function printComparison(context: CommandContext, comparison: ComparisonAn
   await context.printLines('');
 }
 
-/** Prints to stderr which organizations are not compared, and how recent the rows of both instants are. */
+/** Prints to stderr which organizations were not compared, and how recent the data of both instants is. */
 function printNotes({ io }: CommandContext, { list, from, to, ...notes }: ComparisonAnswer): void {
   printAnswerNotes(io, notes, list.name);
   for (const side of from.at === to.at ? [to] : [from, to])

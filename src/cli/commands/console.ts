@@ -118,7 +118,7 @@ async function findDemoSandbox({ env }: MirrorLocation) {
   return { control, appId, settings };
 }
 
-/** Returns a function that creates the actions of the console's demo page. */
+/** Returns a function that creates the buttons' actions of the demo page from the console's own actions. */
 function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
   return ({ requestSyncs: sync }: ConsoleActions) =>

@@ -68,7 +68,7 @@ export const PURGE = defineCommand({
   },
 });
 
-/** Tells subscribers to remove their copies. */
+/** Records an event that tells subscribers to remove their copies of the organization's data. */
 async function recordPurge(context: CommandContext, organizationId: string): Promise<void> {
   const occurrence = {
     type: 'organization.purged',

@@ -91,7 +91,7 @@ const SCHEMA_ADVICE =
 /** A week. A timer of Node can wait at most 24 days. */
 const MAX_SECONDS = 7 * 24 * 3600;
 
-/** Parses the value of `--time-limit`. Throws if the value is out of range. */
+/** Parses the seconds of `--time-limit`. Throws if the value is out of range. */
 function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;

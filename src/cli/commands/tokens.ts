@@ -21,9 +21,9 @@ const create = defineCommand({
     'Without --list, the token may read all mirrored lists except members and addresses. Without --organization, it may read all organizations.',
   args: { name: NAME },
   options: {
-    scope: defineWords('scope', 'what the token allows (default: lists)', TOKEN_SCOPES),
+    scope: defineWordList('scope', 'what the token allows (default: lists)', TOKEN_SCOPES),
     organization: defineTextList('name', `only these organizations${NAME_HINT}`),
-    list: defineWords('list', 'only these lists', LIST_NAMES),
+    list: defineWordList('list', 'only these lists', LIST_NAMES),
   },
   formats: { json: 'print the token with what it allows as JSON' },
   examples: [
@@ -46,7 +46,8 @@ const create = defineCommand({
         `There is already a token named ${name}, which may be revoked.`,
         'Choose another name. "carbon-mirror tokens list" shows all.',
       );
-    if (context.format === 'json') return await context.printJson({ ...toRow({ ...grant, ...NEW }), token });
+    if (context.format === 'json')
+      return await context.printJson({ ...toTokenRow({ ...grant, ...NEW }), token });
     await context.printLines(token);
     context.printNotice('Store the token now: it cannot be shown again.');
   },
@@ -59,7 +60,7 @@ const list = defineCommand({
   formats: ROW_FORMATS,
   run: async context => {
     const { tokens } = await context.openInbox();
-    const rows = (await tokens.list()).map(toRow);
+    const rows = (await tokens.list()).map(toTokenRow);
     await context.printRows(COLUMNS, rows, { emptyMessage: 'No tokens.' });
   },
 });
@@ -89,8 +90,8 @@ export const TOKENS: CommandGroup = {
 
 const COLUMNS = ['name', 'scopes', 'organizations', 'lists', 'created_at', 'revoked_at', 'last_used_at'];
 
-/** Returns what a token allows as one row. */
-function toRow(
+/** Converts an API token to an output row: its name, permissions and dates, but not its secret. */
+function toTokenRow(
   token: Omit<StoredToken, 'id' | 'createdAt'> & { readonly createdAt: string | null },
 ): Readonly<Record<string, string | null>> {
   return {
@@ -104,6 +105,7 @@ function toRow(
   };
 }
 
+/** Returns the ids of organizations that are given by name or id, without duplicates. */
 async function findOrganizationIds(context: CommandContext, names: readonly string[]): Promise<string[]> {
   const reader = await context.openReader();
   const ids: string[] = [];
@@ -111,8 +113,8 @@ async function findOrganizationIds(context: CommandContext, names: readonly stri
   return [...new Set(ids)];
 }
 
-/** Defines an option that accepts several of some words, in any spelling. */
-function defineWords<const Word extends string>(
+/** Defines an option that accepts one or more of the given words, in any spelling. */
+function defineWordList<const Word extends string>(
   placeholder: string,
   description: string,
   words: readonly Word[],

@@ -51,7 +51,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: 'The receiver could not store it. Check its log, the disk, and which process locks inbox.db.',
 };
 
-/** Describes the receiver's answer to a test webhook. Throws if the answer is wrong. */
+/** Describes the receiver's answer to a test webhook. Throws unless it rejected a forged webhook or accepted a genuine one. */
 function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolean): string {
   const lowest = isForged ? 400 : 200;
   const isExpected = status >= lowest && status < lowest + 100;

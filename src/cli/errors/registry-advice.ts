@@ -40,7 +40,7 @@ export function adviseOnRegistryError(error: object): readonly string[] {
   return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
-/** Returns the JSON of an object that a write with a lost response may have created, or an empty text. */
+/** Returns the JSON of an object that a write may have created although its response was lost. Returns an empty text for none. */
 function getCandidateJson(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';
   if ('document' in candidate) return String(candidate.document);

@@ -73,7 +73,7 @@ export async function findRowsByName(
   return id === null ? [] : await readRows(id);
 }
 
-/** Completes the start of an id, such as `7f3a`. Throws if several ids match. */
+/** Completes the start of an id, such as `7f3a`. Returns null if no id matches. Throws if several match. */
 async function completeId(
   reader: Reader,
   entry: ResourceEntry,
@@ -90,7 +90,7 @@ async function completeId(
   );
 }
 
-/** Returns all versions of the row with this id or name. Throws if there are none. */
+/** Returns all versions of the row with this id or name, of any organization for a null `organizationId`. Throws if none exists. */
 export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,

@@ -1,7 +1,7 @@
 import type { NameFault } from '../../query/find-named.js';
 import { type CommandError, createNotFoundError, createUsageError } from '../command-error.js';
 
-/** Returns the id that was found. Throws an error with `advice` if the name was unknown or ambiguous. */
+/** Returns the id from the result of a search by name. Throws an error with `advice` if the name was unknown or ambiguous. */
 export function requireFoundId(result: { readonly id: string } | NameFault, advice: string): string {
   if ('id' in result) return result.id;
   throw createNameError(result, advice);

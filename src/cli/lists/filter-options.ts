@@ -26,6 +26,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   until: 'date',
 };
 
+/** Creates the command-line option for one filter of a list. */
 function createFilterOption(name: string, filter: Filter): FilterOption {
   const { kind, description } = filter;
   if (kind === 'organization') return ORGANIZATION_OPTION;
@@ -41,7 +42,7 @@ interface FilterValues {
   readonly instant: string | null;
 }
 
-/** Converts the filter options of a command line to a database request. Throws if a value is invalid. */
+/** Converts filter options from the command line to the request for a list. Throws if a value is invalid. */
 export async function toListRequest(
   context: CommandContext,
   list: List,

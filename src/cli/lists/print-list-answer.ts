@@ -12,7 +12,7 @@ interface UnknownList {
   readonly answer: Pick<AnswerNotes, 'at' | 'caveats'>;
 }
 
-/** Returns advice for a person if nothing is known of lists: which dates can be asked instead. */
+/** Returns advice for the case that no list was known at the requested instant, such as the earliest possible date. */
 export function adviseOnUnknown(lists: readonly UnknownList[], now: number): string[] {
   const knownFrom = lists.flatMap(({ answer: { caveats } }) =>
     caveats.flatMap(caveat => (caveat.code === 'nothing_known_then' ? (caveat.knownFrom ?? []) : [])),
@@ -34,7 +34,7 @@ export function adviseOnUnknown(lists: readonly UnknownList[], now: number): str
   ];
 }
 
-/** Returns advice for a person if no list can be compared: from which date on one can be. */
+/** Returns advice for the case that no list can be compared: the last year end or the earliest date that can be. */
 export function adviseOnUncompared(
   comparisons: readonly Pick<AnswerNotes, 'caveats'>[],
   now: number,
@@ -50,7 +50,7 @@ export function adviseOnUncompared(
     : `The last year end can be compared: --from ${yearEnd}.`;
 }
 
-/** Prints the rows of a list, their total and their notes. `heading` names one of several lists. */
+/** Prints the rows of a list, their total and their notes. If several lists are printed, `heading` is the name of this one. */
 export async function printListAnswer(
   context: CommandContext,
   answer: ListAnswer,

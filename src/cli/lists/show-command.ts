@@ -131,7 +131,7 @@ async function readRowsWithProvenance(
   return explainedRows;
 }
 
-/** Reads the current version of a row and its freshness. Returns null if the row is gone. */
+/** Reads the newest of the versions with its freshness. Returns null if the row no longer exists. */
 async function readCurrentRow(
   reader: Reader,
   list: List,
@@ -197,7 +197,7 @@ function assertAnyRowExisted(rows: readonly RowWithProvenance[]): void {
 const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
-/** Returns the columns for a table of row versions: dates, changed columns, a few others. */
+/** Chooses the columns for a table of row versions: dates, all changed columns, and at most five unchanged ones. */
 function chooseVersionColumns(list: List, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];
   const comparable = Object.keys(versions[0] ?? {}).filter(name => !omitted.includes(name));

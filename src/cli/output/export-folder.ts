@@ -39,7 +39,7 @@ export function createExportFolder(folder: string, interrupted: AbortSignal, las
       hashes.delete(file);
       return false;
     },
-    /** Writes the file SHA256SUMS. Returns the number of other files. */
+    /** Writes the file SHA256SUMS with the checksum of every exported file. Returns the number of these files. */
     writeChecksums(): number {
       const sums = [...hashes.keys()].map(file => `${getSha256(file)}  ${file}\n`).join('');
       writeFileSync(join(folder, SUMS_FILE), sums, { flag: 'wx', mode: PRIVATE_FILE, flush: true });

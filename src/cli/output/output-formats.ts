@@ -23,7 +23,7 @@ export async function printRows(
   shape: TableShape = {},
 ): Promise<number> {
   let count = 0;
-  /** Yields each row unchanged and counts it. */
+  /** Yields the rows unchanged and counts them. */
   async function* countRows(): AsyncGenerator<OutputRow> {
     for await (const row of rows) {
       count += 1;
@@ -67,13 +67,13 @@ export async function printJson(io: Io, value: unknown): Promise<void> {
 
 /** Serializes a value as JSON. Escapes control characters, so that the text is safe on a terminal. */
 export function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, convertValue, indent).replace(UNPRINTABLE, character =>
+  return JSON.stringify(value, toJsonValue, indent).replace(UNPRINTABLE, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
 /** Converts bytes to base64 and bigints to numbers or strings, for `JSON.stringify`. */
-function convertValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+function toJsonValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   /** JSON.stringify has already converted a Buffer in `value`, so the bytes are read from `this`. */
   const cell = this[name];
   if (cell instanceof Uint8Array) return formatCellText(cell);

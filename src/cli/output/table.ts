@@ -55,7 +55,7 @@ export async function printTable(
 /** Formats the cells of one row as a line. */
 type LineFormatter = (cells: readonly TableCell[]) => string;
 
-/** Prints the header and first rows. Returns a function that formats later rows. */
+/** Prints the header and first rows, which set the column widths. Returns a function that formats later rows alike. */
 async function printFirstRows(
   io: Io,
   columns: readonly string[],

@@ -10,7 +10,7 @@ import { createProgress } from '../../output/progress.js';
 
 export const JSON_FORMAT = { json: 'print what was done as JSON' };
 
-/** Returns the backup store of a mirror in files. Throws for a mirror in PostgreSQL. */
+/** Returns the object that copies and restores the files of a mirror. Throws for a mirror in PostgreSQL. */
 export function requireFileBackupStore({ engine }: MirrorLocation): BackupStore {
   if (engine.backup !== null) return engine.backup;
   throw createUsageError([

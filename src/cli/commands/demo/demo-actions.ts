@@ -24,7 +24,7 @@ const RETIREMENT_DATA = { beneficiaryName: 'A visitor of the demo', reason: 'To 
 export function createDemoActions({ connect, control, appId, sync }: DemoActionTools): readonly DemoAction[] {
   const openReservations: Awaited<ReturnType<typeof reserveOneTonne>>[] = [];
 
-  /** Reserves one tonne from any warehouse. Call `retire` of the result to retire the tonne. */
+  /** Reserves one tonne from any warehouse. Returns the reservation and a function `retire` that retires the tonne. */
   async function reserveOneTonne(reader: Reader) {
     const { creditId, ...owner } = await findSellableCredit(reader);
     const client = (await connect()).organization(owner.installation_id, owner.organization_id);

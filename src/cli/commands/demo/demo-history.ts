@@ -86,7 +86,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   }
 
   /** Reserves credits from the warehouse of an organization. */
-  function reserve(organizationIndex: number, amount: number) {
+  function reserveCredits(organizationIndex: number, amount: number) {
     const creditId = chooseCredit(organizationIndex, 'warehouse', amount);
     return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });
   }
@@ -98,14 +98,14 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     action: 'retire' | 'transfer',
     body: object,
   ): void {
-    const { id } = reserve(organizationIndex, tonnes);
+    const { id } = reserveCredits(organizationIndex, tonnes);
     reservations.finish(getOrganizationId(organizationIndex), appId, { id, action, body });
   }
 
   return {
     /** Reserves credits and enqueues a read, because the registry sends no webhook for a reservation. */
     reserveAndRead: (organizationIndex: number, amount: number) => {
-      reserve(organizationIndex, amount);
+      reserveCredits(organizationIndex, amount);
       return inbox.enqueue([
         createInstallationJob(
           getInstallationId(organizationIndex),
@@ -143,7 +143,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock for simulated history. It starts at the first read, a month before a year end. */
+/** Creates a clock that can be set to a time in the simulated history. It starts a month before a year end. */
 export function createHistoryClock(now: () => number) {
   const sinceYearEndMs = now() - findYearEnd(now());
   let delayMs = 0;
@@ -179,7 +179,7 @@ export interface HistoryOptions {
   readonly onMonth: (month: string) => void;
 }
 
-/** Plays the market events since a month before a year end within seconds, while a real worker mirrors them. */
+/** Replays the demo's months of market events within seconds, on a simulated clock. A real receiver and worker mirror them. */
 export async function playHistory(options: HistoryOptions): Promise<void> {
   const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
   const { apps, deliveries } = sandbox.registry;

@@ -11,7 +11,7 @@ export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 
 const ANSWER_TIMEOUT_MS = 3000;
 
-/** Checks that a receiver of this mirror runs at HOST and PORT. */
+/** Checks that a receiver of this mirror answers at HOST and PORT. `ownReceivers` are its recorded processes. */
 export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
   const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await readFingerprint(url);

@@ -74,7 +74,7 @@ async function readTokenPermissions(app: Client['app'], installationId: string):
   }
 }
 
-/** Checks that this machine's clock agrees with the registry's clock. */
+/** Checks that this machine's clock agrees with the registry's clock. `skewMs` is null if the registry sends no time. */
 function checkClock(skewMs: number | null): Finding {
   if (skewMs === null) return ok('clock', 'the registry sends no Date header to compare with');
   const size = Math.abs(skewMs);

@@ -134,7 +134,7 @@ interface ReservationEnding {
   readonly endAtRegistry: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** Asks for confirmation, ends the reservation at the registry and prints the result. */
+/** Asks for confirmation and ends the reservation at the registry. Returns null if the registry no longer shows it. */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,
@@ -152,7 +152,7 @@ async function endReservation(
   return ended;
 }
 
-/** Prints a reservation and notices. Then enqueues a job that reads the reservation into the mirror. */
+/** Prints a reservation (null if the registry no longer shows it) and notices. Then enqueues a job that updates the mirror. */
 async function reportReservation(
   context: CommandContext,
   access: OrganizationAccess,
@@ -180,7 +180,7 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
   };
 }
 
-/** Enqueues a job that reads the organization. Prints errors instead of throwing. */
+/** Enqueues a job that reads the organization of an installation. Prints errors instead of throwing. */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {
     await (await context.openInbox()).enqueue([createInstallationJob(installationId, null, 'person')]);

@@ -5,7 +5,7 @@ import { parseTypedAmount } from '../../../text/amount-input.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../command-error.js';
 import type { OrganizationAccess } from './find-targets.js';
 
-/** Returns the amount that was typed. Throws an error that says what to write instead. */
+/** Parses the amount of `--amount`. Throws a usage error that says what to write instead. */
 export function parseAmount(text: string): string {
   const typed = parseTypedAmount(text);
   if ('fault' in typed) throw createUsageError(`--amount: ${typed.fault}`);

@@ -32,7 +32,7 @@ export async function connectToSandbox(context: CommandContext, urlOption: strin
   return { url, control };
 }
 
-/** Returns the URL from `--url`, REGISTRY_BASE_URL or SANDBOX_PORT, in this order. */
+/** Returns the URL of the sandbox from `--url`, else from REGISTRY_BASE_URL, else from SANDBOX_PORT. */
 function getSandboxUrl({ findMirror }: CommandContext, urlOption: string | undefined): string {
   if (urlOption !== undefined) return requireLoopbackUrl(urlOption, '--url');
   const { REGISTRY_BASE_URL: registryUrl, SANDBOX_PORT: port } = findMirror().env;
@@ -41,7 +41,7 @@ function getSandboxUrl({ findMirror }: CommandContext, urlOption: string | undef
     : `http://127.0.0.1:${port || '8090'}`;
 }
 
-/** Returns the URL if it points to this machine. Throws for any other URL. */
+/** Returns the URL unchanged if it points to this machine. Throws an error with the name of the setting for any other URL. */
 function requireLoopbackUrl(url: string, settingName: string): string {
   if (isLoopbackUrl(url)) return url;
   // Another URL may belong to a real registry.

@@ -84,7 +84,7 @@ export const START = defineCommand({
   },
 });
 
-/** Returns the port from `--port`, SANDBOX_PORT or the default, in this order. */
+/** Returns the port from `--port`, else from SANDBOX_PORT, else the default. Throws if it is not a valid port. */
 function parsePort(option: string | undefined, { env }: Io): number {
   const settingName = option === undefined ? 'SANDBOX_PORT' : '--port';
   const port = parseWholeNumber(settingName, option ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
@@ -92,7 +92,7 @@ function parsePort(option: string | undefined, { env }: Io): number {
   throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-/** Returns the prefix of the sandbox's HTTP headers from the settings, or the default. */
+/** Returns the prefix of the sandbox's HTTP headers from REGISTRY_HEADER_PREFIX, or the default. */
 function getHeaderPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;

@@ -61,7 +61,7 @@ const POLL_MS = 200;
 /** A worker polls the inbox forty times a second. If a due job is not claimed for this long, no worker runs. */
 const NO_WORKER_AFTER_MS = 1500;
 
-/** Waits until the jobs have ended. Starts a worker if no worker runs. */
+/** Waits until the requested jobs have ended and returns them. Starts a worker in this process if no worker runs. */
 export async function followJobs(
   context: CommandContext,
   request: FollowedRequest,
@@ -106,7 +106,7 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
   );
 }
 
-/** Whether `sync` must keep waiting for a job. */
+/** Whether `sync` must keep waiting for a job. It does not wait for the retry of a job that failed after `requestedAt`. */
 function mustWaitForJob(
   { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,
   requestedAt: string,

@@ -57,7 +57,7 @@ export async function compareWithRegistry(options: ComparisonOptions) {
   return { ...first, faults: second.faults.filter(fault => firstFaults.has(JSON.stringify(fault))) };
 }
 
-/** Compares the selected lists and objects once. Returns the differences and counts. */
+/** Runs each comparison that `isSelected` accepts. Returns the differences and the numbers of compared rows and organizations. */
 async function runComparisons(options: ComparisonOptions, isSelected: (comparison: Comparison) => boolean) {
   let rows = 0;
   /** The organizations of which at least one list was compared. */

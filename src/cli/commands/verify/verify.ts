@@ -180,8 +180,8 @@ function describeEvidenceLog({
 }
 
 /**
- * Verifies the databases and certificate files without calling the registry. Does not handle signals: while SQLite works
- * no handler could run, so Ctrl-C and SIGTERM end the process at once.
+ * Verifies the databases and certificate files without calling the registry. Ctrl-C and SIGTERM end the process at once,
+ * because no signal handler could run while SQLite works.
  */
 async function verifyLocalData({ io, requireMirror, openReader, openPdfs }: CommandContext) {
   const { findContradictedRows } = await import('./contradicted-rows.js');
