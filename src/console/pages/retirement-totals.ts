@@ -71,6 +71,7 @@ async function parseTotalsRequest(request: ConsoleRequest): Promise<TotalsReques
   return 'fault' in listRequest ? listRequest : { listRequest, groupings };
 }
 
+/** Reads the totals of retirements in each group. */
 async function readTotals(
   { reader }: ConsoleRequest,
   { listRequest, groupings }: TotalsRequest,

@@ -50,6 +50,7 @@ function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: strin
   }));
 }
 
+/** Appends notes about missing data to the title of a chart. */
 function formatTitle(title: string, notes: AnswerNotes): string {
   return [`${title}.`, ...describeNotes(notes)].join(' ').replace(/\.$/, '');
 }

@@ -95,6 +95,7 @@ export function createProgress(
       isMoved = true;
     },
 
+    /** Records a delivered event. If its organization is held, moves the position of the hold past the event. */
     recordDelivered: (event: PendingEvent, outcome: AttemptOutcome): void => {
       const startedAt = new Date(outcome.startedAt).toISOString();
       recordAttempt(event, outcome);
@@ -108,7 +109,10 @@ export function createProgress(
       storeHold({ ...hold, ...position });
     },
 
-    /** Holds back the organization of a refused event. `before` is the position of its last settled events. */
+    /**
+     * Records a refused event and holds its organization, so that later events of it wait. `before` has the cursors just
+     * before the event.
+     */
     recordRefused: (event: PendingEvent, outcome: AttemptOutcome, before: Cursors): void => {
       recordAttempt(event, outcome);
       const failedAt = outcome.startedAt + outcome.durationMs;
@@ -139,14 +143,14 @@ export function createProgress(
     },
 
     /** Ends the hold of an organization whose waiting events were all delivered. */
-    release: (organizationId: string): void => {
+    endHold: (organizationId: string): void => {
       holds.delete(organizationId);
       changed.delete(organizationId);
       released.add(organizationId);
     },
 
-    /** Moves the cursors over the events of a page that were delivered or belong to a held organization. */
-    advance: ({ events, end }: PendingPage): void => {
+    /** Moves the cursors past the events of a page that were delivered or whose organization is held. */
+    moveCursors: ({ events, end }: PendingPage): void => {
       const isSettled = (event: PendingEvent) => ahead.has(keyOf(event)) || holds.has(event.organizationId);
       for (const stream of ['change', 'occurrence'] as const) {
         const open = events.find(event => event.stream === stream && !isSettled(event));
@@ -159,8 +163,8 @@ export function createProgress(
       }
     },
 
-    /** Returns what was not saved yet, and forgets it. */
-    take: (): Progress => {
+    /** Returns the progress since the last call, for the caller to save. */
+    takeUnsaved: (): Progress => {
       const progress: Progress = {
         ...claim,
         epoch,

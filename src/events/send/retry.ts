@@ -17,12 +17,12 @@ const INTERVALS_MS = [
 const LONGEST_MS = 4 * HOUR_MS;
 const GIVE_UP_MS = 3 * 24 * HOUR_MS;
 
-/** Returns how long to wait after so many failed attempts in a row. */
+/** Returns the delay before the next attempt, after this number of failed attempts in a row. */
 export function getRetryDelayMs(attempts: number): number {
   return INTERVALS_MS[attempts - 1] ?? LONGEST_MS;
 }
 
-/** Whether attempts that began to fail at an instant have failed for three days. */
+/** Whether attempts have been failing for three days, so that the sender gives up. */
 export function isGivenUp(failingSince: string, now: number): boolean {
   return now - Date.parse(failingSince) >= GIVE_UP_MS;
 }

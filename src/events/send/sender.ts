@@ -19,6 +19,7 @@ export interface Sender {
   readonly stop: () => Promise<void>;
 }
 
+/** Creates the sender, which posts the due events of all subscriptions. */
 export function createSender(context: SenderContext): Sender {
   const { port, changes, key, log, now } = context;
   const running = new Map<string, Promise<void>>();

@@ -68,9 +68,9 @@ export async function serveSubscription(
    */
   async function saveProgressAfter(previous: Promise<unknown>, page: PendingPage | null): Promise<void> {
     await previous;
-    if (page !== null) progress.advance(page);
+    if (page !== null) progress.moveCursors(page);
     if (!progress.hasUnsaved || isLost) return;
-    if (!(await port.save(progress.take()))) isLost = true;
+    if (!(await port.save(progress.takeUnsaved()))) isLost = true;
   }
 
   /**
@@ -109,7 +109,7 @@ export async function serveSubscription(
         const isNew = !progress.isHeld(queue.organizationId);
         if (isNew && isUnreachable(progress.facts)) continue;
         const isDone = await sendQueue(queue, page, before, startedAt + MAX_PAGE_AGE_MS);
-        if (isDone && queue.endsHold) progress.release(queue.organizationId);
+        if (isDone && queue.endsHold) progress.endHold(queue.organizationId);
       }
     });
     await Promise.all(work);
@@ -143,7 +143,7 @@ export async function serveSubscription(
     if (outcome.error !== null) progress.recordRefused(event, outcome, progress.cursors);
     else {
       progress.recordDelivered(event, outcome);
-      progress.release(EPOCH_HOLD);
+      progress.endHold(EPOCH_HOLD);
       progress.setEpoch(epoch.epoch);
     }
     await saveProgress(null);

@@ -95,6 +95,7 @@ function isNegativeNumber(exact: string): boolean {
   return exact.startsWith('-') && /[1-9]/.test(mantissa);
 }
 
+/** Creates an amount without a value. `fault` says why the registry's number could not be used. */
 function createFaultyAmount(fault: string): Amount {
   return new WritableAmount(null, null, null, fault);
 }
