@@ -49,7 +49,7 @@ function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): 
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
 }
 
-/** Creates the context that all reads of this job share. */
+/** Creates the context that all reads of this job share: the organization, the claim for writes, and the observations. */
 function createReadContext(
   context: SyncContext,
   run: InstallationRun,

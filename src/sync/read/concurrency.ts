@@ -1,4 +1,4 @@
-/** Calls `work` for each item, at most `concurrency` at a time. Throws the first error at the end. */
+/** Calls `work` for each item, at most `concurrency` at a time. Throws the first error after the other items are done. */
 export async function forEachConcurrently<Item>(
   concurrency: number,
   items: readonly Item[],

@@ -25,7 +25,7 @@ interface ListSummary {
   readonly pageSize: number | null;
 }
 
-/** Creates a collector that checks the chunks of a list as they arrive, and summarizes the list at the end. */
+/** Creates a collector that checks the chunks of a list as they arrive, and summarizes the list after the last chunk. */
 export function createListSummary<Item extends object>(
   context: ReadContext,
   source: ListSource<Item>,
@@ -40,7 +40,7 @@ export function createListSummary<Item extends object>(
   let hasOpenItems = false;
 
   return {
-    /** Updates the summary with the items and the page of one chunk. */
+    /** Updates the summary with the items of one chunk. `page` is null if the list has no pages. */
     addChunk(items: readonly Item[], page: ObservedPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)

@@ -22,7 +22,7 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /** Returns how many more jobs can start now. */
+    /** Returns how many more jobs of this part can start now. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
       // Long jobs share their slots, so one more job can start if all running jobs are long.
