@@ -80,7 +80,10 @@ export async function assertMigrated({ query }: Postgres, schema: DatabaseName):
   }
 }
 
-/** Applies a migration and records it. Returns false if it was applied before. */
+/**
+ * Applies a migration to one PostgreSQL schema and records it. Returns false if the schema has it already. `migrations` are all
+ * migrations of the schema, with which its records must agree.
+ */
 async function applyMigration(
   query: RunQuery,
   schema: DatabaseName,
