@@ -18,7 +18,7 @@ interface ValuesRequest {
   readonly organizationId?: string | null;
 }
 
-/** Reads the distinct values of some columns in one pass over a list. Null for a column with too many values. */
+/** Reads the distinct values of some columns in one pass over a list. The value is null for a column that has too many. */
 export async function readColumnValues(
   reader: Reader,
   { from, past }: List,
@@ -33,6 +33,7 @@ export async function readColumnValues(
   return new Map(columns.map(column => [column, toChoices(column, rows)]));
 }
 
+/** Returns the distinct values of a column as choices. Null if there are too many. */
 function toChoices(column: string, rows: readonly Row[]): NamedChoice[] | null {
   const values = new Set(rows.flatMap(row => (row[column] === null ? [] : String(row[column]))));
   if (rows.length > MAX_COMBINATIONS || values.size > MOST_CHOICES) return null;

@@ -96,7 +96,7 @@ export const ORGANIZATION_NAME = nameOf('organization_name', 'organization_id', 
 export const ORGANIZATION_ID = idOf('organization_id', 'organizations');
 export const PROJECT_NAME = nameOf('project_name', 'project_id', 'projects');
 
-/** A name that links to the page of the object. */
+/** Defines a column of names that link to the page of the object. */
 function nameOf<const Name extends string, const Id extends string>(
   name: Name,
   idColumn: Id,
@@ -105,7 +105,7 @@ function nameOf<const Name extends string, const Id extends string>(
   return text<Name | Id>(name, { link: { list, idColumn } });
 }
 
-/** An id that links to the page of the object. */
+/** Defines a column of ids that link to the page of the object. */
 export function idOf<const Name extends string>(name: Name, list: string): ListColumn<Name> {
   return id(name, { link: { list, idColumn: name } });
 }

@@ -20,7 +20,7 @@ export type Condition<Column extends string = string> = { readonly column: Colum
 /** The highest character, so that a range holds every text that starts with another. */
 const HIGHEST = '\u{10ffff}';
 
-/** Holds for every id that starts with a text. */
+/** Returns the condition that a column with ids starts with a text. */
 export function startsWith<const Column extends string>(column: Column, text: string): Condition<Column> {
   return { column, from: text, to: `${text}${HIGHEST}` };
 }
@@ -28,7 +28,10 @@ export function startsWith<const Column extends string>(column: Column, text: st
 /** Tables show at least this many characters of an id; a shorter text is more likely a part of a name. */
 const SHORTEST_ID_START = 8;
 
-/** Returns a condition as SQL. The instant selects the names that projects had then; null selects their names of now. */
+/**
+ * Returns a condition on a column as SQL. A project is found by the name that it had at the instant; null stands for its name of
+ * now.
+ */
 export function matches(condition: Condition, instant: string | null = null): Expression<SqlBool> {
   const column = sql.ref(condition.column);
   if ('is' in condition) return sql`${column} = ${condition.is}`;
@@ -39,10 +42,11 @@ export function matches(condition: Condition, instant: string | null = null): Ex
   if ('word' in condition)
     return sql`lower(replace(replace(replace(${column}, '-', ''), '_', ''), ' ', '')) = ${foldSpelling(condition.word)}`;
   if ('project' in condition) return matchesProject(condition.project, instant);
-  return contains(column, condition.holds);
+  return containsText(column, condition.holds);
 }
 
-function contains(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
+/** Returns the SQL condition that a column contains a text, in any case. */
+function containsText(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
   const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
   return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
 }
@@ -52,6 +56,7 @@ function lowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
 }
 
+/** Returns the SQL condition that a row is of a project, given its id, the start of its id or a part of its name. */
 function matchesProject(text: string, instant: string | null): Expression<SqlBool> {
   const id = text.replace(/…$/, '');
   const idCondition: Condition =
@@ -63,6 +68,6 @@ function matchesProject(text: string, instant: string | null): Expression<SqlBoo
           .selectFrom('mirror.projects_history')
           .select(['id', 'full_name'])
           .where(wasValidAt(instant));
-  const named = sql`SELECT id FROM ${projects} AS named WHERE ${contains(sql.ref('full_name'), text)}`;
-  return sql`(${matches(idCondition)} OR ${contains(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
+  const named = sql`SELECT id FROM ${projects} AS named WHERE ${containsText(sql.ref('full_name'), text)}`;
+  return sql`(${matches(idCondition)} OR ${containsText(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
 }

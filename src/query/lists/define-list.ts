@@ -83,7 +83,7 @@ export function defineMirroredList<
   const namesRead = (all: readonly ListColumn[]) =>
     all.map(column => column.name).filter(each => !computedNames.includes(each));
   return {
-    ...defineCommon(options, columns),
+    ...defineCommonFields(options, columns),
     reads: namesRead(columns),
     refine: computed?.compute ?? null,
     empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
@@ -133,7 +133,7 @@ export function defineOwnList<Table extends TableName, Computed extends string =
   } = definition;
   const { order = [[idColumn, 'desc']], isIndexed = true, resource = null } = definition;
   const stored = Object.keys(TABLES[options.from] ?? {}).filter(name => name !== COUNTER);
-  const list = defineCommon(options, columns);
+  const list = defineCommonFields(options, columns);
   return {
     ...list,
     empty: options.empty,
@@ -150,7 +150,8 @@ export function defineOwnList<Table extends TableName, Computed extends string =
   };
 }
 
-function defineCommon(
+/** Returns the fields that lists of the registry and lists of the mirror's own have in common. */
+function defineCommonFields(
   definition: Names &
     Partial<Pick<List, 'isIndexed' | 'isOffer' | 'isPersonal' | 'detailList'>> & { readonly from: string },
   columns: readonly ListColumn[],
@@ -171,12 +172,13 @@ function defineCommon(
   };
 }
 
+/** Returns whether the rows of a table have amounts, and whether these are added up by credit type. */
 function findAmounts(table: string): List['amounts'] {
   if (!hasColumn(table, 'amount_micro')) return 'none';
   return hasColumn(table, 'type') ? 'by type' : 'of one type';
 }
 
-/** Returns an order and its reverse, which the same index has. Returns none without words for them. */
+/** Returns the orders that people can choose: that of the list and its reverse. Returns none if no words are defined for them. */
 function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[] {
   if (words === null) return [];
   const { column, forward, backward } = words;

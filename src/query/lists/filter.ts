@@ -134,13 +134,14 @@ export const BY_OFFERED_VINTAGE = byWord('vintage', { form: YEAR_WORD, choicesFr
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'], choicesFrom: VALUES });
 export const BY_TYPE = byWord('type', { choicesFrom: VALUES });
 
+/** Filters rows by the year of a date. */
 export function byYear<const Column extends string>(column: Column): Filter<Column> {
   const option = 'year';
   const description = 'only this year (UTC)';
   return { ...PLAIN, column, kind: 'year', option, description, label: option, replacedBy: 'from' };
 }
 
-/** Filters by a first and a last day. */
+/** Filters rows by a first and a last day. */
 export function byDays<const Column extends string>(
   column: Column,
 ): { readonly from: Filter<Column>; readonly until: Filter<Column> } {
@@ -164,6 +165,7 @@ export function byDays<const Column extends string>(
   };
 }
 
+/** Filters rows by one of several fixed values. */
 export function byChoice<const Column extends string>(
   option: string,
   choices: readonly string[],
@@ -173,6 +175,7 @@ export function byChoice<const Column extends string>(
   return { ...PLAIN, column, kind: 'choice', choices, option, description, label: option };
 }
 
+/** Filters rows by their state, which is one of several fixed values. */
 export function byState<const Column extends string>(
   choices: readonly string[],
   column: Column,
@@ -180,6 +183,7 @@ export function byState<const Column extends string>(
   return byChoice('state', choices, column);
 }
 
+/** Filters rows by a fixed condition that a person switches on. */
 export function byFlag<const Column extends string>(
   option: string,
   description: string,

@@ -52,13 +52,14 @@ export async function readVersionsById(
   return await readRowsById(reader, entry, id, { from: `${entry.table}_history`, organizationId });
 }
 
+/** Returns the SQL condition that a row belongs to an organization; null accepts every known organization. */
 function isOwnedBy(entry: ResourceEntry, organizationId: string | null): Expression<SqlBool> {
   if (organizationId === null) return isOfKnownOrganization(entry);
   const owner = findOwnerColumn(entry);
   return owner === null ? isProjectOf(organizationId) : sql`${sql.ref(owner)} = ${organizationId}`;
 }
 
-/** Whether a row is a project that rows of an organization refer to. */
+/** Returns the SQL condition that a row is a project to which rows of an organization refer. */
 export function isProjectOf(organizationId: string): Expression<SqlBool> {
   const projects = queryBuilder
     .selectFrom('mirror.project_references')
@@ -68,8 +69,8 @@ export function isProjectOf(organizationId: string): Expression<SqlBool> {
 }
 
 /**
- * A condition that every row fulfils: its organization is one whose list has been read. With it, the database finds an id by
- * the primary key, which starts with the organization.
+ * Returns an SQL condition that every row fulfils: its organization is one whose list has been read. With it, the database finds
+ * an id by the primary key, which starts with the organization.
  */
 export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;
@@ -80,7 +81,7 @@ export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<S
   return sql`organization_id IN ${owners}`;
 }
 
-/** Returns the list whose read writes the rows. A certificate is read with its retirement. */
+/** Returns the name of the list whose reads write the rows of a resource. A certificate is read with its retirement. */
 function findListResource(entry: ResourceEntry): string {
   return entry.table === 'certificates' ? 'retirements' : findResourceOfTable(entry);
 }

@@ -119,7 +119,7 @@ const SUM_COLUMNS = [tonnes('amount_exact'), count('rows'), count('rows_without_
 
 type Group = Row & Total & { readonly type: null; readonly amount_micro: bigint };
 
-/** Reads one row for each group, all at once: a report has few lines. */
+/** Reads one row for each group, all into memory: a report has few lines. */
 async function readGroups(
   reader: Reader,
   selection: ListRequest,
@@ -144,7 +144,7 @@ async function readGroups(
   return rows.map(row => ({ ...row, type: null, amount_micro: toExactSum(row).amount_micro }));
 }
 
-/** Replaces the sums of a group by one exact amount. */
+/** Replaces the two partial sums of a group by one exact amount in tonnes. */
 function toRow({ tonnes: _tonnes, rest: _rest, type: _type, amount_micro: micro, ...row }: Group): Row {
   return { ...row, amount_exact: formatPlainTonnes(micro) };
 }

@@ -566,7 +566,7 @@ export function findList(name: string): List {
   return list;
 }
 
-/** Adds how long a sync took, in seconds. */
+/** Adds the column `seconds` to a sync: how long it took. Null while it runs. */
 function addDuration(row: Row): Row {
   const { started_at: start, finished_at: end } = row;
   const duration = end === null ? null : (Date.parse(String(end)) - Date.parse(String(start))) / 1000;

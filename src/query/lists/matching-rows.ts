@@ -9,7 +9,10 @@ import { allOf, relation } from './relation.js';
 /** The column through which the organization of a row is known. */
 export const OWNER = 'organization_id';
 
-/** Returns the table of a list with its conditions, for FROM. Another condition can follow after AND. */
+/**
+ * Returns the table of a list with its conditions, as the part of a query after FROM. Another condition can follow after AND.
+ * `searchesAllOwners` adds a condition with which an index finds an id in each organization.
+ */
 export function matchingRows(
   { list, where, at }: ListSelection,
   searchesAllOwners = searchesById(list, where),
@@ -27,7 +30,7 @@ export function matchingRows(
   ])}`;
 }
 
-/** Keys start with the organization, so an id alone is searched for in each organization. */
+/** Whether rows are searched by their id. Keys start with the organization, so an id alone is searched for in each organization. */
 function searchesById(list: List, where: readonly Condition[]): boolean {
   return where.some(({ column }) => column === list.idColumn);
 }

@@ -79,16 +79,18 @@ const LAST_INSTANT = '9999-12-31T23:59:59.999Z';
 /** Engines limit the length of a pattern. */
 const MAX_LENGTH = 10_000;
 
+/** Parses the text that a person entered for a filter. */
 async function parseFilter(
   context: FilterContext,
   filter: Filter,
   text: string,
 ): Promise<ParsedFilter | FilterFault> {
-  if (text.length > MAX_LENGTH) return expected(`at most ${MAX_LENGTH} characters`, `${text.slice(0, 20)}…`);
+  if (text.length > MAX_LENGTH)
+    return reportUnexpected(`at most ${MAX_LENGTH} characters`, `${text.slice(0, 20)}…`);
   const { column } = filter;
   switch (filter.kind) {
     case 'flag':
-      return text === 'yes' ? { text, condition: filter.where } : expected('"yes"', text);
+      return text === 'yes' ? { text, condition: filter.where } : reportUnexpected('"yes"', text);
     case 'choice': {
       const choice = findSpelling(text, filter.choices);
       if (choice === null) return { fault: describeWrongWord(text, filter.choices) };
@@ -99,7 +101,7 @@ async function parseFilter(
     case 'number':
       return /^\d{1,15}$/.test(text)
         ? { text, condition: { column, is: Number(text) } }
-        : expected('a number', text);
+        : reportUnexpected('a number', text);
     case 'year':
     case 'from':
     case 'until':
@@ -118,12 +120,13 @@ async function parseFilter(
   }
 }
 
+/** Parses a year, a first day or a last day into a range of instants. */
 function parseDates(
   { now }: FilterContext,
   { kind, column }: Filter,
   text: string,
 ): ParsedFilter | FilterFault {
-  if (kind === 'year' && !/^\d{4}$/.test(text)) return expected('a year like 2025', text);
+  if (kind === 'year' && !/^\d{4}$/.test(text)) return reportUnexpected('a year like 2025', text);
   const period = parsePastOrFutureRange(text, now);
   if ('fault' in period) return period;
   const from = kind === 'until' ? FIRST_INSTANT : period.since;
@@ -131,7 +134,7 @@ function parseDates(
   return { text, condition: { column, from, to } };
 }
 
-/** Parses an id: the whole id if a row has it, otherwise the start of ids. */
+/** Parses an id. A text that is no whole id of any row selects the ids that start with it. */
 async function parseId(
   { reader, list, at }: FilterContext,
   column: string,
@@ -143,7 +146,7 @@ async function parseId(
   return { text, condition: isWholeId ? wholeId : startsWith(column, text) };
 }
 
-/** Parses an organization or installation. The inbox and syncs may have rows of others than the mirror knows. */
+/** Parses the id or name of an organization or installation. The lists of the inbox and of syncs accept ids that only they have. */
 async function parseOwner(
   { reader, list, at }: FilterContext,
   filter: Filter,
@@ -174,7 +177,7 @@ async function parseWord(
     [...known, ...(await readWords(reader, listWithPast, column))].map(word => [foldSpelling(word), word]),
   );
   if (words.size > 0) return { fault: describeWrongWord(value, [...words.values()]) };
-  return form === null ? { text, condition } : expected(form.description, value);
+  return form === null ? { text, condition } : reportUnexpected(form.description, value);
 }
 
 /** Returns the list with its past rows, if the history has the column. */
@@ -184,6 +187,7 @@ function includePast(list: List, column: string): List {
 
 const MAX_WORDS = 1_000;
 
+/** Reads the distinct values of a column, to suggest them for a misspelled word. */
 async function readWords(reader: Reader, { from }: List, column: string): Promise<string[]> {
   const word = sql.ref<string>(column);
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ word })} FROM ${relation(from)}
@@ -191,6 +195,7 @@ async function readWords(reader: Reader, { from }: List, column: string): Promis
   return rows.map(row => row.word);
 }
 
-function expected(description: string, text: string): FilterFault {
+/** Returns a fault that says what was expected instead of a text. */
+function reportUnexpected(description: string, text: string): FilterFault {
   return { fault: `Expected ${description}, got "${text}".` };
 }

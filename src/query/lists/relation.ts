@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { SelectList } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** Names a table or view, such as `retirements` or `inbox.jobs`. */
+/** Returns a table or view as SQL, given its name such as `retirements` or `inbox.jobs`. */
 export function relation(name: string): RawBuilder<unknown> {
   return sql.table(name.startsWith('inbox.') ? name : `mirror.${name}`);
 }
@@ -15,7 +15,7 @@ export function selectColumns(columns: readonly string[]): SelectList<Row> {
 
 export const ALL_COLUMNS = new SelectList<Row>(sql`*`);
 
-/** Joins conditions that must all hold. */
+/** Joins conditions by AND. Without any, the result holds for every row. */
 export function allOf(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
   return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` AND `);
 }

@@ -21,12 +21,15 @@ export const TOTAL = select(TOTAL_CELLS);
 export type TotalRow = NonNullable<typeof TOTAL.row>;
 export const TOTAL_COLUMN_NAMES = Object.keys(TOTAL_CELLS);
 
-/** Returns the amount of a row for a total. It is NULL in a list without amounts. */
+/** Selects the amount of a row as `amount_micro`. It is NULL in a list without amounts. */
 export function amountOf({ amounts }: List): RawBuilder<unknown> {
   return amounts === 'none' ? sql`CAST(NULL AS integer) AS amount_micro` : sql`amount_micro`;
 }
 
-/** Counts at most `limit` rows. Null counts all. If there are more, amounts are not added up. */
+/**
+ * Counts matching rows, at most `limit` or all if it is null, and adds up their amounts. If there are more rows, amounts are not
+ * added up.
+ */
 export async function readTotals(
   reader: Reader,
   request: ListSelection,
@@ -45,7 +48,7 @@ export async function readTotals(
   return toTotals(list, rows, limit);
 }
 
-/** Converts sums by type to totals. */
+/** Combines sums by credit type into totals. If there are more rows than `limit`, amounts are left out. */
 export function toTotals(
   { amounts }: List,
   sums: readonly (TotalRow & { readonly type: string | null })[],

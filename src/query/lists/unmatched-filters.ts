@@ -25,7 +25,10 @@ export async function findUnmatchedFilters(reader: Reader, request: ListRequest)
   return caveats;
 }
 
-/** Returns what a filter is called and how it compares. Null for filters that refuse values that do not occur. */
+/**
+ * Returns what a filter is called, and whether it finds a part of a value or a whole one. Null for filters that accept only
+ * values that exist.
+ */
 function describeFilter(
   { list }: ListRequest,
   { filter }: ChosenFilter,
@@ -41,6 +44,7 @@ const MAX_TEXTS = 5_000;
 /** Columns of names, by the id column that a filter compares. */
 const NAME_COLUMNS: Readonly<Record<string, string>> = { project_id: 'project_name' };
 
+/** Reads existing values that are spelled like the text of a filter. Returns none for filters by a whole value. */
 async function readSimilar(
   reader: Reader,
   { list, at }: ListRequest,
