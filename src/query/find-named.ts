@@ -13,7 +13,7 @@ export interface NameFault {
   readonly candidates: readonly string[];
 }
 
-export interface Sought {
+export interface NameSearch {
   /** As in `organization`. */
   readonly what: string;
   /** As in `in the mirror`. */
@@ -33,11 +33,14 @@ const WAYS: readonly Fits[] = [
   (text, { name }) => name?.toLowerCase().includes(text.toLowerCase()) === true,
 ];
 
-/** Finds a row by its id or name, by the beginning of either, or by a part of its name. Accepts `…` after the beginning of an id. */
+/**
+ * Finds a row by its id or name, by the beginning of either, or by a part of its name. Accepts `…` after the beginning of an id.
+ * Reports a fault if no row or several rows match.
+ */
 export function findByName(
   given: string,
   known: readonly NamedObject[],
-  sought: Sought,
+  sought: NameSearch,
 ): { readonly id: string } | NameFault {
   const text = given.length > 1 ? given.replace(/…$/, '') : given;
   if (text.trim() === '')
@@ -52,44 +55,55 @@ export function findByName(
     const [first] = found;
     if (first === undefined) continue;
     if (found.every(({ id }) => id === first.id)) return { id: first.id };
-    return ambiguous(text, found, sought);
+    return reportAmbiguousName(text, found, sought);
   }
-  return missing(text, known, sought);
+  return reportMissingName(text, known, sought);
 }
 
-/** Says that nothing is called so, and what is near. */
-export function missing(text: string, known: readonly NamedObject[], { what, where }: Sought): NameFault {
+/** Reports that a text matches no name, and lists similar ones. */
+export function reportMissingName(
+  text: string,
+  known: readonly NamedObject[],
+  { what, where }: NameSearch,
+): NameFault {
   return {
     what,
     fault: `There is no ${what} "${truncateName(text)}" ${where}.`,
     isMissing: true,
-    candidates: findSimilar(text, known, textsOf).map(describe),
+    candidates: findSimilar(text, known, textsOf).map(describeNamed),
   };
 }
 
-function ambiguous(text: string, found: readonly NamedObject[], { what }: Sought): NameFault {
+/** Reports that a text matches several names, and lists them. */
+function reportAmbiguousName(text: string, found: readonly NamedObject[], { what }: NameSearch): NameFault {
   const more = found.length - MOST_LISTED;
   return {
     what,
     fault: `"${truncateName(text)}" matches more than one ${what}. Type more of the name, or the id.`,
     isMissing: false,
-    candidates: [...found.slice(0, MOST_LISTED).map(describe), ...(more > 0 ? [`and ${more} more`] : [])],
+    candidates: [
+      ...found.slice(0, MOST_LISTED).map(describeNamed),
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ],
   };
 }
 
-function describe({ id, name }: NamedObject): string {
+/** Describes a row by its name and id, such as `"Harbour Ferries", ID`. */
+function describeNamed({ id, name }: NamedObject): string {
   return name === null ? cleanText(id) : `"${truncateName(name)}", ${cleanText(id)}`;
 }
 
+/** Returns the id and, if there is one, the name. */
 function textsOf({ id, name }: NamedObject): string[] {
   return name === null ? [id] : [id, name];
 }
 
-const finding =
+/** Returns a function that finds the id of an organization, installation or project from a text. */
+const createFinder =
   (what: string, readAll: (reader: Reader) => Promise<readonly NamedObject[]>) =>
   async (reader: Reader, text: string) =>
     findByName(text, await readAll(reader), { what, where: 'in the mirror' });
 
-export const findOrganization = finding('organization', readOrganizationNames);
-export const findInstallation = finding('installation', reader => readNames(reader, 'installations'));
-export const findProject = finding('project', reader => readNames(reader, 'projects'));
+export const findOrganization = createFinder('organization', readOrganizationNames);
+export const findInstallation = createFinder('installation', reader => readNames(reader, 'installations'));
+export const findProject = createFinder('project', reader => readNames(reader, 'projects'));

@@ -12,9 +12,9 @@ const PARTS = `
   describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findAvailableCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatCoverage formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
-  isUnknown isWholeList jobKind labelOf limitRows matches matchingRows missing newestInSql
+  isUnknown isWholeList jobKind labelOf limitRows matches matchingRows newestInSql
   organizationIdsOf ownerOf parseGroupings parseListRequest rankOf readBacklog readCreditGroups readFirst readFirstReads readKnownRows readOne
-  readLastRestatements readRetirementGroups readSuspensions readTexts readUnknownOrders relation
+  readLastRestatements readRetirementGroups readSuspensions readTexts readUnknownOrders relation reportMissingName
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text
   toExactSum toGapData toJson toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf

@@ -5,7 +5,7 @@ import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';
 import { writeStdout, type Io } from '../io.js';
 import { getQualifiedName } from '../../query/sql-names.js';
-import { missing } from '../../query/find-named.js';
+import { reportMissingName } from '../../query/find-named.js';
 import { createNameError } from '../find/name-error.js';
 import { printDefinitions } from '../output/definitions.js';
 import { defineChoice, defineText } from '../options.js';
@@ -73,7 +73,10 @@ function findRelations(relations: readonly Relation[], name: string): readonly R
   if (found.length > 0) return found;
   const names = relations.map(relation => ({ id: getQualifiedName(relation), name: null }));
   const subject = { what: 'table or view', where: 'in the schema' };
-  throw createNameError(missing(name, names, subject), 'See "carbon-mirror schema" for all of them.');
+  throw createNameError(
+    reportMissingName(name, names, subject),
+    'See "carbon-mirror schema" for all of them.',
+  );
 }
 
 /** Prints each table or view with the name, type and meaning of every column. */
