@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { tableRef, select, sqlStatement } from '../../store/sql/columns.js';
 
-/** Groups organizations by the status and form of the registry's latest answer for a list, with an example of each group. */
+/**
+ * Counts organizations by the HTTP status and the form (such as pages) of the registry's latest answer for each list. Each group
+ * has the name of one organization as an example.
+ */
 export async function readLatestAnswers({ all }: Reader) {
   const list = tableRef('mirror.resource_states', 's');
   const organization = tableRef('mirror.organizations', 'o');

@@ -17,7 +17,7 @@ export interface FreshnessDetails extends FreshnessStanding {
 
 export type Colour = 'good' | 'doubt' | 'bad' | 'none';
 
-interface Words extends FreshnessStanding {
+interface StateDefinition extends FreshnessStanding {
   readonly state: FreshnessState;
   readonly reason: FreshnessReason | null;
   readonly colour: Colour;
@@ -25,53 +25,63 @@ interface Words extends FreshnessStanding {
 }
 
 /** All states with their reasons, from best to worst. An uninstalled organization is first, because its data need not be fresh. */
-export const FRESHNESS: readonly Words[] = [
-  of(
+export const FRESHNESS: readonly StateDefinition[] = [
+  defineState(
     'no_access',
     'uninstalled',
     'none',
     'the organization has removed the app; its rows stay until they are purged',
   ),
-  of(
+  defineState(
     'fresh',
     null,
     'good',
     'read completely within the last two intervals of the schedule, including all announced changes',
   ),
-  of(
+  defineState(
     'no_access',
     'suspended',
     'none',
     'the organization has suspended the app; its rows stay, but are no longer updated',
   ),
-  of('never_read', 'waiting', 'none', 'the first complete read has not ended yet'),
-  of('stale', 'being_read', 'doubt', 'a read is in progress'),
-  of('stale', 'overdue', 'doubt', 'the last complete read is older than two intervals of the schedule'),
-  of('stale', 'clock_changed', 'doubt', 'the clock was set back to a time before the last read'),
-  of('stale', 'unread_webhook', 'doubt', 'a webhook has waited for more than a minute to be read'),
-  of('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for more than a minute'),
-  of(
+  defineState('never_read', 'waiting', 'none', 'the first complete read has not ended yet'),
+  defineState('stale', 'being_read', 'doubt', 'a read is in progress'),
+  defineState(
+    'stale',
+    'overdue',
+    'doubt',
+    'the last complete read is older than two intervals of the schedule',
+  ),
+  defineState('stale', 'clock_changed', 'doubt', 'the clock was set back to a time before the last read'),
+  defineState('stale', 'unread_webhook', 'doubt', 'a webhook has waited for more than a minute to be read'),
+  defineState('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for more than a minute'),
+  defineState(
     'never_read',
     'read_interrupted',
     'none',
     'the first read was interrupted, or its pages were inconsistent',
   ),
-  of('stale', 'read_interrupted', 'doubt', 'the last read was interrupted, or its pages were inconsistent'),
-  of('not_offered', null, 'none', 'the registry does not have this list for the organization'),
-  of(
+  defineState(
+    'stale',
+    'read_interrupted',
+    'doubt',
+    'the last read was interrupted, or its pages were inconsistent',
+  ),
+  defineState('not_offered', null, 'none', 'the registry does not have this list for the organization'),
+  defineState(
     'no_access',
     'no_permission',
     'none',
     'the permission is missing, or the registry refused it although it was granted',
   ),
-  of(
+  defineState(
     'stale',
     'removals_unconfirmed',
     'doubt',
     'rows were missing from the last read; a second read must confirm that they are gone',
   ),
-  of('never_read', 'read_failed', 'bad', 'the first read failed'),
-  of(
+  defineState('never_read', 'read_failed', 'bad', 'the first read failed'),
+  defineState(
     'stale',
     'read_failed',
     'bad',
@@ -79,7 +89,12 @@ export const FRESHNESS: readonly Words[] = [
   ),
 ];
 
-function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colour, meaning: string): Words {
+function defineState(
+  state: FreshnessState,
+  reason: FreshnessReason | null,
+  colour: Colour,
+  meaning: string,
+): StateDefinition {
   return { state, reason, failing_since: null, colour, meaning };
 }
 
@@ -96,14 +111,16 @@ export function compareStandings(one: FreshnessStanding, other: FreshnessStandin
 
 /** Returns the rank of a state; a worse state has a higher rank. */
 export function rankOf(standing: FreshnessStanding): number {
-  const rank = 2 * FRESHNESS.findIndex(words => isOf(standing, words));
+  const rank = 2 * FRESHNESS.findIndex(definition => hasState(standing, definition));
   return isFreshAndFailing(standing) ? rank + 1 : rank;
 }
 
-function isOf({ state, reason }: FreshnessStanding, words: Words): boolean {
-  return words.state === state && words.reason === reason;
+/** Whether a list has the state and the reason of a definition. */
+function hasState({ state, reason }: FreshnessStanding, definition: StateDefinition): boolean {
+  return definition.state === state && definition.reason === reason;
 }
 
+/** Whether a list is still fresh although its last read failed. */
 function isFreshAndFailing({ state, failing_since }: FreshnessStanding): boolean {
   return state === 'fresh' && failing_since !== null;
 }
@@ -111,7 +128,7 @@ function isFreshAndFailing({ state, failing_since }: FreshnessStanding): boolean
 /** Returns the colour of a state. `fresh` is not green if the last read failed. */
 export function colourOf(standing: FreshnessStanding): Colour {
   if (isFreshAndFailing(standing)) return 'doubt';
-  return FRESHNESS.find(words => isOf(standing, words))?.colour ?? 'none';
+  return FRESHNESS.find(definition => hasState(standing, definition))?.colour ?? 'none';
 }
 
 /** Returns a state as text, such as `stale (read failed)`. */
@@ -121,7 +138,7 @@ export function wordsOf(standing: FreshnessStanding): string {
   return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
 }
 
-/** Describes organizations whose list is not fresh. Null if it is fresh or was never read. */
+/** Describes a group of organizations whose list is not fresh. Null if the list is fresh or was never read. */
 export function describeFreshnessSum(
   sum: FreshnessStanding & { readonly resources: number; readonly as_of: string | null },
 ): string | null {
@@ -129,23 +146,25 @@ export function describeFreshnessSum(
   return `${wordsOf(sum)} in ${formatCount(sum.resources, 'organization')}, last complete read ${sum.as_of}.`;
 }
 
-/** Returns why a resource is stale and the error of its last read; null if there is neither. */
-export function sentenceOf(told: FreshnessDetails): string | null {
-  const { state, error } = told;
-  const why = state === 'stale' ? whyStale(told) : null;
+/** Describes why a list is stale, with the error of its last read. Null if it is not stale and has no error. */
+export function sentenceOf(details: FreshnessDetails): string | null {
+  const { state, error } = details;
+  const why = state === 'stale' ? describeStaleReason(details) : null;
   return why === null ? error : `${why}${error === null ? '' : ` (${error})`}`;
 }
 
-function whyStale(told: FreshnessDetails): string | null {
-  if (told.reason === 'read_failed' || told.reason === 'read_interrupted')
-    return told.error === null ? meaningOf(told) : null;
-  if (told.reason === 'removals_unconfirmed' && told.error !== null) return null;
-  if (told.reason === 'unread_webhook')
-    return `the delivery received ${told.oldest_unread_at} has not been read yet`;
-  if (told.reason === 'worker_gone') return `no worker has been seen since ${told.worker_seen_at}`;
-  return meaningOf(told);
+/** Describes the reason of a stale list. Null if the error of its last read describes it. */
+function describeStaleReason(details: FreshnessDetails): string | null {
+  if (details.reason === 'read_failed' || details.reason === 'read_interrupted')
+    return details.error === null ? meaningOf(details) : null;
+  if (details.reason === 'removals_unconfirmed' && details.error !== null) return null;
+  if (details.reason === 'unread_webhook')
+    return `the delivery received ${details.oldest_unread_at} has not been read yet`;
+  if (details.reason === 'worker_gone') return `no worker has been seen since ${details.worker_seen_at}`;
+  return meaningOf(details);
 }
 
+/** Returns what a state means, in words. Null for an unknown state. */
 function meaningOf(standing: FreshnessStanding): string | null {
-  return FRESHNESS.find(words => isOf(standing, words))?.meaning ?? null;
+  return FRESHNESS.find(definition => hasState(standing, definition))?.meaning ?? null;
 }
