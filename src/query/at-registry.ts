@@ -19,7 +19,7 @@ export interface ComparedObject {
   readonly kept: string | null;
 }
 
-/** Reads every installation with its state. `kept` is null if it is uninstalled. */
+/** Reads every installation with its state and document in `kept`, which is null if the organization removed the app. */
 export async function readInstallations({ all }: Reader): Promise<ComparedObject[]> {
   return await all(
     queryBuilder
@@ -36,7 +36,7 @@ export async function readInstallations({ all }: Reader): Promise<ComparedObject
   );
 }
 
-/** The newest active installation of each organization. */
+/** Selects the newest active installation of each organization. */
 function selectActiveInstallations() {
   return queryBuilder
     .selectFrom('mirror.installations')
@@ -45,7 +45,7 @@ function selectActiveInstallations() {
     .groupBy('organization_id');
 }
 
-/** Reads every readable project, with an organization whose rows name it. */
+/** Reads every project that the registry lets the app read, each with one organization whose rows refer to it. */
 export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
   return await all(
     queryBuilder
@@ -71,14 +71,14 @@ export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
 }
 
 /**
- * Streams whole rows, with older versions, in no particular order. Pages in the order of version numbers would make PostgreSQL
- * sort all remaining rows of the view for each page.
+ * Streams all versions of the rows of a table, in no particular order. Reading them in pages by version number would make
+ * PostgreSQL sort all remaining rows of the view for each page.
  */
 export function streamVersions({ stream }: Reader, tableName: string): AsyncIterable<Row> {
   return stream(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(`${tableName}_history`)}`);
 }
 
-/** Streams the rows of an organization: their key, and their JSON as the registry sent it. */
+/** Streams the key and the JSON document of each row of an organization. The document is as the registry sent it. */
 export function readDocuments(
   { stream }: Reader,
   entry: ResourceEntry,
@@ -89,7 +89,10 @@ export function readDocuments(
   return stream(sqlStatement`SELECT ${columns} FROM ${relation(entry.table)} WHERE ${isOwned}`);
 }
 
-/** Reads every list that was read completely and that an active installation can read again. */
+/**
+ * Reads the lists that can be compared with the registry: each was read completely, and an active installation can read it
+ * again.
+ */
 export async function readReadable({ all }: Reader) {
   const lists = await all(
     queryBuilder
@@ -104,7 +107,7 @@ export async function readReadable({ all }: Reader) {
   return lists.map(list => ({ ...list, organization_id: list.organization_id ?? '' }));
 }
 
-/** Reads the lists that cannot be compared: they were never read completely, or can no longer be read. */
+/** Reads the lists that cannot be compared with the registry, because they were never read completely or can no longer be read. */
 export async function readNotCompared({ all }: Reader) {
   return await all(
     queryBuilder
@@ -133,7 +136,7 @@ export interface InstallationTarget extends Pick<Tables['installations'], 'organ
   readonly installation_id: string;
 }
 
-/** Reads all installations that are not uninstalled, or all of one organization. */
+/** Reads all installations that are not uninstalled. With an organization, reads its installations in any state. */
 export async function readTargets(
   { all }: Reader,
   organizationId: string | null,
@@ -163,7 +166,7 @@ export async function readNewestInstallation(reader: Reader, organizationId: str
   );
 }
 
-/** Reads the id of the first credit in the warehouse of an organization. */
+/** Reads the lowest id of a credit in the warehouse of an organization. Null if the warehouse is empty. */
 export async function readFirstCredit(reader: Reader, organizationId: string): Promise<string | null> {
   const { first } = await readOne(
     reader,

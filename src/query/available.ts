@@ -129,11 +129,12 @@ export async function readAvailability(
   });
 }
 
+/** Returns how many of the known organizations are counted and how many are missing. */
 function toCoverage(counted: number, known: number): Coverage {
   return { counted, known, missing: known - counted };
 }
 
-/** Answers with the sums of the available warehouses. `leftOut` counts the others. */
+/** Makes an answer of sums of available credits. `leftOut` counts the warehouses of which nothing is available. */
 export function answerSums(rows: readonly CreditSum[], leftOut: number) {
   const totals = totalsOfSums(rows.map(row => ({ ...row, type: row.type ?? null })));
   const caveats = findAvailableCaveats(totals, leftOut);
@@ -148,11 +149,12 @@ export function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] 
   ];
 }
 
+/** Whether a warehouse in this state can no longer be read, or never could. */
 function isClosed(state: string): boolean {
   return CLOSED_STATES.some(closed => closed === state);
 }
 
-/** Reads the warehouses of which something is available, and those that are left out. */
+/** Reads the warehouses whose credits are available, and those that are left out because they are not fresh. */
 async function readWarehouses({ all }: Reader, organizationId: string | null) {
   const warehouses = await all(selectWarehouses(organizationId).orderBy(sql`${BY_NAME}`));
   const fresh = warehouses.filter(({ state }) => state === 'fresh');
@@ -205,7 +207,7 @@ function selectWarehouses(organizationId: string | null) {
 const BY_NAME = sql`organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`;
 const IS_LEFT_OUT = sql<boolean>`state <> 'fresh' AND (rows > 0 OR state NOT IN (${sql.join(CLOSED_STATES.map(state => sql.lit(state)))}))`;
 
-/** Counts the warehouses by how they stand. Also reads the worst of those that are left out, at most `limit`. */
+/** Counts the warehouses by state. Also reads the worst of those whose credits are not available, at most `limit`. */
 export async function readWarehouseCounts(reader: Reader, limit: number) {
   const isLeftOut = sql<number>`CASE WHEN ${IS_LEFT_OUT} THEN 1 ELSE 0 END`;
   const groups = await reader.all(
@@ -249,11 +251,12 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
   };
 }
 
+/** Adds up how many warehouses are in some groups of equal state. */
 function countWarehouses(groups: readonly { readonly resources: number }[]): number {
   return groups.reduce((sum, { resources }) => sum + resources, 0);
 }
 
-/** Whether any warehouse has held such a credit, as far as the mirror has seen. */
+/** Whether any warehouse has ever had a credit that meets the condition, as far as the mirror has observed. */
 export async function wasEverHeld(reader: Reader, condition: Condition): Promise<boolean> {
   const held = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
@@ -262,6 +265,7 @@ export async function wasEverHeld(reader: Reader, condition: Condition): Promise
   return (await readFirst(reader, held)) !== null;
 }
 
+/** Reads the credits in the warehouses of some organizations that meet a condition. */
 async function readCredits({ all }: Reader, organizationIds: readonly string[], where: Expression<SqlBool>) {
   const credits = queryBuilder
     .selectFrom('mirror.warehouse_sums')

@@ -14,6 +14,7 @@ export interface StoredFile {
   readonly size: number;
 }
 
+/** Reads every certificate file that a current or past row names, with its checksum and size. */
 export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
   return await all(
     queryBuilder
@@ -30,7 +31,7 @@ export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
   );
 }
 
-/** Whether a row names this file. No row names a file after it was purged. */
+/** Whether a certificate, current or past, has this stored file. After a purge of the file none has. */
 export async function isNamed(reader: Reader, file: string): Promise<boolean> {
   const row = await readFirst(
     reader,
@@ -39,7 +40,10 @@ export async function isNamed(reader: Reader, file: string): Promise<boolean> {
   return row !== null;
 }
 
-/** Adds the date, tonnes, beneficiary and project of its retirement to each certificate, now or as of an instant. */
+/**
+ * Adds to each certificate the date, tonnes, beneficiary and project of its retirement at an instant. A null instant adds those
+ * of now.
+ */
 export async function addRetirements(
   { all }: Reader,
   certificates: readonly Row[],
@@ -101,7 +105,7 @@ export const EXPORT_COLUMNS = [
 
 export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
 
-/** Reads the stored certificates with their retirements, now or as of an instant. */
+/** Reads the stored certificates with their retirements as of an instant, or now. */
 export async function readExport({ all }: Reader, { organizationId, retirementId, at }: ExportFilter) {
   const instant = at ?? END_OF_TIME;
   return await all(
@@ -145,7 +149,10 @@ export async function readExport({ all }: Reader, { organizationId, retirementId
   );
 }
 
-/** Reads the current retirement that a stored file is the certificate of, to name the file. Null if there is none. */
+/**
+ * Reads the retirement that a stored certificate file belongs to, so that a download can be named after it. Null if there is
+ * none.
+ */
 export async function readNamesOfFile(reader: Reader, file: string) {
   return await readFirst(
     reader,
@@ -167,7 +174,10 @@ export async function readNamesOfFile(reader: Reader, file: string) {
   );
 }
 
-/** Reads the state of each list that an export was made from, and the time that it is known for. */
+/**
+ * Reads the state of each list that an export is made from, and when it was first and last read completely. Null resources stand
+ * for all lists.
+ */
 export async function readCoverage(
   { all }: Reader,
   organizationId: string | null,

@@ -20,7 +20,10 @@ export interface Series {
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
 
-/** Reads the stock and the retirements of all organizations that have the app, and how many of them are included. */
+/**
+ * Reads the stock by day and the retirements by month, over all organizations that have the app. The notes say how complete each
+ * chart is.
+ */
 export async function readCharts(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => ({
     stock: await readStockByDay(snapshot, now),
@@ -60,7 +63,7 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   return [...new Set(sums.map(({ type }) => type))].map(type => {
     const ofType = sums.filter(sum => sum.type === type);
     const points = days.map((name, day) =>
-      toPoint(
+      sumToPoint(
         name,
         ofType.filter(sum => sum.first_day <= day && day < sum.end_day),
       ),
@@ -69,7 +72,8 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   });
 }
 
-function toPoint(name: string, sums: readonly ReturnType<typeof toExactSum<Total>>[]): ChartPoint {
+/** Adds up sums to one point of a chart. */
+function sumToPoint(name: string, sums: readonly ReturnType<typeof toExactSum<Total>>[]): ChartPoint {
   return {
     name,
     micro: sums.reduce((micro, sum) => micro + sum.amount_micro, 0n),
@@ -97,14 +101,14 @@ async function readRetiredByMonth({ all }: Reader, now: number): Promise<ChartPo
   );
   const sums = rows.map(toExactSum);
   return months.slice(0, MONTHS).map((name, index) =>
-    toPoint(
+    sumToPoint(
       name,
       sums.filter(({ month }) => month === index),
     ),
   );
 }
 
-/** Returns SQL for the index of the first of some values that fulfils a condition; without one, the number of values. */
+/** Returns SQL for the index of the first value that fulfils a condition. If none does, that is the number of values. */
 function findFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
   const cases = values.map((value, index) => sql`WHEN ${isFulfilledBy(value)} THEN ${sql.lit(index)}`);
   return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${sql.lit(values.length)} END`;

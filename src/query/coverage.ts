@@ -15,7 +15,7 @@ export interface KnownOrganization
   readonly name: string | null;
 }
 
-/** Returns the name of an organization, or the id that is known of it. */
+/** Returns the name of an organization; without a name its id, and without an id that of its installation. */
 export function getOrganizationName({
   name,
   organization_id: id,
@@ -24,7 +24,7 @@ export function getOrganizationName({
   return name ?? id ?? installationId;
 }
 
-/** Reads one known organization, or all. */
+/** Reads the known organizations: one, or all if the id is null. */
 export async function readKnown(
   { all }: Reader,
   organizationId: string | null,
@@ -40,7 +40,7 @@ export async function readKnown(
   );
 }
 
-/** Counts the organizations that have the app, or whether one of them has it. */
+/** Counts the organizations that have the app. With an id, returns 1 if that organization has the app, otherwise 0. */
 export async function countKnown(reader: Reader, organizationId: string | null = null): Promise<number> {
   return await countRows(
     reader,
@@ -54,7 +54,10 @@ export async function countKnown(reader: Reader, organizationId: string | null =
 
 const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
 
-/** Counts the organizations whose lists with amounts have all been read at least once. */
+/**
+ * Counts the organizations that have the app, or those that removed it, if all of their lists with amounts have been read at
+ * least once.
+ */
 export async function countSummed(
   reader: Reader,
   are: 'installed' | 'uninstalled',
@@ -79,7 +82,10 @@ export async function countSummed(
   return await countRows(reader, summed);
 }
 
-/** Selects the organizations that have the app, and whose list was read completely at least once. Null stands for any list. */
+/**
+ * Selects the ids of organizations that have the app and whose list was read completely at least once. A null resource stands
+ * for any list.
+ */
 export function selectInstalled(resource: string | null) {
   const installed = queryBuilder
     .selectFrom('mirror.coverage')
@@ -106,7 +112,7 @@ export async function readListCoverage(
   return { counted, known, missing: known - counted };
 }
 
-/** Reads the notes of a sum over the rows of a list. Organizations whose list is not fresh are included as last seen. */
+/** Reads how complete a sum over the rows of a list is. Organizations whose list is not fresh are included as last seen. */
 export async function readListNotes(reader: Reader, resource: string): Promise<AnswerNotes> {
   const { counted, last_seen: organizations } = await readOne(
     reader,
@@ -130,7 +136,7 @@ export async function readListNotes(reader: Reader, resource: string): Promise<A
   };
 }
 
-/** Counts what is mirrored, and what is still to be read. */
+/** Counts the credits, retirements and certificates in the mirror, and the lists and certificates that are still to be read. */
 export async function readMirrored(reader: Reader) {
   return {
     organizations: await countKnown(reader),

@@ -2,7 +2,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 
-/** Reads the lists that are stale, and those that are fresh. Lists that are in no state of these two are left out. */
+/** Reads the stale lists with their reasons, and the fresh lists. Lists in other states are left out. */
 export async function readStaleAndFreshLists({ all }: Reader) {
   const rows = await all(
     queryBuilder

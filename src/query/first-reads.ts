@@ -80,7 +80,10 @@ export async function readFirstReads(reader: Reader, now: number): Promise<First
   };
 }
 
-/** Returns the calls of a first read, with the certificates that are downloaded meanwhile. */
+/**
+ * Returns how many calls the first read of an organization needs on average, with the certificates that are downloaded
+ * meanwhile.
+ */
 async function readCallsPerOrganization(reader: Reader): Promise<number> {
   const { listCalls, read, certificates } = await readOne(reader, COUNT_CALLS);
   if (read === 0) return ASSUMED_CALLS;

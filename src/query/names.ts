@@ -30,6 +30,7 @@ function selectNames(kind: Kind, at: string | null): RawBuilder<NamedObject> {
     ORDER BY full_name NULLS FIRST, id`;
 }
 
+/** Reads the ids and names of the current organizations, projects or installations. */
 export async function readNames({ all }: Reader, kind: Kind): Promise<NamedObject[]> {
   return await all(selectNames(kind, null));
 }
@@ -82,8 +83,8 @@ export async function readNameOf(reader: Reader, id: string, at: string | null):
 const TABLES_WITH_PROJECTS = ['warehouse_credits', 'inventory_credits', 'retirements'];
 
 /**
- * Reads the name that credits and retirements give a project, now or as of an instant. Returns its id if they give no name,
- * and null if none of them is of this project.
+ * Reads the name of a project from the credits and retirements that refer to it, now or as of an instant. Returns the id if they
+ * give no name, and null if there are none.
  */
 export async function readProjectNamedBy(
   reader: Reader,
@@ -103,7 +104,7 @@ export async function readProjectNamedBy(
   return name;
 }
 
-/** Reads what the mirror is filled from, and since when. Returns null before the first worker. */
+/** Reads which registry and app the mirror is filled from, and since when. Null before a worker has started for the first time. */
 export async function readOrigin(reader: Reader) {
   return await readFirst(
     reader,
@@ -120,7 +121,7 @@ export interface NamedChoice {
 /** A longer list is too long to choose from. */
 export const MOST_CHOICES = 200;
 
-/** Reads the names to choose from. Returns null if there are too many. */
+/** Reads the names from which a visitor can choose. Null if there are more than `MOST_CHOICES`. */
 export async function readChoices(
   { all }: Reader,
   kind: Kind,

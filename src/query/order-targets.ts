@@ -8,7 +8,7 @@ import { readTargets } from './at-registry.js';
 import { readRowsById } from './lists/find.js';
 import { readFirst } from './read.js';
 
-/** Reads a credit in the warehouse of an organization. Null if the mirror shows none. */
+/** Reads one credit in the warehouse of an organization. Null if the mirror has no such credit. */
 export async function readWarehouseCredit(
   reader: Reader,
   organizationId: string,
@@ -18,7 +18,7 @@ export async function readWarehouseCredit(
   return credit;
 }
 
-/** Reads a reservation with its state and the seconds that are left. Null if the mirror shows none. */
+/** Reads one reservation with its state and the seconds that are left. Null if the mirror has no such reservation. */
 export async function readReservation(
   reader: Reader,
   organizationId: string,
@@ -38,13 +38,13 @@ export async function hasActiveInstallation(reader: Reader, organizationId: stri
   return installations.some(({ state }) => state === 'active');
 }
 
-/** Reads the id of the app that the mirror is read with. Null before the first start of a worker. */
+/** Reads the id of the app that the worker uses at the registry. Null before a worker has started for the first time. */
 export async function readAppId(reader: Reader): Promise<string | null> {
   const origin = await readFirst(reader, queryBuilder.selectFrom('mirror.origin').select('app_id'));
   return origin?.app_id ?? null;
 }
 
-/** Reads the order with a key. Null if it was never placed. */
+/** Reads the order that was placed under a key. Null if no order was. */
 export async function readOrderByKey(reader: Reader, key: string): Promise<Order | null> {
   return await readFirst(
     reader,

@@ -45,8 +45,8 @@ interface AvailableSums extends CollectedAnswer<CreditSum> {
 }
 
 /**
- * Reads sums over all organizations: what is available, what is left out, and some organizations, trouble first. The last two are
- * no answers: each row says how fresh it is.
+ * Reads sums over all organizations: available credits, certificates, and warehouses that are left out. Also reads some
+ * organizations, those with the worst state first. These and the left-out warehouses have a state in each row instead of notes.
  */
 export async function readSums(reader: Reader, maxOrganizations: number, maxLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
@@ -87,11 +87,12 @@ const FAILING_LISTS = queryBuilder
   .where('state', '<>', 'not_offered')
   .where(eb => eb(eb.fn.coalesce('reason', sql.lit('')), 'not in', ['uninstalled', 'suspended']));
 
+/** Whether a list is a fresh warehouse, so that its credits are available. */
 function isAvailable({ resource, state }: OrganizationStatus['resources'][number]): boolean {
   return resource === 'warehouse' && state === 'fresh';
 }
 
-/** Adds up the open reservations by credit type. Also reads when the first of them ends. */
+/** Adds up the open reservations by credit type, and reads when the first of each type ends. */
 async function sumReservations({ all }: Reader) {
   const rows = await all(
     queryBuilder

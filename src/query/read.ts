@@ -6,7 +6,7 @@ interface LimitableQuery<Row> {
   readonly limit: (count: number) => Query<Row>;
 }
 
-/** Returns the first row, or null if there is none. */
+/** Returns the first row of a query. Null if it has no rows. */
 export async function readFirst<Row>(reader: Reader, query: LimitableQuery<Row>): Promise<Row | null> {
   const [row = null] = await reader.all(query.limit(1));
   return row;
@@ -19,7 +19,7 @@ export async function readOne<Row>(reader: Reader, query: Query<Row>): Promise<R
   return row;
 }
 
-/** Counts the rows of a query. */
+/** Counts the rows that a query returns. */
 export async function countRows(reader: Reader, query: Query<unknown>): Promise<number> {
   const { count } = await readOne(
     reader,
@@ -29,8 +29,8 @@ export async function countRows(reader: Reader, query: Query<unknown>): Promise<
 }
 
 /**
- * Whether a version of a row was valid at an instant. Null selects every row of a table without history. `alias` names the table
- * if the query has several.
+ * Returns the SQL condition that a version of a row was valid at an instant. Null selects every row of a table without history.
+ * `alias` names the table if the query has several.
  */
 export function wasValidAt(instant: string | null, alias?: string): Expression<SqlBool> {
   if (instant === null) return sql`1 = 1`;
@@ -40,7 +40,7 @@ export function wasValidAt(instant: string | null, alias?: string): Expression<S
   return sql`(${validFrom} <= ${instant} AND (${validTo} IS NULL OR ${validTo} > ${instant}))`;
 }
 
-/** Whether rows belong to one organization. Null selects the rows of all organizations. */
+/** Returns the SQL condition that a row belongs to one organization. Null selects the rows of all organizations. */
 export function belongsTo(organizationId: string | null, column = 'organization_id'): Expression<SqlBool> {
   return organizationId === null ? sql`1 = 1` : sql`${sql.ref(column)} = ${organizationId}`;
 }

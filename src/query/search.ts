@@ -55,7 +55,7 @@ export async function search(reader: Reader, text: string): Promise<SearchHits[]
   return hits.filter(({ rows }) => rows.length > 0);
 }
 
-/** Finds the lists of the inbox and of syncs that have a row with this number. */
+/** Finds which of the lists of deliveries, jobs and syncs have a row with this number. */
 export async function findNumbered(reader: Reader, number: number): Promise<List[]> {
   const lists: List[] = [];
   for (const list of [DELIVERIES, JOBS, SYNCS])
@@ -64,6 +64,7 @@ export async function findNumbered(reader: Reader, number: number): Promise<List
   return lists;
 }
 
+/** Finds the rows whose id starts with a text. */
 async function findByIdPrefix(reader: Reader, list: List, text: string): Promise<SearchHits> {
   const { idColumn: column, entry } = list;
   const rows = await reader.all(sqlStatement`SELECT ${selectColumns(listHitColumns(list, column))}
@@ -87,12 +88,15 @@ async function findMatchingColumns(reader: Reader, list: List, text: string): Pr
   return columns.filter(column => Number(found[column]) > 0);
 }
 
+/** Selects columns of the newest rows of a list, at most `SEARCHED_ROWS`. */
 function selectNewest(list: List, columns: readonly string[]) {
   return sqlStatement`SELECT ${selectColumns(columns)} FROM ${relation(tableOf(list))}
     ORDER BY ${sql.ref(numberColumnOf(list))} DESC LIMIT ${SEARCHED_ROWS}`;
 }
 
-/** Selects those of the newest rows that have a text in `column`. The index for these rows spares reading the others. */
+/**
+ * Selects, among the newest rows, those that have a text in `column`. An index holds only such rows, so that no others are read.
+ */
 function selectNewestWith(list: List, column: string, columns: readonly string[]) {
   const number = sql.ref(numberColumnOf(list));
   const table = relation(tableOf(list));
@@ -101,11 +105,12 @@ function selectNewestWith(list: List, column: string, columns: readonly string[]
     WHERE ${sql.ref(column)} IS NOT NULL AND ${number} > coalesce((${lastTooOld}), 0)`;
 }
 
-/** The column whose number grows with each new row. */
+/** Returns the column of a list whose number grows with each new row. */
 function numberColumnOf({ entry }: List): string {
   return entry === null ? 'id' : 'version';
 }
 
+/** Finds the newest rows that contain a text in a column. */
 async function findByText(reader: Reader, list: List, column: string, text: string): Promise<SearchHits> {
   const number = numberColumnOf(list);
   const columns = listHitColumns(list, column, number);
@@ -117,6 +122,7 @@ async function findByText(reader: Reader, list: List, column: string, text: stri
   return { list, column, rows };
 }
 
+/** Returns the table or view in which the rows of a list are searched. */
 function tableOf({ entry, from }: List): string {
   return entry?.table ?? from;
 }

@@ -9,7 +9,10 @@ const MAX_SUGGESTIONS = 4;
 export const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
-/** Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` Null if no name is similar. */
+/**
+ * Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` Null if no known name
+ * is similar.
+ */
 export function suggestNames(message: string, schema: readonly Relation[]): string | null {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
   const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';
@@ -26,13 +29,16 @@ export function suggestNames(message: string, schema: readonly Relation[]): stri
     .filter(name => unknownName !== '' && distanceTo(name) <= Math.max(2, unknownName.length / 3))
     .toSorted(
       (one, other) =>
-        distanceTo(one) - distanceTo(other) || rankOf(one) - rankOf(other) || one.length - other.length,
+        distanceTo(one) - distanceTo(other) ||
+        rankRelation(one) - rankRelation(other) ||
+        one.length - other.length,
     )
     .slice(0, MAX_SUGGESTIONS);
   return suggestions.length === 0 ? null : `Did you mean ${suggestions.join(', ')}?`;
 }
 
-function rankOf(name: string): number {
+/** Ranks a table or view by how often people query it; 0 is the most common. */
+function rankRelation(name: string): number {
   const index = COMMON_RELATIONS.indexOf(name);
   return index === -1 ? COMMON_RELATIONS.length : index;
 }

@@ -57,7 +57,7 @@ export async function readStatus(reader: Reader, now: number) {
   });
 }
 
-/** Returns how many organizations have data. Each of them has the freshness of its own lists. */
+/** Returns how many organizations have data, as the notes of the status. Freshness is left out, because each list has its own. */
 function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {
   const installed = organizations.filter(({ state }) => state !== 'uninstalled');
   const counted = installed.filter(({ resources }) => resources.some(list => list.as_of !== null)).length;
@@ -72,14 +72,14 @@ function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {
   };
 }
 
-/** Reads organizations in the order of their trouble, and among the same trouble those with the most credits first. */
+/** Reads organizations, those with the worst state first. Among equals, the one with the most credits comes first. */
 export async function readOrganizations(reader: Reader, limit: number): Promise<OrganizationStatus[]> {
   const query = selectTroubleFirst();
   const known = await reader.all(limit === Infinity ? query : query.limit(limit));
-  return await describe(reader, known, limit === Infinity ? null : known.map(idOf));
+  return await addListStates(reader, known, limit === Infinity ? null : known.map(idOf));
 }
 
-/** Ranks an organization by its worst list, as `worstOf` does. */
+/** Selects the known organizations, those with the worst state first. Each is ranked by its worst list, as `worstOf` does. */
 function selectTroubleFirst() {
   const isCounted = sql`as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'`;
   return queryBuilder
@@ -123,7 +123,7 @@ function selectTroubleFirst() {
 export async function readOrganization(reader: Reader, organizationId: string) {
   return await reader.inSnapshot(async snapshot => {
     const known = await readKnown(snapshot, organizationId);
-    return (await describe(snapshot, known, [organizationId]))[0] ?? null;
+    return (await addListStates(snapshot, known, [organizationId]))[0] ?? null;
   });
 }
 
@@ -132,8 +132,13 @@ function idOf({ organization_id: id }: KnownOrganization): string {
   return id ?? '';
 }
 
-async function describe(reader: Reader, known: readonly KnownOrganization[], ids: readonly string[] | null) {
-  const findLists = groupByOwner(await readLists(reader, ids));
+/** Adds the state of each list and the counts of certificates to organizations. Null ids read those of all organizations. */
+async function addListStates(
+  reader: Reader,
+  known: readonly KnownOrganization[],
+  ids: readonly string[] | null,
+) {
+  const findLists = groupByOwner(await readListStates(reader, ids));
   const findCertificates = groupByOwner(await readCertificates(reader, ids));
   return known.map(each => {
     const lists = findLists(each).map(({ organization_id: _, ...list }) => list);
@@ -143,7 +148,9 @@ async function describe(reader: Reader, known: readonly KnownOrganization[], ids
   });
 }
 
-/** Returns the worst state of the lists of an organization. A list that the app may not read counts only if it has older rows. */
+/**
+ * Returns the worst state among the lists of an organization. A list that the app may not read counts only if it has older rows.
+ */
 export function worstOf({ resources }: { readonly resources: readonly ListState[] }): FreshnessStanding {
   if (resources.length === 0) return WAITING;
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
@@ -167,7 +174,10 @@ export function describeListState(list: ListState & FreshnessDetails): string | 
   return `its ${formatCount(list.rows, 'row is', 'rows are')} as of ${list.as_of}; nothing newer is known`;
 }
 
-async function readLists({ all }: Reader, ids: readonly string[] | null) {
+/**
+ * Reads the state of each list of some organizations, or of all if `ids` is null. The empty id stands for unknown organizations.
+ */
+async function readListStates({ all }: Reader, ids: readonly string[] | null) {
   const lists = queryBuilder
     .selectFrom('mirror.freshness')
     .select(['organization_id', 'resource', 'state', 'reason', 'error', 'failing_since', 'oldest_unread_at'])
@@ -184,8 +194,8 @@ async function readLists({ all }: Reader, ids: readonly string[] | null) {
 }
 
 /**
- * Reads the number of certificates by organization and state. Certificates of unclaimed retirements are counted apart: they become
- * available when the retirement has a beneficiary.
+ * Reads the number of certificates by organization and state; null ids read those of all organizations. Certificates of
+ * unclaimed retirements are counted apart: they become available when the retirement has a beneficiary.
  */
 async function readCertificates({ all }: Reader, ids: readonly string[] | null) {
   const isRequested = ids === null ? sql<boolean>`1 = 1` : sql<boolean>`organization_id IN ${ids}`;
@@ -228,6 +238,7 @@ async function readCertificates({ all }: Reader, ids: readonly string[] | null) 
   );
 }
 
+/** Adds up counts of certificates by state. States without certificates are left out. */
 function countByState(
   sums: readonly { readonly state: string; readonly certificates: number }[],
 ): Record<string, number> {
@@ -236,12 +247,12 @@ function countByState(
   return Object.fromEntries([...counts].filter(([, count]) => count > 0));
 }
 
-/** Counts the certificates of all organizations by state. Those of unclaimed retirements are counted apart. */
+/** Counts the certificates of all organizations by state. Those of retirements without a beneficiary have the state `unclaimed`. */
 export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
   return countByState(await readCertificates(reader, null));
 }
 
-/** Counts the certificates of all organizations by state, from the counts that the mirror keeps. */
+/** Counts the certificates of all organizations by state, from stored counts. These do not tell which retirements are unclaimed. */
 export async function readCertificateCounts({ all }: Reader): Promise<Record<string, number>> {
   return countByState(
     await all(

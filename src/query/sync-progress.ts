@@ -7,7 +7,7 @@ import { belongsTo, readFirst, readOne } from './read.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
 
-/** Reads the newest job and sync when work is requested, so that later ones can be found. */
+/** Reads the ids of the newest job and sync when work is requested. Later ones have higher ids. */
 export async function readMark(reader: Reader, now: number) {
   const newest = await readOne(
     reader,
@@ -48,7 +48,7 @@ const FOLLOWED_COLUMNS = [
   'last_error',
 ] as const;
 
-/** Selects the jobs that a person follows. */
+/** Selects the jobs that meet all conditions, with the columns that a person sees while following them. */
 function selectFollowed(...conditions: readonly Expression<SqlBool>[]) {
   return conditions.reduce(
     (query, condition) => query.where(condition),
@@ -59,8 +59,8 @@ function selectFollowed(...conditions: readonly Expression<SqlBool>[]) {
 export type FollowedJob = Awaited<ReturnType<typeof readFollowed>>[number];
 
 /**
- * Reads the requested jobs, the jobs that they were merged into, jobs for installations that were found meanwhile, and the jobs
- * that download their certificates.
+ * Reads the jobs that a person follows: the requested ones, those they were merged into, and downloads of certificates. If all
+ * organizations are followed, also reads jobs for installations that were found meanwhile.
  */
 export async function readFollowed(
   { all }: Reader,
@@ -109,7 +109,10 @@ export const SYNCED_COLUMNS = splitWords('organization resource added changed re
 
 export type SyncedResourceResult = Awaited<ReturnType<typeof readSynced>>[number];
 
-/** Reads the result of each list since the mark. Organizations that removed the app are left out unless one was requested. */
+/**
+ * Reads the state of each list, and what its syncs since the request changed. Organizations that removed the app are left out
+ * unless one was requested.
+ */
 export async function readSynced(reader: Reader, request: FollowedRequest, resources: readonly string[]) {
   const rows = await readStates(reader, request, resources);
   return rows.map(({ attempted_at: attemptedAt, ...row }) => ({
@@ -138,7 +141,7 @@ function wasReadCompletely({ state, reason, failing_since: failingSince }: Stand
   return failingSince === null && (state === 'fresh' || BEFORE_ITS_TURN.includes(reason));
 }
 
-/** Reads the state of each list, and what the syncs since the mark changed. Sorts by the names of the organizations. */
+/** Reads the state of each list, and what its syncs since the request changed. Sorts by the names of the organizations. */
 async function readStates(
   { all }: Reader,
   { mark, organizationId }: FollowedRequest,
