@@ -1,4 +1,4 @@
-/** Calls `work` for each item, at most `concurrency` at a time. Throws the first error after the other items are done. */
+/** Calls `work` for each item, at most `concurrency` at a time. Throws an error only at the end, so that others can go on. */
 export async function forEachConcurrently<Item>(
   concurrency: number,
   items: readonly Item[],
