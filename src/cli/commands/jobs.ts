@@ -36,7 +36,7 @@ export const JOBS = { show, retry };
 
 /** Creates the error for a job that cannot be retried because it has not failed. */
 function createNotFailedError(id: string | undefined, { state, end }: Row): CommandError {
-  const currentState = [state, end].filter(Boolean).join(', ');
+  const currentState = [state, end].flatMap(text => (typeof text === 'string' ? text : [])).join(', ');
   return createCheckError(
     `Job ${id} has not failed: it is ${currentState}.`,
     state === 'paused'

@@ -1,4 +1,5 @@
 import type { ItemEntry } from '../../resources/entry.js';
+import { formatCellText } from '../../text/csv.js';
 import type { Row } from './output-formats.js';
 
 /** Formats a row as one line per column, then the row's JSON, then an empty line. */
@@ -8,7 +9,7 @@ export function formatRowSheet(row: Row): string[] {
     .filter(([name]) => name !== 'document')
     .map(
       ([name, value]) =>
-        `${name.padEnd(width)}  ${value === null || value === undefined ? '-' : String(value)}`,
+        `${name.padEnd(width)}  ${value === null || value === undefined ? '-' : formatCellText(value)}`,
     );
   const { document } = row;
   return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
