@@ -20,8 +20,8 @@ const LOW_PRIORITY_INTERVAL = 4;
 const FIRST_LANE = 0;
 
 /**
- * Returns the ids of due jobs in the order in which workers claim them, at most one for each installation and organization.
- * Every fourth claim prefers a job of a lower priority; `earlierClaims` continues that count.
+ * Returns the ids of due jobs in the order in which workers claim them. Returns at most one job of an installation and at most
+ * one of an organization. Every fourth claim prefers a job of low priority; `earlierClaims` is the number of claims so far.
  */
 export function chooseJobs(
   candidates: readonly ClaimCandidate[],

@@ -141,7 +141,10 @@ export function answerSums(rows: readonly CreditSum[], leftOut: number) {
   return { at: null, rows, totals, freshness: [], gaps: [], caveats };
 }
 
-/** Returns the caveats of available credits. `leftOut` counts the warehouses of which nothing is available. */
+/**
+ * Returns the caveats of an answer about available credits. `leftOut` is the number of warehouses that are not counted
+ * because they are not fresh.
+ */
 export function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] {
   return [
     ...(leftOut === 0 ? [] : [{ code: 'left_out' as const, organizations: leftOut }]),

@@ -81,8 +81,8 @@ export async function readFirstReads(reader: Reader, now: number): Promise<First
 }
 
 /**
- * Returns how many calls the first read of an organization needs on average, with the certificates that are downloaded
- * meanwhile.
+ * Returns how many HTTP requests the first read of an organization needs on average. Includes the downloads of certificates that
+ * ran at the same time.
  */
 async function readCallsPerOrganization(reader: Reader): Promise<number> {
   const { listCalls, read, certificates } = await readOne(reader, COUNT_CALLS);

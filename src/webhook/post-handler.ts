@@ -75,7 +75,10 @@ function isVerifiedDelivery(item: PostResult | NewDelivery): item is NewDelivery
   return !('kind' in item);
 }
 
-/** Converts the database's result for a delivery to the result of its post. Without a result, the post has failed. */
+/**
+ * Converts the database's result for a delivery to the result of the HTTP post that brought it. Without a result, the post
+ * has failed.
+ */
 function toPostResult(newDelivery: NewDelivery, result: StoreResult | undefined): PostResult {
   const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };

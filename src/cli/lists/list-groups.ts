@@ -25,7 +25,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 /** Subcommands by list name. */
 type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** Creates a command group with `list` and `show` for each list, plus the `extra` commands. */
+/** Creates one command group for each list. A group has the commands `list` and `show`, and its commands in `extra`. */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   // Rejected webhooks are a subcommand of deliveries.
   const lists = ALL_LISTS.filter(list => list !== REJECTED_WEBHOOKS);

@@ -12,7 +12,10 @@ interface ServiceSettings {
   readonly database: StoreSettings['database'];
 }
 
-/** Runs a service until a signal or a failure. Reports its port to the parent process. */
+/**
+ * Runs a service, such as the receiver, until a signal or a failure. `secrets` are masked in its log. Reports its port to the
+ * parent process.
+ */
 export async function runService(
   io: Io,
   role: string,

@@ -124,7 +124,7 @@ const REJECTION_TITLES: Readonly<Record<number, string>> = {
   421: 'Unknown host name',
 };
 
-/** Renders the page of a refused request. Parts of the sentence in quotation marks become code. */
+/** Renders the page of a refused request. Shows each quoted part of the sentence in a <code> element. */
 function renderRejection(status: number, sentence: string): string {
   const title = REJECTION_TITLES[status] ?? 'Bad request';
   const content = html`<p>${sentence.split(/"([^"]*)"/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</p>`;

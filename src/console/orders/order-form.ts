@@ -138,8 +138,8 @@ async function parseOrderDetails(
 const LENGTH = 'at most 256 characters long';
 
 /**
- * Parses the receiver of a transfer, a name or an id. Accepts an unknown id, because the mirror does not know all
- * organizations.
+ * Parses the receiver of a transfer, given by name or id, into the details of the order. Accepts an unknown id, because the mirror
+ * does not know all organizations.
  */
 async function parseReceiver(reader: Reader, text: string): Promise<OrderDetails | PageFault> {
   if (text === '') return { fault: 'Name the organization that receives the credits.' };

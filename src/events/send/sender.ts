@@ -77,7 +77,7 @@ export function createSender(context: SenderContext): Sender {
     return await port.ensureEpoch({ ...next, reason: 'created' });
   }
 
-  /** Whether a subscription was created with the current events key. Logs an error once if it was created with another key. */
+  /** Whether a subscription was created with the key in EVENTS_KEY_FILE. Logs an error once if it was created with another key. */
   function hasCurrentKey({ id, key_check: check }: Subscription): boolean {
     if (deriveKeyCheck(key, id) === check) return true;
     if (!keyFaults.has(id))

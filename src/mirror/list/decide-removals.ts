@@ -98,7 +98,7 @@ function decideIfInconclusive(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects facts about a read that decide whether missing rows are closed, such as how many rows it saw. */
+/** Collects facts about a read that decide whether missing rows count as removed, such as how many rows it saw. */
 function collectCircumstances(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,

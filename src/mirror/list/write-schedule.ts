@@ -49,7 +49,10 @@ export class WriteSchedule {
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Plans the transactions to run after a batch of an unpaginated list. Yields none while few changes are buffered. */
+  /**
+   * Plans the transactions to run after a batch of rows has been compared. The list has no pages. Yields none while few changes
+   * are buffered.
+   */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     // Changes of a short list stay in the buffer until the read ends.
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;

@@ -80,7 +80,10 @@ export async function readBalance(
   };
 }
 
-/** Streams the groups of rows that the two balance views add up: retirements, then credits. */
+/**
+ * Streams the groups of rows of the two balance checks: retirements, then credits. Calls `onIdentity` with the name of the check
+ * before its groups.
+ */
 async function* readGroups(
   reader: Reader,
   organizationId: string | null,

@@ -178,7 +178,9 @@ export async function readLastNumber(reader: Reader): Promise<number> {
   return (await readOne(reader, counter)).last;
 }
 
-/** Builds the query of the requested changes. `isInRange` restricts their numbers; null does not. */
+/**
+ * Builds the query of the requested changes. `isInRange` is a condition on change numbers; null selects all of them.
+ */
 function selectChanges(request: ChangeRangeRequest, isInRange: Expression<SqlBool> | null, order: Order) {
   const { organizationId: id, resource, since, until } = request;
   const conditions = allOf([

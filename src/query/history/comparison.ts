@@ -218,7 +218,7 @@ function countDifferences(sums: readonly ComparedSum[]): Record<Difference, numb
   return counts;
 }
 
-/** Combines the totals of both instants with the sums of the rows that differ, by credit type. */
+/** Returns one row for each credit type: tonnes before, added, changed, removed and after. */
 function combineAmounts(
   { amounts }: List,
   { from, to }: { readonly from: ComparisonSide; readonly to: ComparisonSide },

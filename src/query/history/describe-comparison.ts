@@ -47,7 +47,10 @@ function toComparisonData({ counts, amounts, from, to }: ComparisonAnswer) {
   return { differences: counts, amounts: data, from: toNotesData(from), to: toNotesData(to) };
 }
 
-/** Yields the parts of one comparison as a JSON object with its rows first. `more` has further fields. */
+/**
+ * Yields the text of a JSON object of one comparison, in pieces, with its rows first. `more` has further fields of the
+ * object.
+ */
 export async function* serializeComparison(
   { rows, ...comparison }: ComparisonAnswer,
   toJson: (value: unknown) => string,

@@ -51,7 +51,10 @@ interface RowFacts {
   readonly dated_at: string | null;
 }
 
-/** Groups versions by row. Several rows have the same id if several organizations hold the same credit. */
+/**
+ * Groups the versions of several rows, one array for each row. Rows are told apart by all their key columns, because a credit
+ * has one row for each organization that holds it.
+ */
 export function groupVersions(entry: ResourceEntry, versions: readonly Row[]): Row[][] {
   const rows = new Map<string, Row[]>();
   for (const version of versions) {
@@ -130,7 +133,10 @@ export function selectRowColumns(version: Row): Row {
   return Object.fromEntries(Object.entries(version).filter(([name]) => !OTHER_FIELDS.includes(name)));
 }
 
-/** Reads a sync by its id, with the newest delivery that requested it. Null if the sync is no longer on record. */
+/**
+ * Reads a sync by its id, with the newest delivery among those that requested it. Returns null if the sync is no longer on
+ * record.
+ */
 async function readSync(reader: Reader, id: unknown): Promise<ExplainedSync | null> {
   if (typeof id !== 'number') return null;
   const sync = await readFirst(

@@ -120,8 +120,8 @@ export async function readSyncsOfJob({ all }: Reader, organizationId: string, jo
 }
 
 /**
- * Adds the counts of changed rows of an earlier sync of the same list to a sync. Without an earlier one, returns the sync as it
- * is.
+ * Returns the sync with the counts of changed rows of both syncs added up. `earlier` read the same list before. Returns the sync
+ * unchanged if there is no earlier one.
  */
 function addEarlierChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
   if (earlier === undefined) return sync;

@@ -178,7 +178,10 @@ function findAmounts(table: string): List['amounts'] {
   return hasColumn(table, 'type') ? 'by type' : 'of one type';
 }
 
-/** Returns the orders that people can choose: that of the list and its reverse. Returns none if no words are defined for them. */
+/**
+ * Returns the sort orders that a visitor can choose: the order of the list and its reverse. Returns none if the list names no
+ * words for `?sort=`.
+ */
 function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[] {
   if (words === null) return [];
   const { column, forward, backward } = words;

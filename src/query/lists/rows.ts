@@ -142,7 +142,7 @@ export async function readNumbered(reader: Reader, list: List, id: number | stri
   return row;
 }
 
-/** Reads all rows of the present that meet the conditions, or the first `limit` of them. */
+/** Reads all current rows that meet the conditions, or the first `limit` of them. */
 export async function readAll(
   reader: Reader,
   list: List,
@@ -264,8 +264,8 @@ const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };
 const DIRECTIONS = { asc: sql`ASC`, desc: sql`DESC` };
 
 /**
- * Returns the ORDER BY terms of a list, in which null is the lowest value. `hasNoNulls` leaves out the words about nulls, so
- * that an index fits.
+ * Returns the ORDER BY terms of a list, in which null is the lowest value. `hasNoNulls` omits NULLS FIRST and NULLS LAST, so that
+ * an index can be used.
  */
 function buildOrder({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
   const terms = order.map(([column, direction]) => {

@@ -41,8 +41,8 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   }
 
   /**
-   * Removes the next request from the queue and returns it. Prefers other requests to downloads, but not always, so that
-   * downloads proceed.
+   * Removes the next request from the queue and returns it. Downloads usually wait until no other request is
+   * queued, but not always, so that they proceed.
    */
   function dequeueNext(): QueuedRequest | undefined {
     const mayDownload = downloads < maxDownloads;

@@ -66,7 +66,7 @@ export function createElementScanner(arrayName: string) {
     earlierParts.push(part);
   }
 
-  /** Returns the whole text of an element: the stored parts and the last part. */
+  /** Returns the JSON text of the current array element: the parts stored so far, then the last part. Clears the stored parts. */
   function takeElementText(lastPart: Buffer): string {
     if (earlierBytes === 0) return decodeUtf8(lastPart, arrayName);
     const element = Buffer.concat([...earlierParts, lastPart]);

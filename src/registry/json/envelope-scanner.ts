@@ -80,7 +80,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Stores a part of the response before or after the array. Throws if the stored parts are too large. */
+  /** Keeps bytes of the response that are outside its array of items: before the array or after it. Throws if they are too many. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)

@@ -14,7 +14,9 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
-  /** Stores a part of the response body until its end. Ignores values that are neither strings nor bytes. */
+  /**
+   * Buffers a chunk of the response body until the body is complete. Ignores values that are neither strings nor bytes.
+   */
   function collectChunk(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));

@@ -74,7 +74,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueCredits(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Removes the credits that a request body names from the organization's warehouse or inventory. */
+  /** Takes an amount of a credit, as given in the request body, out of the organization's warehouse or inventory. */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);

@@ -52,8 +52,8 @@ function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: 
 }
 
 /**
- * Returns a SELECT of the past versions of a resource. A resource may have a million of them, and callers want only some
- * numbers. So `|| ''` keeps the database from using the index by resource.
+ * Returns a SELECT of the past versions of a resource. Callers select few versions by their numbers, while a resource may have a
+ * million. The expression `resource || ''` keeps the database from using the index by resource, so that it uses the one by number.
  */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
   const p = tableRef('mirror.past', 'p');

@@ -31,8 +31,8 @@ export function raiseFence({ organizationId, part, claim }: WriteClaim) {
 }
 
 /**
- * Throws a `MirrorError` with the code `fenced` if the stored fencing token is higher than the caller's claim. Then a newer
- * claim has written.
+ * Throws a `MirrorError` with the code `fenced` if the stored claim number (the fencing token) is higher than the caller's. In that
+ * case another worker has claimed the job since, and has written.
  */
 export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (fence !== undefined && fence.claim > claim) {

@@ -324,8 +324,8 @@ interface EndOptions {
 }
 
 /**
- * Returns the last statements and the result of the commit that ends a sync. A read that found nothing new extends a span of
- * unchanged reads and gets no row in `syncs`.
+ * Returns the statements that end a sync, and the result of the commit that runs them. If the read changed no row, it is added
+ * to the latest row of `unchanged_spans` instead of getting a row in `syncs`.
  */
 export function endSync(
   { sync, id, clock, previousState }: SyncCommit,

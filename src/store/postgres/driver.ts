@@ -81,8 +81,8 @@ const BOOLEAN = 16;
 const BYTES = 17;
 
 /**
- * Returns the parser for cells of a PostgreSQL type (`oid`) in the result of a person's SQL query. Values of types that SQLite
- * lacks stay text.
+ * Returns the parser for result cells of a PostgreSQL type, which is given by its `oid`. Cells of types that SQLite does not have
+ * stay text.
  */
 export function getCellParser(oid: number): (text: string) => Value {
   if (INTEGER_TYPES.includes(oid)) return BigInt;

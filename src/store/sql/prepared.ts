@@ -53,6 +53,7 @@ export type ResultRow<Statement> = Statement extends PreparedStatement<never, in
 
 /** Creates an object that has a parameter for every name. It cannot be spread, because it does not know which names exist. */
 function createParameters<Given>(): Params<Given>;
+/** Implements the overload above. */
 function createParameters(): object {
   return new Proxy(
     {},
@@ -65,7 +66,9 @@ function createParameters(): object {
   );
 }
 
-/** Compiles a statement to SQL text and the names of its parameters. Other values are written into the text. */
+/**
+ * Compiles a statement to SQL text and the names of its named parameters. All other values become literals in the text.
+ */
 function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: string; names: string[] } {
   const compiled = db.getExecutor().compileQuery(node, createQueryId());
   const names = compiled.parameters.map(parameter => (parameter instanceof Parameter ? parameter.name : ''));

@@ -90,7 +90,9 @@ export function openStagingFolder(folder: string): StagingFolder {
   };
 }
 
-/** Lists the folders that restores left behind: files that were replaced, and files of a restore that did not finish. */
+/**
+ * Lists the folders that earlier restores left behind. They contain replaced files, or the files of an interrupted restore.
+ */
 export function findOlderCopies(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names

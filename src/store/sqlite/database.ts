@@ -182,7 +182,7 @@ export interface SynchronousStatement<Given extends Values, Row> {
   all(values: Given): Row[];
 }
 
-/** Prepares a statement for synchronous use on a connection. */
+/** Binds a prepared statement to a connection and returns functions that run it synchronously. */
 export function prepareOn<Given extends Values, Row>(
   db: Sqlite,
   statement: PreparedStatement<Given, Row>,

@@ -96,8 +96,8 @@ function ensurePrivateFiles(file: string): void {
 }
 
 /**
- * Creates an empty file for its owner only. Never opens an existing file, because closing it would drop the locks that SQLite
- * holds on it in this process. Another process could then delete the log with committed rows.
+ * Creates an empty file that only its owner may read. Never opens an existing database file: closing it would drop the locks that
+ * SQLite holds on the file in this process, and another process could then delete the write-ahead log with committed rows.
  */
 function createPrivateFile(file: string): void {
   try {

@@ -18,7 +18,7 @@ export function createRepeatingTask(run: () => Promise<number>) {
   }
 
   return {
-    /** Starts the first run at once. */
+    /** Starts the task: its first run begins at once. */
     start(): void {
       started = true;
       startRun();

@@ -14,7 +14,10 @@ type UnreadDeliveryContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembe
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/** Stores in the mirror the oldest unread webhook of each resource, and the time of this check. Unread: no read has followed. */
+/**
+ * Stores in the mirror the oldest unread delivery of each resource, and the time of this check. A delivery is unread until a
+ * read of its resource has followed.
+ */
 export async function recordUnreadDeliveries(
   { inbox, mirror, mirrorMembers }: UnreadDeliveryContext,
   now: number,
@@ -71,7 +74,10 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/** Creates a finder of the oldest unread webhook of each resource. Unread means that it arrived after the last complete read. */
+/**
+ * Creates a function that finds the oldest unread delivery of each resource: one that arrived after the last complete read of
+ * that resource.
+ */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {

@@ -202,7 +202,10 @@ function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
-/** Returns the path in EVIDENCE_KEY_FILE. Throws a usage error if this setting is missing. */
+/**
+ * Returns the path in the setting EVIDENCE_KEY_FILE, from the environment or the settings file of the mirror. Throws a usage error if
+ * it is missing.
+ */
 function requireKeyFile({ findMirror }: CommandContext): string {
   const file = findMirror().env['EVIDENCE_KEY_FILE'];
   if (file) return file;

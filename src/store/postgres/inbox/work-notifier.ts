@@ -88,8 +88,8 @@ interface SubscriptionEvents {
 }
 
 /**
- * Creates a subscription to a channel on a connection of its own. After the connection was lost, `open` connects again. Each
- * connection first sends a notification to itself, to learn whether a pooler delivers notifications.
+ * Creates a subscription to a channel, on a connection of its own. Its method `open` connects, also after the connection was lost.
+ * Each connection first sends a notification to itself, to learn whether a pooler delivers notifications.
  */
 function createSubscription(
   { listen, query }: Listener,

@@ -73,7 +73,9 @@ function createStoreTogether(
   const texts = createSignedTextCache(db);
   const insertDelivery = prepareOn(db, INSERT);
 
-  /** Inserts the row of a delivery, and its signed text unless that is stored. Returns the id of the row. */
+  /**
+   * Inserts the row of a delivery. Also inserts its signed text, unless the text is already stored. Returns the id of the row.
+   */
   function insertRow(delivery: ReceivedDelivery, jobId: number | null): number {
     const textId = texts.storeText(delivery);
     const row = insertDelivery.get({
