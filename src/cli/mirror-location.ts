@@ -47,11 +47,12 @@ export function createMirrorLocation(
   };
 }
 
-/** Returns the mirror in the data folder, or the demo if only the demo exists. */
+/** Returns the mirror in the data folder. Returns the demo if only the demo exists, or if the data folder is that of a demo. */
 export function findMirrorLocation(io: Io): MirrorLocation {
-  const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
-  if (!mayUseDemo(io) || real.engine.findMissingFile() === null) return real;
-  const folder = getDemoFolder(io.env);
+  const dataFolder = getDataFolder(io.env);
+  const real = createMirrorLocation(io, { folder: dataFolder, env: io.env, isDemo: false });
+  if (!mayUseDemo(io)) return real;
+  const folder = real.engine.findMissingFile() === null ? dataFolder : getDemoFolder(io.env);
   const demoSettings = readDemoSettings(folder);
   if (demoSettings === null) return real;
   return createMirrorLocation(io, { folder, env: { ...demoSettings, ...io.env }, isDemo: true });

@@ -10,22 +10,42 @@ export const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /**
- * Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` Null if no known name
- * is similar.
+ * Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` For a column, the tables
+ * of `query` come first. Null if no known name is similar.
  */
-export function suggestNames(message: string, schema: readonly Relation[]): string | null {
+export function suggestNames(message: string, schema: readonly Relation[], query = ''): string | null {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
-  const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';
+  const [unknownName = '', qualifier = null] = qualifiedName.toLowerCase().split('.').toReversed();
+  if (kind !== 'column') return formatSuggestions(findSimilar(unknownName, schema.map(getQualifiedName)));
+  const columnsOf = (relations: readonly Relation[]) =>
+    relations.flatMap(({ columns }) => columns.map(({ name }) => name));
+  const near = findSimilar(unknownName, columnsOf(selectRelationsOf(query, qualifier, schema)));
+  if (near.length > 0) return formatSuggestions(near);
   const owners = schema.filter(({ columns }) => columns.some(({ name }) => name === unknownName));
-  if (kind === 'column' && owners.length > 0)
+  if (owners.length > 0)
     return `It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
-  const names =
-    kind === 'column'
-      ? schema.flatMap(({ columns }) => columns.map(({ name }) => name))
-      : schema.map(getQualifiedName);
+  return formatSuggestions(findSimilar(unknownName, columnsOf(schema)));
+}
+
+/** Returns the tables and views that a query names. With a qualifier, such as `o` of `o.name`, only the one that it stands for. */
+function selectRelationsOf(
+  query: string,
+  qualifier: string | null,
+  schema: readonly Relation[],
+): readonly Relation[] {
+  const named = schema.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(query));
+  if (qualifier === null) return named;
+  return named.filter(
+    ({ name }) =>
+      name === qualifier || new RegExp(`\\b${name}\\s+(?:as\\s+)?${qualifier}\\b`, 'i').test(query),
+  );
+}
+
+/** Returns the names that are most similar to an unknown one, the most similar first. */
+function findSimilar(unknownName: string, names: readonly string[]): string[] {
   const distanceTo = (name: string) =>
     name.includes(unknownName) ? 1 : computeEditDistance(unknownName, name.replace('inbox.', ''));
-  const suggestions = [...new Set(names)]
+  return [...new Set(names)]
     .filter(name => unknownName !== '' && distanceTo(name) <= Math.max(2, unknownName.length / 3))
     .toSorted(
       (one, other) =>
@@ -34,7 +54,10 @@ export function suggestNames(message: string, schema: readonly Relation[]): stri
         one.length - other.length,
     )
     .slice(0, MAX_SUGGESTIONS);
-  return suggestions.length === 0 ? null : `Did you mean ${suggestions.join(', ')}?`;
+}
+
+function formatSuggestions(names: readonly string[]): string | null {
+  return names.length === 0 ? null : `Did you mean ${names.join(', ')}?`;
 }
 
 /** Ranks a table or view by how often people query it; 0 is the most common. */

@@ -95,6 +95,15 @@ describe('a command without settings', () => {
     expect(stderr).toContain(CHOSE_DEMO);
   });
 
+  test('uses the settings of the demo whose folder is DATA_DIR', async () => {
+    const folder = join(createDemoFolder(), 'demo');
+    await runCommand(['migrate', ...createEmptyEnvFile()], {
+      env: { DATA_DIR: folder },
+    });
+    const { stderr } = await runCommand(['status'], { env: { DATA_DIR: folder } });
+    expect(stderr).toContain(CHOSE_DEMO);
+  });
+
   test.each([
     ['NODE_ENV=production', { NODE_ENV: 'production' }, false],
     ['--env-file', {}, true],

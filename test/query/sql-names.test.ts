@@ -27,6 +27,27 @@ test('tables of credits are suggested for credits, and a column names the tables
   expect(suggestNames('no such table: c', SCHEMA)?.split(', ')).toHaveLength(4);
 });
 
+test.each([
+  [
+    'no such column: o.name',
+    'select r.amount, o.name from retirements r join organizations o on o.id = r.organization_id',
+    'Did you mean full_name',
+  ],
+  [
+    'no such column: organizations.name',
+    'select organizations.name from organizations',
+    'Did you mean full_name',
+  ],
+  [
+    'no such column: organisation_id',
+    'select organisation_id from retirements',
+    'Did you mean organization_id',
+  ],
+  ['no such column: is_default', 'select is_default from retirements', 'It is a column of addresses'],
+])('for "%s", the columns of the tables in the query are suggested first', (message, query, hint) => {
+  expect(suggestNames(message, SCHEMA, query)).toContain(hint);
+});
+
 test('tables of the inbox have the name of their database in front', () => {
   const find = (table: string) => SCHEMA.find(({ name }) => name === table);
   const [jobs, retirements] = [find('jobs'), find('retirements')];

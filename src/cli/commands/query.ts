@@ -39,7 +39,7 @@ export const QUERY = defineCommand({
     } catch (error) {
       throwIfInterrupted(signal);
       throw error instanceof SqlQueryError
-        ? createQueryError(error, requireMirror().engine.describeSchema())
+        ? createQueryError(error, requireMirror().engine.describeSchema(), sql)
         : error;
     }
   },
@@ -57,7 +57,7 @@ async function readStatement(io: Io, argument: string): Promise<string> {
 }
 
 /** Converts an SQL error to an error with advice for the user. */
-function createQueryError(error: SqlQueryError, schema: readonly Relation[]): Error {
+function createQueryError(error: SqlQueryError, schema: readonly Relation[], query: string): Error {
   const { code, message } = error;
   // `explainError` describes a damaged database.
   if (code === 'damaged') return error;
@@ -70,7 +70,7 @@ function createQueryError(error: SqlQueryError, schema: readonly Relation[]): Er
     );
   if (code === 'unsafe_role') return createUsageError(message, SAFE_ROLE_ADVICE);
   if (code === 'unknown_name') {
-    const suggestion = suggestNames(message, schema);
+    const suggestion = suggestNames(message, schema, query);
     return createUsageError(`SQL: ${message}`, [...(suggestion === null ? [] : [suggestion]), SCHEMA_ADVICE]);
   }
   if (code in ADVICE) return createUsageError(`SQL: ${message}`, ADVICE[code]);

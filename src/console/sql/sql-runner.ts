@@ -110,7 +110,8 @@ export function createSqlRunner(
         const { columns, rows } = await streamRows(sql, visitor);
         return { columns, ...(await readFirstRowsOf(rows, MAX_ROWS)) };
       } catch (error) {
-        if (error instanceof SqlQueryError) return { fault: describeQueryError(error, describeSchema()) };
+        if (error instanceof SqlQueryError)
+          return { fault: describeQueryError(error, describeSchema(), sql) };
         throw error;
       }
     },
@@ -136,10 +137,14 @@ async function readFirstRowsOf(source: AsyncIterable<Row>, limit: number) {
 }
 
 /** Explains to the visitor why a query failed. Suggests similar names for an unknown table or column. */
-function describeQueryError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
+function describeQueryError(
+  { code, message }: SqlQueryError,
+  schema: readonly Relation[],
+  query: string,
+): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE_ADVICE}`;
   if (code === 'unknown_name')
-    return `SQL: ${[message, suggestNames(message, schema)].filter(part => part !== null).join('. ')}`;
+    return `SQL: ${[message, suggestNames(message, schema, query)].filter(part => part !== null).join('. ')}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
     return `The query was ${message}. Select less, or use "carbon-mirror query" with a longer limit.`;
