@@ -49,13 +49,16 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
   const guessesByAddress = createRateLimiter({ perMinute: GUESSES_PER_ADDRESS, now });
   const guesses = createRateLimiter({ perMinute: GUESSES_IN_TOTAL, now });
 
-  /** Reports why a request is refused, then throws a 401 problem. */
+  /** Counts a refused request by its reason, then throws a 401 problem with the detail. */
   function throwUnauthorized(reason: RefusalReason, detail: string): never {
     onRefused?.(reason);
     throw new ApiProblem(401, detail, { headers: CHALLENGE });
   }
 
-  /** Throws a 429 problem if an address sends too many unknown tokens. Valid tokens from the same address are not limited. */
+  /**
+   * Counts a look-up of a token that is not cached. Throws a 429 problem if this address, or all addresses together, caused
+   * too many within a minute.
+   */
   function limitGuesses(address: string): void {
     const own = guessesByAddress.take(address);
     const total = guesses.take('all');
@@ -67,7 +70,10 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
     });
   }
 
-  /** Finds a token in the cache or the store. `address` is the client whose unknown tokens are limited. */
+  /**
+   * Finds a token in the cache or the store. Throws a 401 problem if the token is unknown, and a 429 problem if `address`
+   * sends too many such tokens.
+   */
   async function findStoredToken(token: string, address: string): Promise<StoredToken> {
     // The hash is looked up, so no comparison takes longer for a better guess.
     const sha256 = hashToken(token);

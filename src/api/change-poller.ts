@@ -15,7 +15,10 @@ const POLL_INTERVAL_MS = 500;
 
 export type ChangePoller = ReturnType<typeof createChangePoller>;
 
-/** Creates a poller that reads the number of the newest change while any request waits. */
+/**
+ * Creates a poller for requests that wait for a change. It reads the number of the newest change periodically while any
+ * request waits.
+ */
 export function createChangePoller({
   readLastNumber,
   onFailure,

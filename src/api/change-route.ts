@@ -28,7 +28,10 @@ const MAX_NUMBERS = 20_000;
 export function addChangeRoute(app: Express, context: ApiContext, poller: ChangePoller): void {
   const waitsByToken = new Map<number, number>();
 
-  /** Calls `wait`, or throws a 429 problem if too many requests wait already. */
+  /**
+   * Calls `wait` and counts it until it ends. Throws a 429 problem if too many requests of the token, or of all tokens, are
+   * waiting already.
+   */
   async function waitWithinLimits(token: StoredToken, wait: () => Promise<void>): Promise<void> {
     const waits = waitsByToken.get(token.id) ?? 0;
     if (waits >= MAX_WAITS_PER_TOKEN || poller.size() >= MAX_WAITS)
@@ -86,7 +89,10 @@ interface ChangePageRequest {
   readonly token: StoredToken;
 }
 
-/** Reads the changes after the number `after` that the token may read. */
+/**
+ * Reads a page of the changes after the number `after` that the token may read. Throws a 400 problem if no change has that
+ * number yet.
+ */
 async function readChangePage(
   reader: Reader,
   { after, limit, organization, token }: ChangePageRequest,

@@ -23,7 +23,7 @@ export function addCompareRoute(app: Express, context: ApiContext): void {
   );
 }
 
-/** Sends a page of the rows that differ, with their counts and amounts. */
+/** Sends one page of the rows of a list that differ between two instants, with their counts and amounts. */
 async function sendComparison(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const parameters = parseParameters(request, PARAMETERS);
   const list = parseComparableList(parameters);
@@ -60,7 +60,10 @@ function parseComparableList(parameters: Parameters): List {
   throw createBadRequest(`list: ${describeWrongWord(name, names)}`);
 }
 
-/** Parses the two instants. The later one is now if it is left out. */
+/**
+ * Parses the parameters `from` and `to`, which is now if missing. Throws a 400 problem if `from` is missing or later than
+ * `to`.
+ */
 function parseInstants(parameters: Parameters, now: number): { readonly from: string; readonly to: string } {
   const from = parseInstant(parameters, 'from', now);
   const to = parseInstant(parameters, 'to', now) ?? new Date(now).toISOString();

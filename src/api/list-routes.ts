@@ -15,7 +15,10 @@ import { parseLimit, parseParameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { sendJson, serializePage } from './respond.js';
 
-/** Adds two routes for each list: one sends the rows in pages, the other sends the rows with an id. */
+/**
+ * Adds a route for each list that sends its rows in pages. Lists with an id column get a second route, which sends the rows
+ * with the id in the path.
+ */
 export function addListRoutes(app: Express, context: ApiContext): void {
   for (const list of ALL_LISTS) {
     app.get(
@@ -54,7 +57,7 @@ async function sendListPage(
   await sendJson(request, response, body);
 }
 
-/** Serializes a page of a list with the cursor of the next page. */
+/** Serializes a page of a list as JSON with the cursor of the next page, and without a caveat that the token may not see. */
 async function serializeListPage(
   answer: ListAnswer,
   request: ListRequest,
@@ -70,7 +73,7 @@ async function serializeListPage(
 const MAX_ROWS_OF_ID = 1_000;
 const MAX_ID_LENGTH = 1_000;
 
-/** Sends the rows of a list with the id in the path. */
+/** Sends the rows of a list that have the id in the URL path. */
 async function sendRowsById(
   context: ApiContext,
   list: List,
@@ -87,7 +90,7 @@ async function sendRowsById(
   await sendJson(request, response, body);
 }
 
-/** Serializes the rows with an id, with all columns. Throws a 404 problem if there are none. */
+/** Serializes the rows that have the given id as JSON, with all columns. Throws a 404 problem if there are none. */
 async function serializeRowsById(
   reader: Reader,
   selection: ListRequest,
@@ -131,7 +134,10 @@ async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row
   for await (const row of rows) yield Object.fromEntries(columns.map(name => [name, row[name] ?? null]));
 }
 
-/** Removes the caveat `no_match` for a token of some organizations, because it reveals whether others have matching rows. */
+/**
+ * Removes the caveat `no_match` if the token is limited to some organizations, because the caveat reveals whether others have
+ * matching rows.
+ */
 function removeNoMatchCaveat(answer: Answer<Row>, { organizationIds }: StoredToken): Answer<Row> {
   if (organizationIds === null) return answer;
   return { ...answer, caveats: answer.caveats.filter(({ code }) => code !== 'no_match') };

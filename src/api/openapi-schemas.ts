@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   real: ['number'],
 };
 
-/** Creates the JSON schema of a list's rows. Columns that only an answer by id has are optional. */
+/** Creates the JSON schema of a list's rows. Columns that are sent only for a row requested by its id are optional. */
 export function createRowSchema(list: List): JsonSchema {
   const listed = list.columns.map(({ name }) => name);
   const others = Object.keys(TABLES[list.from] ?? {}).filter(name => !listed.includes(name));

@@ -27,12 +27,18 @@ const MAX_KEYS = 10_000;
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-/** Creates a token bucket for each key. A bucket fills evenly within a minute. */
+/**
+ * Creates a rate limiter that allows `perMinute` requests for each key. The token bucket of a key refills evenly within a
+ * minute.
+ */
 export function createRateLimiter({ perMinute, now, maxKeys = MAX_KEYS }: RateLimiterOptions) {
   /** In the order of their last use. */
   const buckets = new Map<string, Bucket>();
 
-  /** Adds the requests that have become allowed since the last call to the bucket of a key. Creates the bucket if it is new. */
+  /**
+   * Returns the bucket of a key after adding the requests that have become allowed since its last refill. A new key gets a
+   * full bucket.
+   */
   function refillBucket(key: string): Bucket {
     const at = now();
     const bucket = buckets.get(key) ?? { available: perMinute, filledAt: at };

@@ -35,7 +35,7 @@ export function addSummaryRoutes(app: Express, context: ApiContext): void {
   );
 }
 
-/** Sends the credits that can be reserved, and the warehouses that are left out. */
+/** Sends the credits that can be reserved now, and the warehouses in which nothing is available now. */
 async function sendAvailableCredits(
   context: ApiContext,
   { request, response, token }: ApiCall,
@@ -55,7 +55,7 @@ async function sendAvailableCredits(
   await sendJson(request, response, body);
 }
 
-/** Sends the totals over all rows of a list, without the rows. */
+/** Sends only the totals of a list, which the parameter `list` names, over all rows that match the filters. */
 async function sendTotals(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const name = new URL(request.url, 'http://localhost').searchParams.get('list');
   const list = ALL_LISTS.find(each => each.name === name);

@@ -82,13 +82,16 @@ function getLogFields({ status, rejection, sender, failure, delivery }: Receiver
   };
 }
 
-/** Creates a log throttle. `add` counts answers; `report` is called with the count at most once per interval. */
+/**
+ * Creates a log throttle: `add` counts an answer, and `report` gets the count and the latest answer, at most once per
+ * interval. The first answer is reported at once, and `close` reports the rest.
+ */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Reports the answers since the last report and starts the timer for the next report. */
+  /** Calls `report` with the answers added since the last report and restarts the timer. Stops the timer if there were none. */
   function reportPending(): void {
     if (latest === undefined) {
       // The next answer starts the timer again.

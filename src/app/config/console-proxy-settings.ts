@@ -29,7 +29,10 @@ export const parseProxySecret: SettingParser<string | null> = async text => {
   return expected === null ? { value: text } : { expected };
 };
 
-/** Returns a fault for each setting that an incomplete sign-in proxy lacks, and for a console that is public without a proxy. */
+/**
+ * Returns a fault for each missing setting of a partly configured sign-in proxy, and for a console that other machines can
+ * reach without a proxy.
+ */
 export function findProxyFaults(env: Environment, role: Role): SettingsFault[] {
   if (role !== 'console') return [];
   const isSet = (name: string) => Boolean(env[name] ?? env[`${name}_FILE`]);

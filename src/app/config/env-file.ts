@@ -15,7 +15,10 @@ export interface CommandLineWithEnv {
 
 const OPTION = '--env-file';
 
-/** Reads the files given with `--env-file`. Environment variables override the settings in the files. */
+/**
+ * Reads the files of the options `--env-file`. Returns the other arguments, and an environment in which `env` overrides the
+ * files.
+ */
 export function readEnvFileOptions(
   argv: readonly string[],
   env: Environment,
@@ -31,7 +34,7 @@ export function readEnvFileOptions(
   };
 }
 
-/** Splits a command line into the paths after `--env-file` and all other arguments. */
+/** Separates the paths of the options `--env-file` from the other arguments of a command line. A missing path is undefined. */
 function extractEnvFilePaths(argv: readonly string[]) {
   const args: string[] = [];
   const paths: (string | undefined)[] = [];
@@ -82,6 +85,7 @@ function isSettingsFile(text: string, settings: Environment): boolean {
   return names.every(name => /^[\w.-]+$/.test(name)) && (isEmpty || names.length > 0);
 }
 
+/** Creates the error for an option `--env-file` whose file is missing or cannot be used. */
 function createEnvFileError(problem: string): SettingsError {
   return new SettingsError([
     { name: OPTION, expected: 'a file of settings, NAME=value on each line', problem },

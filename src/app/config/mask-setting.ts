@@ -20,7 +20,10 @@ export function isPossibleSecret(name: string, value: string): boolean {
   return /[@=]/.test(value) || unusualText.length >= MIN_KEY_LENGTH;
 }
 
-/** Replaces the user, password and query of a URL with `***`. Returns null for other text. */
+/**
+ * Replaces the user, password and query of a URL with `***`. Returns null for other text, and for a URL whose password has no
+ * clear end.
+ */
 export function maskUrl(value: string): string | null {
   const [, scheme, rest = ''] = URL_TEXT.exec(value) ?? [];
   if (scheme === undefined) return null;

@@ -27,7 +27,10 @@ export function readTextFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Reads only the database settings, for commands that need no other settings. */
+/**
+ * Reads only the settings of the databases, for commands that need no others. Throws a `SettingsError` if one is invalid or
+ * misspelt.
+ */
 export function readStoreSettings(env: Environment): StoreSettings {
   const { database, faults } = readDatabaseSettings(env, readTextFile);
   const allFaults = [...faults, ...findMisspeltNameFaults(env)];
@@ -139,7 +142,10 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
   if (faults.length > 0) throw new SettingsError(sortFaults(faults));
 }
 
-/** Returns a fault if the database files would be on the disk of a Heroku dyno, which is not permanent. */
+/**
+ * Returns a fault if the receiver or the worker would keep its database files on the disk of a Heroku dyno, which is lost
+ * daily.
+ */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected =
@@ -155,7 +161,7 @@ function applyDefaults(env: Environment, role: Role): Environment {
   return Object.fromEntries(texts);
 }
 
-/** Adds the role's secret to the environment if the secret is in a file. */
+/** Returns the environment with the secret of the role added if a file contains it, and a fault if that file cannot be used. */
 function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const secret = listSettingsOfRole(role).find(setting => setting.secret);
   return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);

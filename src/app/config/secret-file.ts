@@ -10,7 +10,10 @@ export interface ResolvedSecret {
   readonly faults: readonly SettingsFault[];
 }
 
-/** Adds a secret to the environment from the file that the setting `<name>_FILE` names. */
+/**
+ * Returns a copy of the environment in which `name` is set to the text of the file that `<name>_FILE` names. Returns a fault
+ * if the file cannot be read or both are set.
+ */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];
   if (path === undefined) return { env, faults: [] };

@@ -2,7 +2,10 @@ import { SETTINGS } from './settings-table.js';
 import type { Environment } from './define-setting.js';
 import { maskUrl, isPossibleSecret } from './mask-setting.js';
 
-/** Returns all secrets in the settings, including each item of comma-separated lists. */
+/**
+ * Returns the values of all secret settings, and each item of comma-separated values. Settings that are not set give empty
+ * texts.
+ */
 export function listSecretValues(env: Environment): string[] {
   return SETTINGS.filter(({ secret }) => secret).flatMap(({ name }) => {
     const value = env[name] ?? '';
@@ -10,7 +13,7 @@ export function listSecretValues(env: Environment): string[] {
   });
 }
 
-/** Creates a function that masks URLs and possible secrets from the settings in a text. */
+/** Creates a function that masks the values of settings in a text if they are URLs with credentials or possible secrets. */
 export function createValueMasker(env: Environment): (text: string) => string {
   const replacements = SETTINGS.flatMap(({ name, secret }) => {
     const value = env[name] ?? '';

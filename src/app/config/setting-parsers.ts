@@ -140,8 +140,8 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
 /**
- * Returns an error message if a secret is too short or easy to guess, otherwise null. `position` tells which of several
- * secrets it is.
+ * Returns an error message if a secret is too short or easy to guess, otherwise null. The message names the secret by its
+ * `position`, such as "number 2 of 3".
  */
 export function findSecretFault(secret: string, position: string): string | null {
   // The message shows the position, such as "number 2 of 3", because it must not show the secret.
@@ -162,7 +162,7 @@ function isBaseUrl(value: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-/** Returns why a secret is easy to guess, such as "it is a placeholder", or null. */
+/** Returns why a secret is easy to guess, such as "it is a placeholder". Returns null if it is not. */
 function findWeakness(secret: string): string | null {
   if (/^(["'`]).*\1$/.test(secret)) return 'it has quotes around it';
   if (PLACEHOLDER.test(secret)) return 'it is a placeholder';

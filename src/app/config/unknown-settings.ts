@@ -24,7 +24,10 @@ export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
     .map(createUnknownNameFault);
 }
 
-/** Removes misspelt setting names from the environment and returns a warning for each. */
+/**
+ * Returns a copy of the environment without misspelt setting names, and a warning for each. Keeps names with a prefix of this
+ * program, such as MIRROR_, because they are reported as faults later.
+ */
 export function removeMisspeltNames(env: Environment) {
   // Misspelt names with one of our prefixes stay, because they are reported as faults later.
   const misspelt = Object.keys(env).filter(
