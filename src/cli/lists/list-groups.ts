@@ -5,11 +5,11 @@ import { createShowCommand, createNumberedShowCommand } from './show-command.js'
 
 /** Examples in the help of each list, besides `list` and `show ID`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  warehouse: ['list --organization ID --csv'],
+  warehouse: ['list --organization ID --limit 0 --csv > warehouse.csv'],
   inventory: ['list --organization ID --limit 0 --csv > inventory.csv'],
   retirements: [
     'list --year 2025 --beneficiary Ferries --project Mangrove',
-    'list --as-of now --csv > retirements.csv',
+    'list --year 2025 --limit 0 --csv > retirements-2025.csv',
     'show ID --as-of now',
   ],
   reservations: ['list --state outstanding'],
