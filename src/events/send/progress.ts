@@ -41,8 +41,7 @@ export function createProgress(
   const keyOf = ({ stream, number }: EventPosition) => `${stream} ${number}`;
 
   /**
-   * Adds or replaces the hold of an organization, and marks it to be saved. A hold keeps its events waiting after a refused
-   * one.
+   * Adds or replaces the hold of an organization, which makes later events wait after a refused one. Marks the hold to be saved.
    */
   function storeHold(hold: Hold): void {
     holds.set(hold.organization_id, hold);
@@ -50,7 +49,7 @@ export function createProgress(
     released.delete(hold.organization_id);
   }
 
-  /** Records an attempt to send an event, for the table of attempts. */
+  /** Buffers the record of an attempt to send an event, until `takeUnsaved` returns it to be saved. */
   function recordAttempt({ type }: PendingEvent, outcome: AttemptOutcome): void {
     attempts.push({
       subscription_id: subscription.id,
@@ -63,7 +62,10 @@ export function createProgress(
     });
   }
 
-  /** Makes the waiting organizations due now if the subscriber counted as unreachable. Called when an event was delivered. */
+  /**
+   * Makes all holds in the state `waiting` due at `now` if the subscriber counted as unreachable. Called when an event was
+   * delivered.
+   */
   function retryWaitingOrganizations(now: string): void {
     if (!isUnreachable({ holds: [...holds.values()], deliveredAt })) return;
     for (const hold of holds.values())

@@ -28,7 +28,10 @@ export function createSender(context: SenderContext): Sender {
   const pollAgain = new Set<string>();
   const keyFaults = new Set<string>();
 
-  /** Starts to send the due events of every subscription. Does not wait until they are sent. */
+  /**
+   * Starts to send the due events of every subscription, and returns before they are sent. A subscription that is being served
+   * is polled again afterwards.
+   */
   async function pollSubscriptions(): Promise<void> {
     const subscriptions = await port.list();
     if (subscriptions.length === 0 || stopping.signal.aborted) return;
@@ -50,7 +53,10 @@ export function createSender(context: SenderContext): Sender {
     }
   }
 
-  /** Marks a subscription as no longer served. Polls again at once if more events came in the meantime. */
+  /**
+   * Marks a subscription as no longer being served. Polls all subscriptions again at once if this one had more due events in the
+   * meantime.
+   */
   function finishSending(id: string): void {
     running.delete(id);
     if (!pollAgain.delete(id) || stopping.signal.aborted) return;
@@ -86,7 +92,10 @@ export function createSender(context: SenderContext): Sender {
     return false;
   }
 
-  /** Claims a subscription and sends its due events. Renews the claim while it sends. Logs errors and does not throw them. */
+  /**
+   * Claims a subscription and sends its due events; does nothing if another sender has claimed it. Renews the claim while it
+   * sends, and logs errors instead of throwing them.
+   */
   async function claimAndSendEvents({ id }: Subscription): Promise<void> {
     try {
       const claim = await port.claim(id, LEASE_MS);

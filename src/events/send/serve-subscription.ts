@@ -53,8 +53,8 @@ export async function serveSubscription(
   const mustStop = () => signal.aborted || isLost || progress.isPaused;
 
   /**
-   * Saves the progress of the subscription after earlier saves have ended. With a page of events, moves the cursors over it
-   * first.
+   * Saves the progress of the subscription once earlier saves have ended. If `page` is not null, first moves the cursors past
+   * its events that were delivered or are held.
    */
   async function saveProgress(page: PendingPage | null): Promise<void> {
     savedAt = now();
@@ -64,7 +64,8 @@ export async function serveSubscription(
   }
 
   /**
-   * Waits for the previous save, then moves the cursors over the page and saves the progress. A lost claim ends the sending.
+   * Waits for `previous`, the save before this one. Then moves the cursors over `page`, unless it is null, and saves; if the
+   * claim is lost, no more events are sent.
    */
   async function saveProgressAfter(previous: Promise<unknown>, page: PendingPage | null): Promise<void> {
     await previous;
@@ -74,7 +75,8 @@ export async function serveSubscription(
   }
 
   /**
-   * Sends the events of one organization until one is refused or the deadline has passed. Returns whether all were delivered.
+   * Sends the events of one organization in order, until one is refused, the deadline has passed or the sender must stop.
+   * Returns whether all were delivered.
    */
   async function sendQueue(
     { events: pending }: OrganizationQueue,
@@ -97,7 +99,10 @@ export async function serveSubscription(
     return true;
   }
 
-  /** Sends the due events of held organizations and the next page of events. Returns whether there may be more events. */
+  /**
+   * Sends the due events of held organizations and the next page of events, then saves the progress. Returns whether there may
+   * be more events.
+   */
   async function runRound(epoch: Epoch): Promise<boolean> {
     const newest = await context.changes.readNewest();
     const startedAt = now();
@@ -132,7 +137,10 @@ export async function serveSubscription(
     if (!isLost) await port.release(claim);
   }
 
-  /** Sends the event that announces a new epoch, the first part of event ids. Returns false if the event was not delivered. */
+  /**
+   * Sends the event that announces a new epoch, the first part of event ids, and saves the outcome. Returns false if the event
+   * was not delivered.
+   */
   async function announceEpoch(epoch: Epoch): Promise<boolean> {
     const content = createEpochEvent(epoch);
     const body = formatEventBody(content);
@@ -152,7 +160,8 @@ export async function serveSubscription(
 }
 
 /**
- * Returns the cursors of an organization just before an event. `before` has the cursors of the subscription before the page.
+ * Returns the cursors from which an organization resumes so that `event` is sent next. `before` has the cursors of the
+ * subscription before the page.
  */
 function getPositionBeforeEvent(event: PendingEvent, page: PendingPage, before: Cursors): Cursors {
   if (event.stream === 'change') return { change: event.number - 1, occurrence: page.end.occurrence };
@@ -198,7 +207,10 @@ async function collectQueues(
   return { queues: [...queues.values()], page };
 }
 
-/** Creates the function that signs an event and posts it to the subscriber. */
+/**
+ * Creates the function that signs an event, posts it to the subscriber and returns the outcome. For a time after a rotation, it
+ * also signs with the previous secret.
+ */
 function createEventSender({ key, now }: SenderContext, subscription: Subscription, connection: EventPost) {
   const { id, url, generation, previous_until: previousUntil } = subscription;
   const current = deriveSecret(key, id, generation);
