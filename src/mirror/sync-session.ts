@@ -109,7 +109,10 @@ export class SyncSession {
     if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** Adds the counts of a commit to this sync. A `completion` means that the commit ended the sync. */
+  /**
+   * Records a successful commit in this sync: adds its row counts, and keeps its sync id, drift and latest instant. `completion`
+   * is null unless the commit ended the sync.
+   */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;
     this.#id = result.syncId;

@@ -60,7 +60,7 @@ export function formatKey(key: RowKey): string {
   return key.join('\0');
 }
 
-/** Creates the new version to write for an observed row. `stored` is the version that it replaces. */
+/** Creates the new version to write for an observed row. `stored` is the version that it replaces, or undefined for a new row. */
 function createPendingWrite<Item extends { document: string }>(
   { item, key, observedAt }: ObservedRow<Item>,
   stored: StoredRow | undefined,

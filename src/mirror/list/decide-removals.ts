@@ -83,8 +83,8 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
 }
 
 /**
- * Returns a decision that closes no rows if an unreadable row may be one of the missing rows, or if the responses name no
- * owner. Otherwise returns null.
+ * Returns a decision that closes no rows if an unreadable row may be one of the missing rows, or if the responses name no owner
+ * although earlier ones did. Otherwise returns null.
  */
 function decideIfInconclusive(
   missing: MissingRows,

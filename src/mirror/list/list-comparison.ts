@@ -54,7 +54,7 @@ export class ListComparison<Item extends { document: string }> {
     return previousState.rows + counts.added - (this.distinctCount - this.#unstoredCount);
   }
 
-  /** Adds to an item its key, and the instant at which the response with the item arrived. */
+  /** Combines an item with its key and with `observedAt`, the instant at which the response with the item arrived. */
   toObservedRow(item: Item, observedAt: string): ObservedRow<Item> {
     const key = this.#options.entry.key.map(part => String(part.getValue(item)));
     return { item, key, keyText: formatKey(key), observedAt };
@@ -66,13 +66,19 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < rows.length) throw this.#createDuplicateError();
   }
 
-  /** Counts rows of an unchanged page as seen. They need no comparison. */
+  /**
+   * Counts rows that were skipped because their page or row group is unchanged: as seen by this read, and as unchanged in the
+   * sync.
+   */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
   }
 
-  /** Compares observed rows with the stored rows. Buffers the new row versions and repairs. */
+  /**
+   * Compares observed rows with the stored rows, marks them as seen, and buffers new row versions and repairs. With
+   * `isPaginated`, a row may appear again on a later page; otherwise a repeated row throws `duplicate_key`.
+   */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const { entry, request, sync } = this.#options;
     const rowsToLookUp = rows.filter(({ keyText }) => this.#mustLookUp(keyText));
@@ -82,7 +88,10 @@ export class ListComparison<Item extends { document: string }> {
     sync.addUnchanged(compared.filter(({ write }) => write === null).length);
   }
 
-  /** Marks the stored rows with these keys as seen. Their new content is unreadable, so this read must not close them. */
+  /**
+   * Marks the stored rows with these keys as seen, because their new content is unreadable and this read must not close them.
+   * Counts the keys that are not stored.
+   */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -97,7 +106,10 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Records the version numbers of committed inserts, in the order of `inserts`. 0 means that the row was not written. */
+  /**
+   * Marks committed inserts as seen by their new version numbers, which are in the order of `inserts`. Version 0 means that the
+   * row was not written, because its person asked to be forgotten.
+   */
   recordWritten(inserts: readonly RowInsert[], versions: readonly number[]): void {
     for (const [index, { replacedVersion }] of inserts.entries()) {
       const version = versions[index] ?? 0;
@@ -108,7 +120,10 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Marks a compared row as seen. Buffers its new version or its repair, if there is one. */
+  /**
+   * Marks a compared row as seen and buffers its new version or its repair, if any. Throws `duplicate_key` for a repeated row,
+   * unless the list is paginated and the row is not in the buffer.
+   */
   #addCompared({ keyText, stored, write, repair }: ComparedRow, isPaginated: boolean): void {
     if (this.#pending.has(keyText)) throw this.#createDuplicateError();
     const isRepeated = stored !== undefined && this.seen.has(stored.version);
@@ -135,8 +150,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Whether a row with this key may be stored, so that it must be looked up in the database. Remembers the keys of a first
-   * read.
+   * Returns whether the database may contain a row with this key. In a first read, records the key and returns true only if it
+   * was recorded before.
    */
   #mustLookUp(keyText: string): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.

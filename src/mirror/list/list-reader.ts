@@ -51,7 +51,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Takes the rows of one page. Compares them with the stored rows and writes the changed ones, many rows in one transaction.
+   * Adds the rows of one page to the read. Compares rows and writes their changes once enough are gathered; `finish` does the
+   * rest.
    */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
@@ -64,7 +65,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterPage()) await this.#startWrite(write);
   }
 
-  /** Compares the rows that are still buffered. Returns how many rows this read has seen, including unreadable rows. */
+  /**
+   * Compares the gathered rows that were not compared yet. Returns how many rows this read has seen so far, including unreadable
+   * rows.
+   */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
@@ -72,8 +76,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Records rows whose content could not be parsed, so that this read does not close them. Null stands for a row whose key is
-   * unreadable too.
+   * Records rows whose content could not be parsed, so that this read does not close them as removed. A null in `keys` stands
+   * for a row whose key is unreadable too.
    */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
@@ -84,7 +88,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the rows gathered from pages with the stored rows. Notes whether one of them was also on an earlier page. */
+  /**
+   * Compares the rows gathered from pages with the stored rows, and clears the gathered rows. Records in the page digests if one
+   * of them was also on an earlier page.
+   */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -96,8 +103,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Takes rows of an unpaginated list. Compares them with the stored rows and writes the changed ones, many in one
-   * transaction.
+   * Adds rows of an unpaginated list to the read: compares them with the stored rows and buffers the changes. Writes early if
+   * there are many changes; `finish` writes the rest.
    */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
@@ -106,7 +113,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
-  /** Ends the read: closes rows that the registry no longer has, and writes the remaining changes. */
+  /**
+   * Ends the read: compares the remaining rows, closes rows that the registry no longer has, and commits the remaining changes.
+   * Returns the counts and the outcome of the read.
+   */
   async finish(readCompletion: ReadCompletion): Promise<ReadResult> {
     const { total, lookUpMissing, flaw = null, unreadable = null, ...traffic } = readCompletion;
     const { sync } = this.#options;
@@ -139,8 +149,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Ends an unsuccessful read: discards the buffered changes. The sync ends as partial if some were written, otherwise as
-   * failed.
+   * Ends an unsuccessful read and its sync: discards the buffered row versions, and ends the sync as `partial` if rows were
+   * written, otherwise as `failed`.
    */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
@@ -169,8 +179,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Starts a transaction and returns before it commits. First waits for the previous transaction, and throws its error if it
-   * failed.
+   * Starts the transaction of a scheduled write and returns before it commits. First waits for the previous transaction, and
+   * throws its error if it failed.
    */
   async #startWrite({ limit, otherChanges, completion }: ScheduledWrite): Promise<void> {
     await this.#commitInFlight;
@@ -202,7 +212,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#comparison.recordWritten(batch.inserts, result.versions);
   }
 
-  /** Leaves out the items whose email address belongs to a person who asked to be forgotten. */
+  /** Returns the items without those whose email address belongs to a person who asked to be forgotten. */
   async #withoutForgottenPeople(items: readonly Item[]): Promise<readonly Item[]> {
     const { port, entry } = this.#options;
     const emailColumn = entry.columns.find(column => column.name === 'email');
@@ -215,7 +225,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     });
   }
 
-  /** Compares rows with the stored rows, 250 at a time. */
+  /**
+   * Compares rows with the stored rows, 250 at a time, and buffers the differences. If the list is paginated and the buffer
+   * contains one of the rows, writes the buffer first.
+   */
   async #compareInChunks(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_PER_COMPARISON) {
       if (start > 0) await yieldToEventLoop();
@@ -236,7 +249,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Serializes the removals that the next read must confirm. Undefined keeps the stored removals, and null clears them. */
+  /**
+   * Serializes the removals that the next read must confirm. Returns undefined to keep the stored removals, or null to clear
+   * them.
+   */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
     const { doubtedAt } = this.#options.sync.previousState;
     if (unconfirmedRemovals === undefined || (unconfirmedRemovals === null && doubtedAt === null))

@@ -64,7 +64,7 @@ export async function findMissingRows(
   }
 }
 
-/** Decides which missing rows to close. If the registry can read rows of this list by id, asks for the missing rows first. */
+/** Decides which missing rows to close. If the registry can read rows of this list by id, first requests up to 50 of them. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -90,7 +90,7 @@ export async function decideMissingRows(
 }
 
 /**
- * Converts a verdict on missing rows to a decision on what to close. `existing` has the missing rows that the registry still
+ * Converts a verdict on missing rows to the decision on which of them to close. `existing` has those that the registry still
  * returns by id.
  */
 function toDecision(
@@ -139,7 +139,7 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
 
 /**
  * Returns a decision that closes no rows yet: a later read must confirm all removals. `unreadableFault` names the rows that
- * could not be read, if any.
+ * could not be read; null gives a general message.
  */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,

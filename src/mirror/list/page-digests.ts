@@ -94,8 +94,8 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read may have missed a stored row or received a row twice. `comparedSum` adds the key fingerprints of the
-   * compared rows that were stored before.
+   * Whether this read may have missed a stored row or received a row twice. `comparedSum` is the sum of the key fingerprints of
+   * those compared rows that were stored before.
    */
   mayHaveMissedRows(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.
@@ -103,8 +103,9 @@ export class PageDigests {
   }
 
   /**
-   * Serializes the page digests for the next read. Undefined keeps the stored digests; null makes the next read compare all
-   * pages. `comparedSums` has the key fingerprints of the compared rows: stored ones and new ones.
+   * Serializes the page digests for the next read: undefined if the stored text is still right, null if the next read must
+   * compare all pages. `comparedSums` has sums of key fingerprints of compared rows: `known` were stored before, `added` are
+   * new.
    */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
@@ -112,7 +113,10 @@ export class PageDigests {
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses the stored digests of one page of the previous read, so that the page is skipped if it is unchanged. */
+  /**
+   * Parses the stored text of one page of the previous read and remembers its digests, so that an unchanged page or row group is
+   * skipped.
+   */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {

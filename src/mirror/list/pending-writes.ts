@@ -37,7 +37,7 @@ export class PendingWrites {
     return this.#writes.has(keyText);
   }
 
-  /** Buffers a new version of a row. The buffer must not contain the row yet. */
+  /** Buffers a new version of the row with this key until it is written. The buffer must not contain a version of the row yet. */
   add(keyText: string, write: PendingWrite): void {
     this.#writes.set(keyText, write);
     this.#length += write.insert.document.length;
@@ -56,8 +56,8 @@ export class PendingWrites {
   }
 
   /**
-   * Returns up to `limit` buffered row versions, and all repairs, for one transaction. The versions stay buffered until
-   * `confirmWritten`.
+   * Returns a batch for one transaction: up to `limit` buffered row versions and all repairs. The repairs leave the buffer at
+   * once, the row versions only on `confirmWritten`.
    */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#writes].slice(0, limit);
@@ -72,7 +72,7 @@ export class PendingWrites {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes the rows of a committed batch from the buffer. */
+  /** Removes the row versions of a committed batch from the buffer, and remembers that its projects are written. */
   confirmWritten({ keyTexts, inserts, projects }: WriteBatch): void {
     for (const project of projects) this.#writtenProjects.add(project);
     for (const [index, { document }] of inserts.entries()) {

@@ -42,7 +42,10 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Plans the transactions to run after a page was read. Yields none while few changes are buffered. */
+  /**
+   * Plans the transactions to run after each page of a read, and counts the pages. Yields none until enough changes or pages are
+   * buffered.
+   */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
@@ -50,7 +53,7 @@ export class WriteSchedule {
   }
 
   /**
-   * Plans the transactions to run after a batch of rows has been compared. The list has no pages. Yields none while few changes
+   * Plans the transactions to run after a batch of rows of an unpaginated list has been compared. Yields none while few changes
    * are buffered.
    */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
@@ -60,7 +63,10 @@ export class WriteSchedule {
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Plans the transactions that end a read: a single one if all remaining changes fit in it. */
+  /**
+   * Plans the transactions that end a read: only one if all remaining changes fit in it. The last transaction also stores
+   * `completion`, which ends the sync.
+   */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
@@ -76,7 +82,10 @@ export class WriteSchedule {
     };
   }
 
-  /** Plans transactions until all buffered row versions are written. */
+  /**
+   * Yields transactions until all buffered row versions are written. The caller must start each transaction before it takes the
+   * next.
+   */
   *planAllWrites(): Generator<ScheduledWrite> {
     while (this.#buffer.pendingCount > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
     this.#bufferedPages = 0;
@@ -97,7 +106,10 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Plans the transactions before the last one of a long read: buffered changes, then rows to close. */
+  /**
+   * Plans all but the last transaction at the end of a long read: first the buffered row versions are written, then `closes` in
+   * batches.
+   */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];
