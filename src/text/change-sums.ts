@@ -11,7 +11,7 @@ interface TonnageMovement {
   unsummableChanges: number;
 }
 
-/** Creates a summary of changes: their number, and the tonnes gained and lost in each list. */
+/** Creates an empty summary, which counts the changes passed to `addChange` and sums the tonnes gained and lost in each list. */
 export function createChangeSums() {
   const counts = { added: 0, changed: 0, removed: 0 };
   const movements = new Map<string, TonnageMovement>();
@@ -30,7 +30,7 @@ export function createChangeSums() {
     movements.set(label, movement);
   }
 
-  /** Formats the summary: a line of counts, then a line for each list and credit type. */
+  /** Formats the summary of all changes so far: a line of counts, then a line for each list and credit type. */
   function formatLines(): string[] {
     const { added, changed, removed } = counts;
     const total = added + changed + removed;

@@ -3,7 +3,7 @@ export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let lastRun = Promise.resolve();
   let nextRun: Promise<void> | null = null;
 
-  /** Starts the run that callers wait for. Called when the previous run has ended. */
+  /** Starts the next call of `run`, for which callers already wait. Called when the previous call has ended. */
   function startNextRun(): Promise<void> {
     nextRun = null;
     return run();

@@ -11,7 +11,10 @@ export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCsvCell).join(',')}\n`;
 }
 
-/** Converts a value to text without CSV quotes. Bytes become base64, and a coded value becomes `never_read organizations=2`. */
+/**
+ * Converts a value to text without CSV quotes. Bytes become base64, and a code with values becomes `never_read
+ * organizations=2`.
+ */
 export function formatCellText(value: NonNullable<CsvCell>): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'object' ? formatCoded(value) : String(value);

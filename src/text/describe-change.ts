@@ -122,7 +122,10 @@ function describeReserver(cells: CellsByColumn): string {
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Formats the day of a retirement: ` on 2025-07-01`. Returns '' if the mirror first saw it on that day, and for other rows. */
+/**
+ * Formats the day of a new retirement: ` on 2025-07-01`. Returns '' for other rows, and for a retirement observed on its own
+ * day.
+ */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';

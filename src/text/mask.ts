@@ -84,7 +84,7 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /** Masks the secrets in a parsed JSON value. Under a name such as `password`, `isSecret` is true and every string is masked. */
+  /** Masks the secrets in a parsed JSON value. If `isSecret` is true, as under a name such as `password`, masks every string. */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -137,7 +137,7 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
-  /** Returns the mask of a secret that `addSecret` added. Creates the mask on first use. */
+  /** Returns the mask of one secret. Creates the mask on first use and keeps it. */
   function getAddedMask(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);

@@ -197,7 +197,10 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     putWithoutUndo,
     list: (groupKey = ALL_ROWS) => getRowsById(idsByGroup.get(groupKey) ?? []),
     count: (groupKey = ALL_ROWS) => idsByGroup.get(groupKey)?.length ?? 0,
-    /** Returns up to `limit` rows of a group (default: all rows), newest first. Leaves out the newest `skip` rows. */
+    /**
+     * Returns up to `limit` rows of the table, newest first, without the newest `skip` rows. `groupKey` selects one group of
+     * rows.
+     */
     listNewest(limit: number, skip = 0, groupKey = ALL_ROWS): Row[] {
       const ids = idsByGroup.get(groupKey) ?? [];
       const end = Math.max(0, ids.length - skip);

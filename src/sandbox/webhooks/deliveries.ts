@@ -31,7 +31,10 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return added;
   }
 
-  /** Stores a webhook to be sent to its app. The delivery settings can drop, hold, delay or repeat the webhook. */
+  /**
+   * Stores a webhook to be sent to its app, if the app has a URL. The delivery settings can drop, hold, delay or repeat the
+   * webhook.
+   */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
     const current = settings.read();

@@ -43,7 +43,7 @@ export type WebhookPublisher = ReturnType<typeof createWebhookPublisher>;
 export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (message: WebhookMessage) => void) {
   const { apps, organizations, users, installations } = tables;
 
-  /** Returns the oldest administrator, or the oldest user if there is no administrator. */
+  /** Returns the oldest administrator of an organization, or its oldest user if it has no administrator. */
   function findAdministrator(organizationId: string): UserRecord | undefined {
     const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];

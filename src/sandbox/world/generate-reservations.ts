@@ -174,7 +174,10 @@ function generateUnacceptedRequest(
   };
 }
 
-/** Finds a retirable credit in a warehouse or inventory, from `firstCreditIndex` on. `owner` limits the search to its credits. */
+/**
+ * Finds a holding of a retirable credit in a warehouse or inventory, from `firstCreditIndex` on. `owner` limits the search
+ * to one organization.
+ */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,

@@ -12,7 +12,10 @@ interface TransactionOrigins {
   readonly requests: readonly InventoryRequestRecord[];
 }
 
-/** Generates a transaction for each retirement. It names the reservation or inventory request that led to the retirement. */
+/**
+ * Generates a transaction for each retirement. Each transaction names the reservation or inventory request behind the
+ * retirement.
+ */
 export function generateTransactions(
   seed: number,
   retirements: readonly RetirementRecord[],
