@@ -47,7 +47,7 @@ export function createGroupCommit({
   let onDrained: (() => void) | undefined;
   let growTimer: NodeJS.Timeout | undefined;
 
-  /** Commits the next batch if a commit slot is free. A small batch may wait for more posts. */
+  /** Starts to commit the next batch of posts, unless too many commits are running. A small batch first waits for more posts. */
   function commitNextBatch(): void {
     if (queue.length === 0 || commitsInFlight >= concurrentCommits) return;
     const mayGrow = !isClosed && commitsInFlight > 0 && queue.length < EAGER_BATCH_SIZE;
@@ -55,13 +55,13 @@ export function createGroupCommit({
     else startCommit();
   }
 
-  /** Commits the batch that waited for more posts, unless too many commits are running. */
+  /** Called by the timer. Starts to commit the batch that waited for more posts, unless too many commits are running. */
   function commitAfterWait(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();
   }
 
-  /** Takes a batch from the queue and starts to commit the batch. */
+  /** Takes the next batch of posts from the queue and starts to commit it. Does not wait for the commit. */
   function startCommit(): void {
     clearTimeout(growTimer);
     growTimer = undefined;
@@ -71,7 +71,10 @@ export function createGroupCommit({
     void commitBatch(batch);
   }
 
-  /** Stores a batch in one transaction and resolves the promise of each post with its result. */
+  /**
+   * Stores a batch of posts in one transaction and resolves the promise of each post with its result. Then commits the next
+   * batch.
+   */
   async function commitBatch(batch: readonly QueuedPost[]): Promise<void> {
     const results = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
       batch.map(() => createFailedResult(toStoreFailure(error))),

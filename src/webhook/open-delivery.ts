@@ -98,7 +98,10 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-/** Reads the signed fields of a delivery, the names of contradicting unsigned fields, and why to ignore the delivery, if so. */
+/**
+ * Reads the fields of a delivery from its signed text. `contradictedFields` names the unsigned fields that differ, and
+ * `reason` says why the delivery is ignored; both may be null.
+ */
 function readSignedFields(signedData: string, unsignedBody: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };

@@ -43,9 +43,12 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
 
-/** Creates a function that verifies a batch of posts and stores the valid ones. */
+/** Creates a function that verifies a batch of webhook posts, stores the valid ones, and returns one result per post. */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
-  /** Verifies one post. Returns the delivery to store, or the result of a post that is rejected. An exception fails only this post. */
+  /**
+   * Verifies one webhook post, and returns the delivery to store or the result of a rejected post. An exception makes only
+   * this post fail.
+   */
   function verifyPost(post: WebhookPost, now: number): PostResult | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;

@@ -94,7 +94,10 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     });
   }
 
-  /** Rejects a post with the HTTP status that belongs to `reason`. Reports the answer and further `facts` to `onAnswered`. */
+  /**
+   * Rejects a webhook post with the HTTP status for `reason`. Reports the answer to `onAnswered`, with the additional fields
+   * in `facts`.
+   */
   function rejectPost(
     response: Response,
     reason: RejectionReason,
@@ -107,7 +110,10 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     reportAnswer(response, { status, rejection, ...facts });
   }
 
-  /** Has a post verified and stored by `accept`, and responds with the result. Reports the answer to `onAnswered`. */
+  /**
+   * Passes a webhook post to `accept`, which verifies and stores it, and responds with the result. Reports the answer to
+   * `onAnswered`.
+   */
   async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;

@@ -11,7 +11,10 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/** Returns the prefix of the header `x-<prefix>-signature-256`. Returns an empty text if there is no such header. */
+/**
+ * Returns the prefix of a header `x-<prefix>-signature-256`, preferably `ourPrefix`. Returns an empty text if there is no
+ * such header.
+ */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   // `ourPrefix` wins over others. An unusual prefix is counted as `OTHER_PREFIX`.
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
@@ -72,7 +75,10 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     await options.write(written).catch(() => counts.forEach(addCount));
   }
 
-  /** Called by the timer. Writes the pending counts and restarts the timer, or stops if nothing is pending. */
+  /**
+   * Called by the timer. Writes the pending counts of rejected webhooks and restarts the timer, or stops it if there are
+   * none.
+   */
   function writeOnTimer(): void {
     if (pendingCounts.size === 0) {
       timer = undefined;

@@ -29,7 +29,7 @@ type WithTime<Call extends (...parameters: never[]) => unknown> = (
 
 type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now: () => number };
 
-/** Starts a worker thread that verifies and stores webhook posts. */
+/** Starts a worker thread that verifies and stores webhook posts. Returns the functions that call the thread. */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   // In the HTTP server's own thread, slow disk writes would block the server.
   const description = 'the thread that stores deliveries';
