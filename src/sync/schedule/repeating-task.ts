@@ -18,12 +18,12 @@ export function createRepeatingTask(run: () => Promise<number>) {
   }
 
   return {
-    /** Starts the task: its first run begins at once. */
+    /** Starts the repeating task. Its first run begins at once. */
     start(): void {
       started = true;
       startRun();
     },
-    /** Stops the task and waits for the current run. */
+    /** Stops the repeating task. Resolves when the current run has ended. */
     async stop(): Promise<void> {
       started = false;
       clearTimeout(timer);

@@ -75,8 +75,8 @@ interface DeliverySearch {
 }
 
 /**
- * Creates a function that finds the oldest unread delivery of each resource: one that arrived after the last complete read of
- * that resource.
+ * Creates a finder of the oldest unread delivery of each resource: the first one since the last complete read of that
+ * resource. Pass all deliveries to `addDelivery`, oldest first.
  */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
@@ -103,7 +103,10 @@ function createUnreadDeliveryFinder(
         addInstallation(installationId, resources);
     },
 
-    /** Adds the next newer delivery. Returns the resources for which this delivery is the oldest unread one. */
+    /**
+     * Processes one delivery; call this in the order of `receivedAt`. Returns the resources whose oldest unread delivery
+     * this is.
+     */
     addDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -123,14 +126,20 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the unread delivery of a resource that an earlier run found, as a list of one item. Returns `[]` if there is none. */
+/**
+ * Returns the oldest unread delivery that an earlier check found for a resource, as a list of one item. Returns `[]` if
+ * there is none.
+ */
 function findKnownUnreadDelivery(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Creates a search for the oldest unread delivery of a resource. Returns `[]` if an earlier run has found that delivery. */
+/**
+ * Creates a search for the oldest unread delivery of a resource, as a list of one item. Returns `[]` if an earlier check has
+ * found that delivery; earlier checks have searched up to `searchedUntil`.
+ */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -138,7 +147,10 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns up to which time the run at `workerSeenAt` has searched the deliveries. Null if that is unknown. */
+/**
+ * Returns the instant up to which the previous check, at `workerSeenAt`, has searched the deliveries. Null if that is
+ * unknown.
+ */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   // A time in the future means that the clock was set back.
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
@@ -152,7 +164,7 @@ export interface UnreadDeliveryTaskOptions extends UnreadDeliveryContext {
   readonly intervalMs?: number;
 }
 
-/** Creates a task that sends heartbeats and records the oldest unread webhook of each resource. */
+/** Creates a task that regularly sends a heartbeat of this process and records the oldest unread webhook of each resource. */
 export function createUnreadDeliveryTask(options: UnreadDeliveryTaskOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
   return createRepeatingTask(async () => {

@@ -40,7 +40,7 @@ export async function recordJobEnd(
   }
 }
 
-/** Returns claimed jobs to the inbox without counting an attempt. */
+/** Returns claimed jobs to the inbox without counting an attempt. Logs an error of the inbox instead of throwing it. */
 export async function releaseJobs(
   jobs: readonly ClaimedJob[],
   { inbox, log }: { readonly inbox: Pick<InboxPort, 'settle'>; readonly log: WorkerLog },

@@ -22,7 +22,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   let renewalInProgress = false;
   let renewalTimer: NodeJS.Timeout | undefined;
 
-  /** Starts a timer that reports the lease's job as lost after this time. Returns the timer. */
+  /** Starts a timer that reports the job of a lease as lost after `ms` milliseconds. Returns the timer. */
   function startExpiryTimer(lease: Lease, ms: number): NodeJS.Timeout {
     // After a whole period without renewal, another worker may have claimed the job.
     return setTimeout(() => reportLost(lease), ms);
@@ -33,7 +33,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     return leases.get(lease.claim.id) === lease;
   }
 
-  /** Stops renewing the lease of a job. */
+  /** Stops renewing the lease of a job, without reporting the job as lost. */
   function remove(jobId: number): void {
     clearTimeout(leases.get(jobId)?.expiryTimer);
     leases.delete(jobId);
@@ -52,7 +52,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     lease.expiryTimer = newTimer;
   }
 
-  /** Renews all leases with one request to the inbox. Does nothing during another renewal. */
+  /** Renews all leases with one request to the inbox, and reports lost jobs. Does nothing during another renewal. */
   async function renewAll(): Promise<void> {
     if (renewalInProgress || leases.size === 0) return;
     renewalInProgress = true;
@@ -88,7 +88,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     start(): void {
       renewalTimer = setInterval(() => void renewAll(), leaseMs / 3);
     },
-    /** Stops renewing, and forgets all leases. */
+    /** Stops the lease keeper: it renews no leases and forgets all of them, without reporting their jobs as lost. */
     stop(): void {
       clearInterval(renewalTimer);
       for (const jobId of leases.keys()) remove(jobId);

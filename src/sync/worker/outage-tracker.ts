@@ -37,7 +37,10 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   }
 
   return {
-    /** Concludes from the result of a job whether an outage of the registry has begun or ended. */
+    /**
+     * Detects from the result of a job whether the registry has an outage. When an outage ends, makes the failed jobs run
+     * first.
+     */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {
         outageSuspected ||= OUTAGE_CODES.includes(failure.code);

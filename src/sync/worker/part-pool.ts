@@ -22,7 +22,7 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /** Returns how many more jobs of this part can start now. */
+    /** Returns how many more jobs of the pool's part can start now. If all running jobs are long, at least one more can start. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
       // Long jobs share their slots, so one more job can start if all running jobs are long.
@@ -41,7 +41,7 @@ export function createPartPool(part: Part, concurrency: number) {
     /** Marks a run as long. If all runs are long, one more job may start. */
     markLong: (jobId: number) => void longRunIds.add(jobId),
 
-    /** Removes an ended run from the pool. Returns false if a newer run of the job has replaced it. */
+    /** Removes an ended run of a job from the pool. Returns false if a newer run of the same job has replaced it. */
     remove(run: JobRun): boolean {
       if (runs.get(run.job.id) !== run) return false;
       runs.delete(run.job.id);

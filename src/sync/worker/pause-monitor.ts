@@ -39,7 +39,7 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
 
   return {
     isPaused: () => paused,
-    /** Checks at once, and then regularly, whether reads must pause. */
+    /** Starts the monitor, which checks at once and then regularly whether reads must pause. */
     start(): void {
       updatePause();
       timer = setInterval(updatePause, checkIntervalMs);

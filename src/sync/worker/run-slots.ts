@@ -16,12 +16,18 @@ export interface SlotOptions {
   readonly areRunsWaiting: () => Promise<boolean>;
 }
 
-/** Waits for a free slot of the queue. Returns functions to release the slot and to lend it to other runs during a long run. */
+/**
+ * Waits for a free slot of the queue. Returns `release`, which frees the slot, and `yieldTurn`, which lends the slot to
+ * waiting jobs.
+ */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** Yields to the event loop. Every 50th call also gives the slot to a waiting run, then waits for a slot. */
+    /**
+     * Lets other code of the process run. Every 50th call also gives the slot to a waiting job, if there is one, and waits
+     * for a slot.
+     */
     async yieldTurn(): Promise<void> {
       yields += 1;
       await waitForEventLoop();
@@ -36,7 +42,7 @@ export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOpti
   };
 }
 
-/** Waits for a free slot and occupies it. Returns the function that releases the slot. */
+/** Waits for a free slot of the queue and occupies it. Returns the function that releases the slot. */
 function occupySlot(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
   return new Promise(resolveWithRelease => {
     const holdSlot = () =>

@@ -106,7 +106,7 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /** Lists how many jobs of each part (`data`, `certificates`) can start now. */
+  /** Lists how many jobs the worker can start now in each part (`data` and `certificates`). Omits full parts while a job runs. */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
       part: pool.part,
@@ -130,7 +130,7 @@ export function createWorker(options: WorkerOptions) {
     void runInSlot(pool, run);
   }
 
-  /** Waits for a slot, runs the job, writes its result to the inbox, and releases the slot. */
+  /** Waits for a free slot of the pool, runs the job, writes its result to the inbox, and releases the slot. */
   async function runInSlot(pool: PartPool, run: JobRun): Promise<void> {
     const { job, stopController } = run;
     const { signal } = stopController;
@@ -174,7 +174,7 @@ export function createWorker(options: WorkerOptions) {
   }
 
   return {
-    /** Starts claiming jobs, renewing their leases and checking whether reads must pause. */
+    /** Starts the worker: it claims jobs, renews their leases and checks whether reads must pause. */
     start(): void {
       started = true;
       stopWatching = inbox.watch(() => void claimJobs());
@@ -182,7 +182,7 @@ export function createWorker(options: WorkerOptions) {
       pause.start();
       void claimJobs();
     },
-    /** Stops claiming, aborts the running jobs, and returns unfinished jobs to the inbox. */
+    /** Stops the worker: claims no more jobs, aborts the running jobs, and returns unfinished jobs to the inbox. */
     async stop(): Promise<void> {
       started = false;
       stopWatching?.();
@@ -196,7 +196,7 @@ export function createWorker(options: WorkerOptions) {
       const released = releaseJobs(hangingJobs, { inbox, log });
       await Promise.race([released, delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
     },
-    /** Resolves when no job runs and no job is due. */
+    /** Resolves when the worker runs no job and the inbox has no job that is due. */
     idle(): Promise<void> {
       return new Promise(resolve => {
         idleWaiters.push(resolve);
