@@ -70,7 +70,10 @@ interface CertificateFetcherOptions {
   readonly now: () => number;
 }
 
-/** Creates a function that downloads and stores one certificate, or records why that failed. */
+/**
+ * Creates a function that downloads and stores one certificate, or records why that failed. The function throws only an
+ * error that must stop the remaining downloads.
+ */
 function createCertificateFetcher({ session, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 

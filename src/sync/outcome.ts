@@ -193,7 +193,7 @@ export function decideOutcome(failure: Failure, { now, attempts, random }: Faile
   return { act, at: now + delayMs };
 }
 
-/** Converts the decision about a failed job, such as a retry at an instant, to the form that the inbox stores. */
+/** Converts the decision about a failed job, such as `retry`, to the form that the inbox stores. `give_up` becomes `done`. */
 export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
   if (outcome.act === 'fail') return { act: 'fail', error };

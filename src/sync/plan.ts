@@ -103,7 +103,7 @@ export function isPermitted(permissions: Permissions | null, resource: SyncedRes
   return needed === null || permissions === null || hasPermission(permissions, needed, 'VIEW');
 }
 
-/** Whether a resource that the permissions allow must be read now. */
+/** Whether a job must read this resource now. Call this only for a resource that the permissions allow. */
 function isDue(input: PlanInput, resource: SyncedResource): boolean {
   const { scope, trigger, permissionsChanged, now, previousReads, reaccepted, announced } = input;
   const previous = previousReads.get(resource);

@@ -71,7 +71,10 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const unreadDeliveryTask =
     pattern === null ? null : createUnreadDeliveryTask({ ...context, self: options.self, log });
 
-  /** Calls the registry once at the start. Logs an error if the call fails, for example because of a wrong key or address. */
+  /**
+   * Calls the registry once at the start. If the call fails, for example because of a wrong key, logs an error and enqueues
+   * a retry.
+   */
   async function checkRegistryAccess(): Promise<void> {
     const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);
     try {
@@ -102,7 +105,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
       if (schedule !== null) void checkRegistryAccess();
       unreadDeliveryTask?.start();
     },
-    /** Stops the schedule, then the heartbeats, and the worker last. */
+    /** Stops the sync service: first the schedule, then the heartbeats, and the worker last. */
     async stop() {
       // The schedule must not enqueue jobs while the worker stops.
       stopController.abort();

@@ -23,7 +23,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /** Returns the installation if it is active, otherwise null. A scheduled job may trust the mirror and not ask the registry. */
+  /**
+   * Returns the installation if it is active, otherwise null, and assigns its organization to the job. A scheduled job may
+   * trust the mirror and not ask the registry.
+   */
   async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -35,7 +38,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
-  /** Reads the installation from the registry, with a new token if asked, and stores it. Returns null unless it is active. */
+  /**
+   * Reads the installation from the registry, with a new token if `renewToken` is true, and stores it in the mirror. Returns
+   * null unless the installation is active.
+   */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -60,7 +66,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged };
   }
 
-  /** Assigns an organization to the job and raises its fence. Throws `organization_busy` if another job reads it. */
+  /**
+   * Assigns an organization to the job, and makes the mirror refuse writes of older jobs. Throws `organization_busy` if
+   * another job reads the organization.
+   */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);
@@ -75,7 +84,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   return {
     /** Checks the access at the start of a job. Returns null if the installation is uninstalled or suspended. */
     checkAtStart,
-    /** Reads the installation again with a new token. Throws `access_gone` unless the installation is active. */
+    /**
+     * Reads the installation from the registry again, with a new token, and stores it. Throws `access_gone` unless it is
+     * active.
+     */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });
       if (active === null) throw new SyncError('access_gone');

@@ -32,7 +32,10 @@ export interface AccessOptions extends ReadOptions {
   readonly renewToken: boolean;
 }
 
-/** Asks the registry for an installation and a token, and concludes whether it is active, suspended or uninstalled. */
+/**
+ * Requests an installation and its token from the registry, and concludes whether the installation is active, suspended or
+ * uninstalled.
+ */
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,

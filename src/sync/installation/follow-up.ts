@@ -26,7 +26,10 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   ]);
 }
 
-/** Enqueues a job that downloads certificates if some may be due, for example because the read found new retirements. */
+/**
+ * Enqueues a job that downloads certificates if some may be due. A full read, or one that a person requested, first makes
+ * certificates due again.
+ */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
   const { trigger } = job;
@@ -61,7 +64,10 @@ function createFollowUpJob(
   return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...fields };
 }
 
-/** Enqueues a job that reads the failed resources again. Returns the outcome of the current job. */
+/**
+ * Enqueues a job that reads the failed resources again, and returns the outcome of the current job. Throws instead if the
+ * current job is a retry in which every resource failed.
+ */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;
   const { failures } = context.observations;

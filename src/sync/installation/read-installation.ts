@@ -141,7 +141,10 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources for which a matching webhook has arrived. `toQuery` derives what matches from the last read. */
+/**
+ * Returns the resources for which a matching webhook has arrived. `toQuery` converts the last read of a resource to the
+ * query for its webhooks, or to null if none matters.
+ */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -160,7 +163,10 @@ async function findResourcesWithDelivery(
   return new Set(resources.filter((_resource, index) => arrived[index] === true));
 }
 
-/** Marks resources with a 404 answer as not offered. If the registry answered no list at all, counts new ones as failed. */
+/**
+ * Marks resources whose read got a 404 answer as not offered. If the registry answered no list at all, records those as
+ * failed that were not marked before.
+ */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
   if (notFound.size === 0) return;

@@ -27,7 +27,10 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /** Whether a webhook has arrived since the last urgent read. Queries the inbox at most once a second. */
+  /**
+   * Whether a webhook has arrived since the last urgent read. Queries the inbox at most once a second; returns false in
+   * between.
+   */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -47,7 +50,10 @@ export function createUrgentReads(
     }
   }
 
-  /** Reads a resource. Ignores errors that do not end the whole job, because a later job reads the resource again. */
+  /**
+   * Reads a resource, and ignores errors that do not end the whole job. After a `forbidden` error, later urgent reads skip
+   * the resource.
+   */
   async function tryReadResource(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);
@@ -59,7 +65,10 @@ export function createUrgentReads(
   }
 
   return {
-    /** Lets other jobs run. After a new webhook, reads the warehouse and the reservations, except `interruptedResource`. */
+    /**
+     * Lets other jobs run. After a new webhook, also reads the warehouse and the reservations, except the resource being
+     * read.
+     */
     async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;

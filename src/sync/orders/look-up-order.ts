@@ -20,7 +20,10 @@ const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 /** The result of one look-up: the end of the order, or the objects that may be its result. */
 type OrderLookUpResult = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
 
-/** Looks up the result of an order up to three times. Without access, `organization` is null and the result is unknown. */
+/**
+ * Looks up the result of an order up to three times, with pauses. If `organization` is null, the app has no access and the
+ * result is unknown.
+ */
 export async function lookUpOrder(
   context: SyncContext,
   organization: OrganizationClient | null,
@@ -36,7 +39,7 @@ export async function lookUpOrder(
   return { state: 'unknown', result: describeLostAnswer(candidates) };
 }
 
-/** Looks up the result of an order once. Finds nothing if a call to the registry fails. */
+/** Looks up the result of an order once. Returns no candidates if `organization` is null or a call to the registry fails. */
 async function tryLookUpOrder(
   context: SyncContext,
   organization: OrganizationClient | null,
@@ -55,7 +58,10 @@ async function tryLookUpOrder(
 
 const NOTHING: OrderLookUpResult = { candidates: [] };
 
-/** Searches the list of reservations for the one that an order has made. Ignores the reservations of other orders. */
+/**
+ * Searches the reservations for the one that an order has made, except those of other orders. Returns all candidates if none
+ * is certain.
+ */
 async function findOrderedReservation(
   { inbox, appId }: SyncContext,
   organization: OrganizationClient,

@@ -30,7 +30,10 @@ export async function runOrder(context: SyncContext, { job }: RunningJob): Promi
   return `order ${order.id} ${end?.state ?? (await inbox.readOrder(order.key))?.state ?? ''}`;
 }
 
-/** Sends a waiting order and returns how the order ended. Returns null if it has expired or its result is recorded already. */
+/**
+ * Sends a waiting order to the registry and returns how the order ended. Returns null if the order has expired or its result
+ * is already recorded.
+ */
 async function sendWaitingOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
   if (!context.runsOrders) return refuse(NOT_ALLOWED);
   const { inbox, client } = context;

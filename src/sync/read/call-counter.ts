@@ -10,7 +10,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
   let lastAnswerAt: number | null = null;
   const owners: (string | null)[] = [];
 
-  /** Counts a request and remembers the HTTP status of the answer. */
+  /** Counts a request and its bytes. Remembers the HTTP status and the time of the answer. */
   function onCall(call: CallRecord): void {
     requests += 1;
     bytes += call.bytes;

@@ -1,4 +1,7 @@
-/** Calls `work` for each item, at most `concurrency` at a time. Throws an error only at the end, so that others can go on. */
+/**
+ * Calls `work` for each item, at most `concurrency` at a time. After an error, the other calls go on; the error is thrown at
+ * the end.
+ */
 export async function forEachConcurrently<Item>(
   concurrency: number,
   items: readonly Item[],

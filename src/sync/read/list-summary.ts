@@ -40,7 +40,7 @@ export function createListSummary<Item extends object>(
   let hasOpenItems = false;
 
   return {
-    /** Updates the summary with the items of one chunk. `page` is null if the list has no pages. */
+    /** Adds the next chunk of the list to the summary, in the order of the chunks. `page` is null if the list has no pages. */
     addChunk(items: readonly Item[], page: ObservedPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
@@ -67,7 +67,7 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/** Throws unless the last page has an end mark or as many rows were seen as the registry counts. */
+/** Throws if a paged list may be incomplete: its last page has no end mark, and `seenRows` differs from the registry's total. */
 function assertWholeListRead(lastPage: ObservedPage<unknown> | null, seenRows: number): void {
   // A list without an end mark is complete if as many rows as the registry's total were seen.
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
@@ -80,7 +80,10 @@ const MAX_NAMED_ROWS = 3;
 /** An answer with more unreadable rows is unreadable as a whole. */
 const MAX_UNREADABLE_ROWS = 1_000;
 
-/** Creates a collector of rows that could not be parsed. Counts a repeated row once. `readKey` finds the key of a row. */
+/**
+ * Creates a collector of the rows of a list that could not be parsed. Counts equal rows once. `readKey` finds the key of a
+ * row.
+ */
 function createUnreadableRowCollector(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
@@ -107,7 +110,10 @@ function createUnreadableRowCollector(readKey: (row: UnreadableRow['object']) =>
   };
 }
 
-/** Creates a filter that drops and counts the rows of other organizations. Names them by the first of `keyColumns`. */
+/**
+ * Creates a filter that drops the rows of other organizations. It counts these rows, and names some by the first of
+ * `keyColumns`.
+ */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,
   keyColumns: readonly MirrorColumn<Item>[],
@@ -129,7 +135,7 @@ function createForeignRowFilter<Item extends object>(
   return {
     /** Returns the items without foreign ones. Items that name no owner are kept. */
     remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwnItem),
-    /** Returns the fault to report for dropped rows, or null if no row was dropped. */
+    /** Returns the fault to report for the dropped rows of other organizations, or null if no row was dropped. */
     createFault(): ReadFault | null {
       if (foreignCount === 0) return null;
       const list = joinWithOmittedCount(named, foreignCount, ', ');

@@ -14,7 +14,10 @@ const MAX_PASSES = 3;
 /** How many rows that are missing from a list are looked up at the same time. */
 const LOOKUP_CONCURRENCY = 8;
 
-/** Reads a whole list and writes the changes to the mirror. Throws if the list could not be read completely. */
+/**
+ * Reads a whole list, up to three times if it changes meanwhile, and writes the changes to the mirror. Throws if the list
+ * could not be read completely.
+ */
 export async function readList<Name extends ListResource>(
   context: ReadContext,
   resource: Name,
@@ -73,7 +76,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       onUnreadable: summary.addUnreadable,
     }),
 
-    /** Writes the rows of a chunk to the mirror. Drops the rows of other organizations. */
+    /** Writes the rows of the next chunk of the list to the mirror. Drops the rows of other organizations. */
     write({ items, page }: ListChunk<ListItems[Name]>): Promise<void> {
       summary.addChunk(items, page);
       const ownItems = summary.removeForeignRows(items);
@@ -82,7 +85,10 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /** Ends the read after the last chunk. Archives the stored rows that the registry no longer has. */
+    /**
+     * Completes the read of a list after the last chunk, and archives the stored rows that the registry no longer has.
+     * Throws if pages are missing.
+     */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
@@ -105,7 +111,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       return result;
     },
 
-    /** Ends the read after an error. Changes that are already written stay. */
+    /** Ends the read of a list after an error, and records the failure. Changes that are already written stay. */
     async abandon(error: unknown): Promise<void> {
       recordRead(context, { ...NO_CHANGE_COUNTS, resource, state: 'failed', ms: now() - startedAt });
       const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
@@ -115,7 +121,10 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   };
 }
 
-/** Returns the option `lookUpMissing`, which asks the registry which missing rows are gone. Returns `{}` if it cannot be asked. */
+/**
+ * Returns the option `lookUpMissing`, a function that asks the registry which of the missing rows no longer exist. Returns
+ * `{}` if the registry cannot return single rows of this list.
+ */
 function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,

@@ -20,7 +20,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await session.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /** Requests one project. If the registry refuses the request, returns the error message with the id. */
+  /** Requests one project. If the registry refuses to show it, returns the error message instead; throws any other error. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
@@ -35,7 +35,10 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and stores the answers. Throws only an error that must stop the remaining batches. */
+  /**
+   * Requests a batch of projects and stores the answers. Collects errors in `failures`, and throws only one that must stop
+   * the remaining batches.
+   */
   async function readProjectBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
