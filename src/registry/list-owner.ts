@@ -1,6 +1,9 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/** Returns the owner that a list names, or null if none is named. Throws if the owner is not `organizationId`. */
+/**
+ * Returns the organization id that a list's response contains, or null if it contains none. Throws if it differs from
+ * `organizationId`.
+ */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,

@@ -70,7 +70,7 @@ interface CreditWrite<T> {
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
   const { http, organizationId, token, appId } = options;
 
-  /** Creates a request whose route contains the organization's id. */
+  /** Creates a request to the registry that carries the client's access token and the organization's id. */
   function createRequest(
     method: HttpRequest['method'],
     route: string,
@@ -122,7 +122,10 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       readObject(http, createGetRequest(route, { [idName]: id }), { ...format, id }, readOptions);
   }
 
-  /** Creates an object with one request. If the response is lost, searches a list for the object. */
+  /**
+   * Creates an object of the registry, such as a reservation, with a single request. If the response is lost, searches the list
+   * of these objects for the new one.
+   */
   function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
     { request, creditAmount, format, list, match }: CreditWrite<T>,

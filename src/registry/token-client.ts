@@ -61,7 +61,7 @@ function parseDeposit(response: HttpResponse): readonly Credit[] {
   return hasCredits ? parseShortList(response, 'credits', parseCredit).items : [];
 }
 
-/** Revokes the current access token. */
+/** Revokes the client's access token at the registry. Discards the token from `tokens` even if the request fails. */
 async function revokeToken(
   http: HttpClient,
   tokens: TokenSource<AnyAccessToken>,

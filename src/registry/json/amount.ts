@@ -100,7 +100,7 @@ function createFaultyAmount(fault: string): Amount {
   return new WritableAmount(null, null, null, fault);
 }
 
-/** Returns the text of a number in a JSON object, such as `1.50` in `{"amount":1.50}`. */
+/** Returns the text of a number field in a JSON object: `{"amount":1.50}` → `1.50`. Returns `''` if the field is missing. */
 function findAmountDigits(objectText: string, fieldName: string): string {
   const quotedName = `"${fieldName}"`;
   const nameStart = objectText.indexOf(quotedName);

@@ -6,17 +6,19 @@ const COMMA = 0x2c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
-/** Creates a splitter that extracts the elements of one array from streamed JSON. */
+/**
+ * Creates a splitter that extracts the elements of one array from JSON chunks, which must be pushed in order. With
+ * `allowBareArray`, the JSON may be just an array.
+ */
 export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
-  // With `allowBareArray`, the JSON may be just an array.
   const envelope = createEnvelopeScanner(arrayName, allowBareArray);
   const separators = createSeparatorScanner(arrayName);
   const element = createElementScanner(arrayName);
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
   /**
-   * Scans to the next start or end of an array element, and returns the offset there. Returns null at the end of the chunk.
-   * Appends the text of a complete element to `elementTexts`.
+   * Scans a chunk to the next boundary: a bracket of the array, or the start or end of an element. Returns the offset there, or
+   * null at the end of the chunk, and appends the text of a completed element to `elementTexts`.
    */
   function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {
@@ -38,7 +40,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   }
 
   return {
-    /** Scans the next chunk and returns the texts of the elements that end in this chunk. */
+    /** Scans the next chunk of the JSON. Returns the texts of the array elements that end in this chunk. */
     push(chunk: Buffer): string[] {
       const texts: string[] = [];
       let at: number | null = 0;
@@ -57,7 +59,10 @@ function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 
   return {
-    /** Returns the offset of the next element or of the closing bracket. Returns null if the chunk contains neither. */
+    /**
+     * Returns the offset of the next array element or of the array's closing bracket, or null if the chunk contains neither.
+     * Chunks must be passed in order, because the scanner remembers whether a comma must follow.
+     */
     findNextElement(chunk: Buffer, startOffset: number): number | null {
       for (let at = startOffset; at < chunk.length; at += 1) {
         const byte = chunk[at] ?? 0;

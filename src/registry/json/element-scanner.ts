@@ -20,7 +20,10 @@ export function createElementScanner(arrayName: string) {
   let inString = false;
   let skipsNextByte = false;
 
-  /** Returns the offset after the current element. Returns null if the element continues in the next chunk. */
+  /**
+   * Scans on in the current array element and returns the offset after its end. If the element continues in the next chunk,
+   * stores the part in this chunk and returns null.
+   */
   function findElementEnd(chunk: Buffer, startOffset: number): number | null {
     // Four fifths of all bytes pass this loop, so it works on local copies.
     const { length } = chunk;
@@ -55,7 +58,7 @@ export function createElementScanner(arrayName: string) {
     return null;
   }
 
-  /** Stores a part of an element that continues in the next chunk. Throws if the element is too large. */
+  /** Stores the part of an array element that is at the end of a chunk. Throws if the element is too large. */
   function keepElementPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)
@@ -66,7 +69,9 @@ export function createElementScanner(arrayName: string) {
     earlierParts.push(part);
   }
 
-  /** Returns the JSON text of the current array element: the parts stored so far, then the last part. Clears the stored parts. */
+  /**
+   * Returns the JSON text of the array element that ends with `lastPart`, including its stored parts. Clears the stored parts.
+   */
   function takeElementText(lastPart: Buffer): string {
     if (earlierBytes === 0) return decodeUtf8(lastPart, arrayName);
     const element = Buffer.concat([...earlierParts, lastPart]);

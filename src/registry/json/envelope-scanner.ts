@@ -35,7 +35,10 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let isBareArray = false;
   let hasArray = false;
 
-  /** Searches a chunk for the array's opening bracket. Returns the offset after the bracket, or null. */
+  /**
+   * Scans a chunk for the array's opening bracket, and stores the scanned bytes as envelope. Returns the offset after the
+   * bracket, or null if the chunk does not contain it.
+   */
   function findArray(chunk: Buffer, startOffset: number): number | null {
     for (let at = startOffset; at < chunk.length; at += 1) {
       const opensArray = scanByte(chunk[at] ?? 0);
@@ -50,7 +53,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return null;
   }
 
-  /** Updates the scanner's state for the next byte. Returns true if the byte is the array's opening bracket. */
+  /** Scans the next byte of the response and updates the scanner's state. Returns true if the byte opens the requested array. */
   function scanByte(byte: number): boolean {
     if (inString) scanStringByte(byte);
     else if (byte === QUOTE) {
@@ -74,13 +77,13 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     else if (byte === QUOTE) inString = false;
   }
 
-  /** Whether the `[` that was just scanned opens the array with the requested name. */
+  /** Whether the `[` that was just scanned opens the requested array. With `allowBareArray`, that may be the response itself. */
   function isTargetArray(): boolean {
     if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Keeps bytes of the response that are outside its array of items: before the array or after it. Throws if they are too many. */
+  /** Stores bytes of the response that precede or follow its array of items. Throws if the stored bytes exceed the limit. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
@@ -105,7 +108,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isObject(value) ? value : {};
   }
 
-  /** Parses the response without the array's elements. Throws if the array is missing or the JSON incomplete. */
+  /** Parses the complete response except the elements of its array. Throws if the array is missing or the JSON is incomplete. */
   function parseWholeEnvelope(): Envelope {
     const label = `the answer around ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
@@ -125,7 +128,10 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for a list or object (`shape`) without the named array. The error holds the first part of it. */
+/**
+ * Creates the error for a response that is a list or object (`shape`) without the array `arrayName`. The error contains the
+ * beginning of the response.
+ */
 function createUnexpectedShapeError(
   arrayName: string,
   shape: UnexpectedAnswer['shape'],

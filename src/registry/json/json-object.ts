@@ -113,7 +113,10 @@ export function getOptionalId(object: SourceObject, aliases: FieldAliases): stri
   return name === undefined ? null : getRequiredId(object, [name]);
 }
 
-/** Returns the text of a required field. Throws if the field is missing or contains unprintable characters. */
+/**
+ * Returns the printable text in the first field of `aliases` that is present. Throws if there is none or it has unprintable
+ * characters.
+ */
 export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isPrintable(value))
@@ -162,7 +165,7 @@ export function getBoolean(object: SourceObject, name: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Returns a time as an ISO 8601 instant in UTC. Returns null if the field is not a time. */
+/** Returns the time in a field as an ISO 8601 instant in UTC. Returns null if the field does not hold a time. */
 export function getInstant(object: SourceObject, name: string): string | null {
   const value = object.members[name];
   return typeof value === 'string' ? normalizeInstant(value) : null;

@@ -19,7 +19,7 @@ export function findMemberText(objectText: string, memberName: string): string |
   return memberText;
 }
 
-/** Returns the index of the next character that is not white space. */
+/** Returns the index of the first character at or after `start` that is not white space. */
 function skipSpace(text: string, start: number): number {
   let at = start;
   while (text.charCodeAt(at) <= 0x20) at += 1;

@@ -2,7 +2,7 @@ import { type AccessToken, isCredential } from '../http/credential.js';
 import { createBadAnswerError, getInstant, getOptionalId, parseObject } from './json-object.js';
 import { parsePermissions } from './permissions.js';
 
-/** Parses the response with a new access token. Errors never quote the token, because it may be valid. */
+/** Parses a response that contains a new access token. Error messages never quote the token, because it may be valid. */
 export function parseAccessToken<T extends string>(body: string): AccessToken<T> {
   const object = parseObject(body, 'token');
   const { token } = object.members;

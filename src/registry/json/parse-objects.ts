@@ -190,7 +190,10 @@ const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
 const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
 const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
 
-/** Parses a project's id and name from `project`, or from `projectId` and `projectName`. Null if both are absent. */
+/**
+ * Parses a project's id and name from `project`, or from `projectId` and `projectName`. Returns null if neither `project` nor
+ * `projectId` is present.
+ */
 function parseProjectReference(object: SourceObject): ProjectReference | null {
   const project = getObjectMembers(object, 'project');
   if (project === null) {

@@ -16,7 +16,7 @@ export function createIdSet() {
   }
 
   return {
-    /** Adds an id. Returns true if the id is new. */
+    /** Adds an id to the set. Returns true if the id is new. */
     add(id: string): boolean {
       if (!insertHash(table, hashId(id))) return false;
       size += 1;

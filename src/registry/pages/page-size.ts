@@ -17,7 +17,10 @@ function mayConcernPageSize({ code, status }: RegistryError): boolean {
   return code === 'too_large' || status === 400 || status === 422;
 }
 
-/** Finds the allowed page size in an error message: `limit must not exceed 50` → `50`. Null if there is none. */
+/**
+ * Finds the allowed page size in an error message: `limit must not exceed 50` → `50`. Returns null if the message names no size
+ * below `refusedSize`.
+ */
 function findAllowedPageSize(message: string, refusedSize: number): number | null {
   if (!MENTIONS_PAGE_SIZE.test(message)) return null;
   const numbers = (message.match(/\d{1,6}/g) ?? []).map(Number);

@@ -17,7 +17,10 @@ class ObservablePagedList<T> implements PagedList<T> {
     this.observe = observe;
   }
 
-  /** Yields the pages. Throws after the last page if the list has no proper end. */
+  /**
+   * Yields the pages of the list in order. Throws after the last page if the list may be incomplete, for example because its
+   * pages repeat.
+   */
   async *pages(): AsyncGenerator<Page<T>> {
     for await (const { items, total, cursor, end, isListComplete } of this.observe({})) {
       yield { items, total, cursor };

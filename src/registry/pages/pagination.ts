@@ -27,7 +27,10 @@ function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Predicts whether another page follows. Without pagination data, a page of fewer than `limit` rows is `unknown`. */
+/**
+ * Predicts from a page's pagination data and number of rows whether another page follows. Returns `unknown` for a page without
+ * pagination data that is neither empty nor full (`limit` rows).
+ */
 export function predictNextPage(
   { nextPage, pageCount }: Pagination,
   pageNumber: number,

@@ -43,8 +43,8 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
 }
 
 /**
- * Recognizes a page of an earlier read by the SHA-256 hash of its rows. `getKnownRowCount` looks up the hash. Returns null
- * for an unknown page.
+ * Recognizes a page that an earlier read has seen by the SHA-256 digest of its rows, without parsing the rows. Returns null if
+ * `getKnownRowCount` does not know the digest, or if the rest of the page cannot be parsed.
  */
 export function matchKnownPage(
   body: Buffer,
@@ -104,7 +104,10 @@ interface ListPieces {
   readonly listEnd: number;
 }
 
-/** Splits a JSON array into rows wherever `},{` occurs. Returns null if the closing `}]` is missing. */
+/**
+ * Splits the JSON array whose content begins at `listStart` into row texts, wherever `},{` occurs. Returns null if the closing
+ * `}]` is missing.
+ */
 function splitListText(text: string, listStart: number): ListPieces | null {
   if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
   const texts: string[] = [];
@@ -120,8 +123,8 @@ function splitListText(text: string, listStart: number): ListPieces | null {
 }
 
 /**
- * Parses row texts as JSON objects. Returns null if a text is not an object. With `copyRowTexts`, the rows do not
- * keep the whole page's text in memory.
+ * Parses row texts as JSON objects, or returns null if one is not an object. With `copyRowTexts`, the texts are copied, so that
+ * they do not keep the whole page's text in memory.
  */
 function parseRows(texts: readonly string[], copyRowTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
@@ -138,7 +141,10 @@ function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/** Parses the JSON of a page whose rows were removed. Returns null if `arrayName` may occur twice. */
+/**
+ * Parses the JSON of a page whose rows were removed. Returns null if it is malformed, or if the array `arrayName` is missing or
+ * may occur twice.
+ */
 function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   // A backslash could hide the name as an escape sequence.
   const quotedKey = `"${arrayName}"`;

@@ -2,7 +2,10 @@ import { RegistryError } from '../errors.js';
 import type { SourceObject } from '../json/json-object.js';
 import type { UnreadableRow } from '../read-types.js';
 
-/** Parses a row into a list of one item. For an unreadable row, calls `onUnreadable` and returns `[]`. */
+/**
+ * Parses a row into a list of one item. For an unreadable row, calls `onUnreadable` and returns `[]`, or throws if `onUnreadable`
+ * is undefined.
+ */
 export function parseRow<T>(
   object: SourceObject,
   parse: (object: SourceObject) => T,

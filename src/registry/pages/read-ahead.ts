@@ -21,7 +21,7 @@ export function createReadAhead<T>(
     }
   }
 
-  /** Requests more pages after a requested page has arrived. */
+  /** Records that a requested page has arrived, and requests further pages. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();
@@ -33,12 +33,12 @@ export function createReadAhead<T>(
   }
 
   return {
-    /** Raises the page limit. Only pages with numbers below the limit are requested. */
+    /** Raises the page limit to `newLimit`, but never lowers it. Requests pages with numbers below the limit. */
     raiseLimit(newLimit: number): void {
       pageLimit = Math.max(pageLimit, newLimit);
       requestPages();
     },
-    /** Removes and returns the next page. Returns undefined after the last requested page. */
+    /** Removes and returns the next requested page, or returns undefined if there is none. Also requests further pages. */
     takeNext(): Promise<T> | undefined {
       const page = requestedPages.shift();
       requestPages();

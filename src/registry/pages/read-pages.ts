@@ -160,7 +160,7 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/** Counts the rows of a page that were not on an earlier page. */
+/** Counts the rows of a page that were not on an earlier page, and records the rows as seen. */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenPageDigests }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
   // The rows of a known page were not parsed, so the digest of the page is compared.
@@ -276,7 +276,7 @@ function requirePositiveInteger(optionName: string, value: number): number {
   throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);
 }
 
-/** Creates an abort signal. `abort` or the caller's signal aborts it. */
+/** Creates an abort signal that is aborted by the returned function `abort` or by the caller's signal. */
 function createLinkedAbortSignal(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const forwardAbort = () => controller.abort(callerSignal?.reason);

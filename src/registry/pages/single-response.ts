@@ -65,7 +65,10 @@ export async function* readShortList<T>(
   yield items;
 }
 
-/** Parses the items of a list. The response is an array, or an object with the array in the field `arrayName`. */
+/**
+ * Parses a list that is an array, or an object with the array in the field `arrayName`. Returns the items and the rest of the
+ * response (`envelope`).
+ */
 export function parseShortList<T>(
   response: HttpResponse,
   arrayName: string,

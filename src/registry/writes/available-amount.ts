@@ -1,7 +1,10 @@
 import type { OrganizationClient } from '../client-types.js';
 import { RegistryError } from '../errors.js';
 
-/** Reads how many tonnes of a credit the warehouse holds. Returns null if the warehouse or amount is unreadable. */
+/**
+ * Reads how many tonnes of a credit the warehouse holds, as a decimal text. Returns null if the warehouse or the amount is
+ * unreadable.
+ */
 export async function findAvailableAmount(
   { listWarehouse }: Pick<OrganizationClient, 'listWarehouse'>,
   creditId: string,

@@ -39,7 +39,10 @@ export function endReservation(
   });
 }
 
-/** Parses the reservation in a response. Returns null if there is none. Throws if the body is not JSON. */
+/**
+ * Parses the reservation in a response. Returns null if the response has no readable reservation with this id, and throws if it
+ * is not JSON.
+ */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
   const text = decodeBody(response);

@@ -48,7 +48,9 @@ async function collectMatches(
   return matches;
 }
 
-/** Whether a retirement matches the reservation, reason, beneficiary and comment in a query. */
+/**
+ * Whether a retirement matches the reservation, reason, beneficiary and comment in a query. Ignores what the query does not give.
+ */
 function isMatch(retirement: Retirement, { reservation, retirementData = {} }: RetirementQuery): boolean {
   const { reason, beneficiaryName, comment } = retirementData;
   if (comment !== undefined && retirement.comment !== comment) return false;

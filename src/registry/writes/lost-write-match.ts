@@ -19,7 +19,7 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a function that decides whether a reservation is the result of a request with a lost response. */
+/** Creates a function that decides whether a reservation was created by `request`, whose response was lost. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -29,7 +29,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/** Creates a function that decides whether an inventory request is the result of a call with a lost response. */
+/** Creates a function that decides whether an inventory request was created by `request`, whose response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
@@ -45,8 +45,8 @@ export function createInventoryRequestMatcher(
 }
 
 /**
- * Searches a list for objects that a write may have created. Returns all possible results, and those that are certain if
- * the list was read to its end.
+ * Searches the pages of a list for objects that a lost write may have created. Returns all candidates and the certain ones; none
+ * is certain unless the list was read to its end.
  */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<Pick<ObservedPage<T>, 'items' | 'end'>>,

@@ -115,7 +115,7 @@ function serializeMembers(members: Readonly<Record<string, unknown>>): Serialize
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** Converts an id to JSON text. Throws `bad_request` for a malformed id, but accepts undefined. */
+/** Converts an id to JSON text, and leaves undefined as it is. Throws `bad_request` for a malformed id. */
 function serializeId(fieldName: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id`);

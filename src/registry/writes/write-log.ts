@@ -8,7 +8,7 @@ export function createWriteLog() {
   const createdIds = new Set<string>();
 
   return {
-    /** Runs a write after all earlier writes with the same key have ended. */
+    /** Runs a write after all earlier writes with the same key have ended, and returns the result of the write. */
     async runExclusively<T>(key: string, run: () => Promise<T>): Promise<T> {
       const previousRun = lastRunByKey.get(key) ?? Promise.resolve();
       const thisRun = previousRun.catch(() => undefined).then(run);

@@ -34,7 +34,10 @@ export type CreatedSinceCheck = (instant: string | null) => boolean;
 /** The wait before each look-up. There are three, because the lost write may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/** Sends a write exactly once. If the response is lost, finds the result by a search or throws `outcome_unknown`. */
+/**
+ * Sends a write exactly once, after earlier equal writes have ended. If the response is lost, searches for the result, and throws
+ * `outcome_unknown` if no result is certain.
+ */
 export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
   const request = { ...write.request, ...pickRequestOptions(options) };
   const observedWrite = { ...write, request };
@@ -115,7 +118,7 @@ function excludeOtherWrites<T>(
   return candidates.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/** Whether an instant is not earlier than the second in which a write was sent. False for null (unknown). */
+/** Whether an instant of the registry's clock is at or after the second in which a write was sent. False for null (unknown). */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
   // The Date header and the registry's times may be rounded down to the second.
   if (instant === null) return false;
