@@ -45,7 +45,10 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
   return {
     list: () => sortOldestFirst(apps.list()).map(toAppJson),
     get: (id: string) => toAppJson(apps.getOrThrow(id)),
-    /** Registers the app that a request body describes. Generates a key pair if the body asks for one. */
+    /**
+     * Registers the app that a request body describes. If the body asks for a key pair and contains no public key, generates one
+     * and writes the private key to a file.
+     */
     register(body: unknown): ReturnType<typeof toAppJson> & { readonly privateKeyFile?: string } {
       const { generatesKey, keys, ...newApp } = readBody(body, (fields, problems) => {
         const name = fields.text('name', NOT_EMPTY);
@@ -65,7 +68,10 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
       writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
       return { ...toAppJson(row), privateKeyFile };
     },
-    /** Updates the app's permissions, webhook URL, webhook secret and callback URLs. Absent fields stay unchanged. */
+    /**
+     * Changes an app's permissions, webhook URL, webhook secret and callback URLs to those in a request body. Absent fields stay
+     * unchanged.
+     */
     change(id: string, body: unknown) {
       const old = apps.getOrThrow(id);
       const requestsInfo = 'organization_info' in old.permissions;
@@ -107,7 +113,9 @@ function addPublicKeys(row: AppRecord, newKeys: readonly AppPublicKey[], created
   return { ...row, keys: [...keys.values()] };
 }
 
-/** Parses a list of public keys in PEM format. Adds an error message to `problems` if a key is invalid. */
+/**
+ * Parses a list of public keys in PEM format and returns the valid ones. Adds an error message to `problems` if a key is invalid.
+ */
 function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   const pems: readonly unknown[] = Array.isArray(value) ? value : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (parsePublicKey(pem) ?? []) : []));
@@ -117,8 +125,8 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
 }
 
 /**
- * Reads an app's settings from a request body. Absent settings keep their values in `old`, except `organizationInfo`: the
- * permission to read the organization has its own default.
+ * Reads an app's settings from a request body; absent settings keep their values in `old`. An absent `organizationInfo` (the
+ * permission to read the organization) becomes `organizationInfoByDefault`.
  */
 function readAppSettings(
   fields: BodyFields,
@@ -126,7 +134,6 @@ function readAppSettings(
   organizationInfoByDefault: boolean,
   problems: string[],
 ): AppSettings {
-  // An absent `organizationInfo` does not keep its old value.
   const includesOrganizationInfo = fields.boolean('organizationInfo', organizationInfoByDefault);
   const textOrOld = (name: 'webhookUrl' | 'webhookSecret', rule: TextRule) =>
     fields.value(name) === undefined ? old[name] : fields.optionalText(name, rule);

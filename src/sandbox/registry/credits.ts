@@ -59,7 +59,10 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return id;
   }
 
-  /** Issues an amount of a credit into a warehouse or inventory. Throws a 409 error above the largest total amount. */
+  /**
+   * Issues an amount of a credit into a warehouse or inventory. Throws a 409 error if the credit's total issued amount would be
+   * too large.
+   */
   function issueCredits(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
@@ -74,7 +77,10 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueCredits(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Takes an amount of a credit, as given in the request body, out of the organization's warehouse or inventory. */
+  /**
+   * Reads a credit and an amount from a request body, and removes them from an organization's warehouse or inventory. Returns
+   * both, and the type of the credit.
+   */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);

@@ -21,7 +21,7 @@ export function createInstallationService(
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /** Returns an installation. Throws a 404 error if it is uninstalled or not of the app `appId`. */
+  /** Returns an installation. Throws a 404 error if it is unknown, is uninstalled, or belongs to an app other than `appId`. */
   function getLiveInstallation(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
     const isOfApp = appId === undefined || row?.appId === appId;
@@ -77,7 +77,9 @@ export function createInstallationService(
     get: (appId: string, id: string) => toJson(getLiveInstallation(id, appId)),
     getForOrganization: (appId: string, organizationId: string) =>
       toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
-    /** Returns an installation. Throws a 403 error if the installation is suspended. */
+    /**
+     * Returns an installation of an app. Throws a 404 error if it is unknown or uninstalled, and a 403 error if it is suspended.
+     */
     getActive(appId: string, id: string): InstallationRecord {
       const row = getLiveInstallation(id, appId);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');

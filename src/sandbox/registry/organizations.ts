@@ -27,7 +27,10 @@ export function createOrganizationService(
 ) {
   const { organizations, users, addresses } = tables;
 
-  /** Stores a new organization with one user and one address. The user can claim it later unless `isClaimed`. */
+  /**
+   * Stores a new organization with one user and one address. Unless `isClaimed` is true, the user can claim the organization
+   * later.
+   */
   function insertOrganization({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
     if (organizations.getByName(fields.fullName) !== undefined)

@@ -38,8 +38,8 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 }
 
 /**
- * Parses the permissions that an app requests, such as `['organization_members:read']`. `includesOrganizationInfo` adds the
- * permission to read the organization.
+ * Parses the permissions that an app requests, such as `['organization_members:read']`, and adds an error message to `problems`
+ * for each unknown one. Includes the permission to read the organization only with `includesOrganizationInfo`.
  */
 export function readGrants(
   value: unknown,
@@ -76,7 +76,10 @@ function getHigherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantL
   return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 
-/** Splits a permission into name and level: `organization_info:read` → `['organization_info', 'VIEW']`. */
+/**
+ * Splits a permission into name and level: `organization_info:read` → `['organization_info', 'VIEW']`. The level of an unknown
+ * permission is undefined.
+ */
 function parsePermission(text: unknown): [name: string, level: unknown] {
   const known = Object.entries(PERMISSIONS).find(([permission]) => permission === text);
   return known === undefined ? [String(text), undefined] : [known[1].name, known[1].level];

@@ -30,7 +30,10 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /** Finds the public project of a credit by the query parameters `creditId` and `serialization` (serial number). */
+  /**
+   * Returns the public project of the credit that the query names by `creditId`, by `serialization` (serial number), or by both.
+   * Throws a 400 error if the query has neither, and a 404 error if there is no such project.
+   */
   function findPublicByCredit(query: Readonly<Record<string, unknown>>) {
     // If the query has both, they must name the same credit.
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
@@ -44,7 +47,10 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return getPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
   }
 
-  /** Returns the issued and retired amounts of a public project, in total and for each vintage. */
+  /**
+   * Returns a public project and its issued and retired amounts, in total and for each vintage. Throws a 404 error for an unknown
+   * or hidden project.
+   */
   function summarizeIssuance(projectId: string) {
     const shown = getPublic(projectId);
     const retired = new Map<string, number>();
@@ -93,7 +99,7 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     /** Lists all projects, including hidden ones. */
     listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
     create: (body: unknown) => create(readBody(body, readNewProject)),
-    /** Changes a project's name, short description or visibility. */
+    /** Changes a project's name, short description and visibility to those in a request body. Absent fields stay unchanged. */
     change(id: string, body: unknown) {
       const old = projects.getOrThrow(id);
       const changes = readBody(body, fields => ({

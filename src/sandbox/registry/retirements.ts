@@ -45,15 +45,17 @@ export function createRetirementService(
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
-    /** Stores a new retirement and returns its JSON. */
+    /** Stores a new retirement and returns its JSON. The caller must already have removed the credits from their holding. */
     record(retirement: NewRetirement) {
-      // The calling operation has already removed the credits from their holding.
       const { fullName: projectName } = getCreditWithProject(tables, retirement.creditId).project;
       const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
       return toJson(row);
     },
-    /** Replaces the beneficiary, reason and comment of a retirement with those in a request body. */
+    /**
+     * Replaces the beneficiary, reason and comment of a retirement with those in a request body. An unclaimed retirement becomes
+     * claimed.
+     */
     changeDetails(id: string, body: unknown) {
       const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
@@ -68,7 +70,7 @@ export function createRetirementService(
       return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /** Lists the retirements of all organizations, newest first. */
+    /** Lists up to `limit` retirements of all organizations, newest first. Leaves out the newest `skip` retirements. */
     listOfAllOrganizations({ limit, skip }: ListSlice) {
       const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
@@ -82,7 +84,7 @@ export function createRetirementService(
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement has no beneficiary yet. */
+    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement is unknown or has no beneficiary yet. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');

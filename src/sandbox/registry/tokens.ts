@@ -82,7 +82,10 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
   }
 
   return {
-    /** Creates an access token for an installation, or for the app itself if no installation is given. */
+    /**
+     * Creates an access token for an installation, or for the app itself if no installation is given. Returns the JSON of the
+     * token with its secret.
+     */
     mint(appId: string, installation?: InstallationRecord) {
       const token = `crs_${randomBytes(24).toString('hex')}`;
       const row = mint(appId, installation?.id ?? null, hashToken(token));

@@ -36,7 +36,10 @@ interface ReceiverFields {
   readonly problems: string[];
 }
 
-/** Reads the receiver of credits from two fields of a request body. A transfer needs one of them. */
+/**
+ * Reads the receiver of credits from an id field and an address field of a request body. Adds an error message to `problems` if a
+ * transfer has neither.
+ */
 export function readReceiver(
   fields: BodyFields,
   { action, idField, addressField, problems }: ReceiverFields,
@@ -51,7 +54,10 @@ export function readReceiver(
   return receiver;
 }
 
-/** Reads the reason, beneficiary and comment of a retirement. Returns null for a plain transfer. */
+/**
+ * Reads the reason, beneficiary and comment from the field `retirementData` of a request body. Returns null for a transfer
+ * without this field.
+ */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
@@ -95,7 +101,10 @@ export function createTransactionService(options: TransactionServiceOptions) {
   const { tables, accounts, newHash, newId, now, defineOperation } = store;
   const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
-  /** Finds the receiver of a transfer by id, address or both. Throws if no organization matches. */
+  /**
+   * Finds the receiver of credits by organization id, address or both. Returns null fields for the action `retire`, and throws if
+   * the receiver is unknown or the id and the address belong to different organizations.
+   */
   function resolveReceiver(
     action: CreditAction,
     { organizationId, address }: RequestedReceiver,
@@ -141,7 +150,10 @@ export function createTransactionService(options: TransactionServiceOptions) {
     accounts.addCredits(organizationId, place, creditId, amountMicro);
   }
 
-  /** Ends the reservation or inventory request that started a transaction. */
+  /**
+   * Ends the reservation or inventory request of a transaction as finished or accepted. If the transaction failed, ends it as
+   * cancelled or rejected.
+   */
   function updateReservationOrRequest({ status, reservationId, requestId }: TransactionRecord): void {
     const updatedAt = now();
     const hasFailed = status === 'failed';
@@ -157,7 +169,10 @@ export function createTransactionService(options: TransactionServiceOptions) {
     }
   }
 
-  /** Stores a transaction, moves its credits according to the status, and publishes webhooks. */
+  /**
+   * Stores a transaction, delivers or returns its credits according to its status, and publishes webhooks. Also ends the
+   * reservation or inventory request that started the transaction.
+   */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;
@@ -181,9 +196,11 @@ export function createTransactionService(options: TransactionServiceOptions) {
     assertPossible(action: CreditAction, creditType: string): void {
       if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
-    /** Executes a transfer or retirement. A simulated fault can queue the transaction or let it fail. */
+    /**
+     * Executes a transfer or retirement of credits that the caller has already removed from their holding. A simulated fault can
+     * queue the transaction or let it fail.
+     */
     executeOrder(order: TransactionOrder): void {
-      // The calling operation has already removed the credits from their holding.
       const status = chooseStatus(getStartingCallPath(order));
       applyStatus({
         ...order,

@@ -61,8 +61,8 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
   }
 
   /**
-   * Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. After a
-   * change of the clock, `movedAt` is its time just before the change. The reservations then end at that time.
+   * Expires all reservations whose expiry time is not after `now`, and returns their credits to the warehouse. If the clock was
+   * just changed, `movedAt` is its time before the change, and becomes the time at which the reservations end.
    */
   function expireDueReservations(now: string, movedAt?: string): void {
     for (const reservation of listDueReservations(now)) {

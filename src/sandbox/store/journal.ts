@@ -15,7 +15,7 @@ export interface Journal {
   /** The lines of the file when the journal was opened, without the header. */
   readonly lines: readonly string[];
   append(line: string): void;
-  /** Replaces all lines of the file atomically. */
+  /** Replaces all lines of the journal file except the header, atomically. */
   rewrite(lines: readonly string[]): void;
   close(): void;
 }
@@ -30,7 +30,7 @@ export function openJournal(file: string): Journal {
   let size = fstatSync(fd).size;
   if (size === 0) append(HEADER_LINE);
 
-  /** Appends a line to the file. Throws if another process has written to the file. */
+  /** Appends a line to the journal file. Throws if another process has written to the file. */
   function append(line: string): void {
     if (fstatSync(fd).size !== size) throw new Error(`Another sandbox writes ${file}: stop one of the two`);
     size += writeSync(fd, `${line}\n`);
@@ -39,7 +39,7 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /** Replaces all lines of the file atomically. */
+    /** Replaces all lines of the journal file except the header, atomically. */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       // If the process is killed, the file contains either all old lines or all new lines.
@@ -52,7 +52,7 @@ export function openJournal(file: string): Journal {
   };
 }
 
-/** Reads the lines of a journal, without the header. Truncates an incomplete last line. */
+/** Reads the lines of a journal file, without the header. Removes an incomplete last line from the file. */
 function readJournalLines(file: string): string[] {
   // The operation of an incomplete line was never answered.
   const bytes = readFileSync(file);

@@ -103,7 +103,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     return running === null ? make() : running.drawRandomValue(make);
   }
 
-  /** Runs an action as an atomic operation. Undoes all changes if the action throws. */
+  /** Expires due reservations and runs an action as one atomic operation. Undoes all changes if the action throws. */
   function runOperation<Result>(operation: RunningOperation, action: () => Result): Result {
     running = operation;
     try {
@@ -117,7 +117,10 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     }
   }
 
-  /** Turns a function into an atomic operation that the journal records. Also registers how to replay the operation. */
+  /**
+   * Turns a function into an atomic operation that the journal records and can replay. A call inside another operation becomes a
+   * part of that operation.
+   */
   function defineOperation<Args extends readonly unknown[], Result>(
     name: string,
     action: (...args: Args) => Result,
@@ -153,7 +156,10 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /** Restores the tables from the journal. Of each operation, replays at most the newest `maxLinesByOperation` lines. */
+  /**
+   * Restores the tables from the journal. For each operation in `maxLinesByOperation`, replays only that many of the newest lines
+   * and deletes the older ones from the file.
+   */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -202,7 +208,7 @@ function readOperationName(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Drops the oldest journal lines of operations that have more lines than `maxLinesByOperation` allows. */
+/** Returns the journal lines without the oldest lines of each operation that has more lines than `maxLinesByOperation` allows. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,

@@ -180,7 +180,10 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
 
   return {
     get: id => rowById.get(id),
-    /** Returns a row by id. Throws a 404 error if the row is unknown or of another group, such as an organization. */
+    /**
+     * Returns the row with this id. Throws a 404 error if there is none, or if the row is not in the group `groupKey`, such as an
+     * organization.
+     */
     getOrThrow(id: string | number, groupKey?: string): Row {
       const row = rowById.get(id);
       if (row === undefined || !listGroups(row).includes(groupKey ?? ALL_ROWS))
