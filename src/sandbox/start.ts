@@ -52,7 +52,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Creates the registry, restores its data from the journal and starts the HTTP server. */
+  /**
+   * Creates the registry, restores its data from the journal or generates example data, and starts the webhooks and the HTTP
+   * server.
+   */
   async function startRegistry() {
     const asDocumented = options.profile === 'as-documented';
     const parts = createSandboxRegistry({ store, headerPrefix, strict, asDocumented });
@@ -78,7 +81,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     folder,
     control: createControlClient(url),
     registry,
-    /** Stops the server, waits for webhooks that are being sent, and closes the journal. */
+    /**
+     * Stops the sandbox: closes the server, waits for webhooks that are being sent, closes the journal and deletes the folder if
+     * it is temporary.
+     */
     async close() {
       clearInterval(expiryTimer);
       await listener.close();
@@ -92,7 +98,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
-/** Generates example data for an empty registry if a seed is given. Throws if the data have another seed or size. */
+/**
+ * Generates example data if a seed is given and the registry is empty. Throws if the stored data were not generated with this
+ * seed and size.
+ */
 function ensureExampleData(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,

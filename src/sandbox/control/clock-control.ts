@@ -9,7 +9,10 @@ export function createClockControl({ clock, now }: SandboxStore) {
     return { now: now(), isFrozen: clock.getState().frozenAt !== null };
   }
 
-  /** Changes the clock. The body's optional fields are `frozen`, `at` (the new time) and `moveMs` (a shift). */
+  /**
+   * Changes the sandbox clock and returns its JSON. The body's optional fields are `frozen`, `at` (the new time) and `moveMs` (a
+   * shift in milliseconds).
+   */
   function changeClock(body: unknown) {
     const { isFrozen, targetMs } = readBody(body, (fields, problems) => {
       const moveMs = fields.value('moveMs') ?? 0;

@@ -49,7 +49,7 @@ export function createControlRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Extracts the path id, the query, the limit and the body of a request for the endpoints of the control API. */
+/** Extracts what an endpoint of the control API needs from a request: the id in the path, the query, the limit and the body. */
 function toControlRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {

@@ -68,7 +68,10 @@ function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: 
   next();
 }
 
-/** Creates the handler of a simulated fault. `getDistortion` chooses which rows of a list are hidden or repeated. */
+/**
+ * Creates the handler of a fault that distorts paginated lists. `getDistortion` gets the fault's option `rows` and the number of
+ * earlier requests that the fault was applied to.
+ */
 function createListDistorter(
   getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
 ): CallFaultHandler {
@@ -84,7 +87,10 @@ function answerWithStatus(res: Response, { status = 503, retryAfter, body }: Fau
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
 }
 
-/** Answers with an error if the request's `limit` is larger than the fault's option `rows`. */
+/**
+ * Answers with an error, by default 400, if the request's `limit` is larger than the fault's option `rows`. Otherwise passes the
+ * request on.
+ */
 function refuseLargePage(
   { options: { rows = 1, status = 400, body } }: ActiveFault,
   { req, res, next }: HttpExchange,

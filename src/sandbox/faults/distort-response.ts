@@ -8,7 +8,10 @@ interface ResponseFault {
   readonly options: FaultOptions;
 }
 
-/** Collects the registry's whole response, then sends it delayed, slowed, changed or truncated. */
+/**
+ * Replaces `write` and `end` of a response: they collect its whole body, which is then sent delayed, slowed, changed or
+ * truncated.
+ */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
@@ -64,10 +67,12 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   }, intervalMs);
 }
 
-/** Sends the first bytes of a response body, by default half. Breaks the connection unless `cleanEnd` is set. */
+/**
+ * Sends only the first `bytes` of a response body, by default half, and then breaks the connection. With `cleanEnd`, the short
+ * response ends normally.
+ */
 function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));
-  // With `cleanEnd`, the short response ends normally.
   if (cleanEnd) {
     sendChangedBody(part, res);
     return;

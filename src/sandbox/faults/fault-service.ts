@@ -43,7 +43,10 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
 
-  /** Finds the oldest simulated fault of these kinds for a request, and counts one use. Undefined if there is none. */
+  /**
+   * Returns the oldest simulated fault of these kinds that matches a request, and counts one use of the fault. Returns undefined
+   * if there is none.
+   */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
       const kind = kinds.find(name => name === fault.kind);

@@ -51,7 +51,10 @@ export interface JwtVerification {
 /** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/** Verifies an app's JWT. Returns the app's id or the refusal. `strict` also requires the claims `alg` and `iat`. */
+/**
+ * Verifies an app's JWT and returns the app's id, or the reason why the JWT is refused. With `strict`, the claims `alg` and `iat`
+ * are required too.
+ */
 export function verifyAppJwt({
   jwt,
   acceptedTimes,
@@ -83,7 +86,10 @@ export function verifyAppJwt({
   return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-/** Returns why a JWT is not valid at a time, such as `The JWT has expired`, or undefined if it is valid. */
+/**
+ * Returns the reason why a JWT is not valid at the time `nowSeconds`, such as `The JWT has expired`. Returns undefined if the JWT
+ * is valid.
+ */
 function checkJwtTimes(
   claims: ReadonlyMap<string, unknown>,
   nowSeconds: number,

@@ -39,13 +39,16 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Returns the times at which a JWT may be valid: the sandbox clock's and, unless a fault forbids it, the real time. */
+  /**
+   * Returns the times at which a JWT may be valid, in epoch milliseconds: the sandbox clock's time and, unless a simulated fault
+   * forbids it, the real time.
+   */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
-  /** Verifies a JWT and returns the app that signed it. Throws a 401 error if the verification fails. */
+  /** Returns the app that signed a JWT. Throws a 401 error unless the JWT is valid at one of `acceptedTimes`. */
   function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
@@ -54,7 +57,10 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return { ...NO_TOKEN, appId: result.appId };
   }
 
-  /** Checks the credential of a request and returns the caller. Throws a 401 or 403 error if access is denied. */
+  /**
+   * Checks that a request's credential meets an endpoint's requirement. Returns the caller and records it for the call log, or
+   * throws a 401 or 403 error if access is denied.
+   */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearerCredential(req);
     const caller =

@@ -32,7 +32,10 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   };
 }
 
-/** Creates middleware that rejects a wrong version header. With `strict`, the header is required and Accept checked. */
+/**
+ * Creates middleware that refuses a request with a wrong version header. With `strict`, it also refuses a missing version header
+ * and an unsuitable Accept header.
+ */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);
   return (req, _res, next) => {

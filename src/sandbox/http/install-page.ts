@@ -81,7 +81,7 @@ function installOnce({ installations }: SandboxRegistry, appId: string, organiza
   return existing?.id ?? installations.install(appId, organizationId).id;
 }
 
-/** Adds the installation's id and the app's `state` parameter to the callback URL. */
+/** Adds the installation's id, the event `installed` and the app's parameter `state` (unless it is empty) to the callback URL. */
 function addInstallationToUrl(callbackUrl: string, installationId: string, state: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set('installationId', installationId);

@@ -39,7 +39,10 @@ export interface PageRequest {
   readonly repeatsFirstPage: boolean;
 }
 
-/** Reads `limit` and `page` from the query. Throws a 400 error if `limit` or `page` is invalid. */
+/**
+ * Reads `limit` and `page` from the query, and caps the page size at `maxPageSize`. Applies a simulated paging fault from `res`,
+ * and throws a 400 error if `limit` or `page` is invalid.
+ */
 export function readPageRequest({ query }: Request, res: Response, maxPageSize: number): PageRequest {
   const distortion: PagingDistortion = res.locals['pagingDistortion'] ?? NO_DISTORTION;
   const problems: string[] = [];
@@ -73,12 +76,14 @@ export function readListSlice(query: Request['query']): ListSlice {
 /** The rows to page through: an array sorted newest first, or a table. */
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
-/** Returns one page of rows, newest first, and the `pagination` object of the response. */
+/**
+ * Returns one page of rows, newest first, and the `pagination` object of the response. `groupKey` selects the rows of one group
+ * of a table, such as an organization.
+ */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, groupKey?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
   const skip = page * limit + hiddenRows;
-  // `groupKey` selects the rows of one group of a table, such as an organization.
   const rowCount = isTable ? source.count(groupKey) : source.length;
   const total = Math.max(0, rowCount - hiddenRows);
   const pageCount = Math.ceil(total / limit);
@@ -104,7 +109,10 @@ interface NumberBounds {
   readonly problems: string[];
 }
 
-/** Parses an integer query parameter. Returns undefined if it is absent, or adds an error message if it is invalid. */
+/**
+ * Parses an integer query parameter. Returns undefined if it is absent or invalid, and adds an error message to `problems` if it
+ * is invalid.
+ */
 function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;

@@ -191,7 +191,7 @@ export function createRegistryRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Sends the response of an endpoint: a PDF, JSON text in chunks, or an object as JSON. */
+/** Sends the result of an endpoint: a PDF whose file name contains `resourceId`, JSON text in chunks, or an object as JSON. */
 async function sendResult(res: Response, result: object, resourceId: string): Promise<void> {
   if (Buffer.isBuffer(result)) sendCertificate(res, resourceId, result);
   else if (isChunked(result)) await sendChunks(res, result);

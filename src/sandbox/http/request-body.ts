@@ -80,7 +80,10 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
     problems.push(`${namePrefix}${name} must be ${expected}`);
   }
 
-  /** Returns a string field that matches `rule`. Adds an error message if the field is missing or invalid. */
+  /**
+   * Returns a string field of the request body. If it is missing, is too long or breaks `rule`, adds an error message and returns
+   * `''`.
+   */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);
     const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
@@ -92,19 +95,28 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
   return {
     text,
     optionalText: (name, rule) => (has(name) ? text(name, rule) : null),
-    /** Returns an amount field in millionths of a tonne. For an invalid amount, adds an error message and returns 0. */
+    /**
+     * Returns an amount field of the request body in millionths of a tonne. For an invalid amount, adds an error message and
+     * returns 0.
+     */
     amountMicro(name: string): number {
       const micro = toMicro(values.get(name));
       if (micro === undefined) addProblem(name, AMOUNT_RULE);
       return micro ?? 0;
     },
-    /** Returns a boolean field, or `fallback` if the field is absent. Adds an error message for any other value. */
+    /**
+     * Returns a boolean field of the request body, or `fallback` if the field is absent. For any other value, adds an error
+     * message and returns false.
+     */
     boolean(name: string, fallback: boolean): boolean {
       const value = values.get(name) ?? fallback;
       if (typeof value !== 'boolean') addProblem(name, 'true or false');
       return value === true;
     },
-    /** Returns an integer field from 0 to `max`, or `fallback` if absent. Adds an error message for any other value. */
+    /**
+     * Returns a field of the request body that is an integer from 0 to `max`, or `fallback` if the field is absent. For any other
+     * value, adds an error message and returns `fallback`.
+     */
     wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
       const value = values.get(name) ?? fallback;
       if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
