@@ -1,7 +1,10 @@
 const MAX_ATTEMPTS = 100;
 const LAST_PORT = 65_535;
 
-/** Listens on `firstPort`, or on the next free port if `firstPort` is in use. */
+/**
+ * Calls `listen` with `firstPort`, then with the following ports while each is in use. Throws the last error after 100 more
+ * ports.
+ */
 export async function listenOnNextFreePort<T>(
   firstPort: number,
   listen: (port: number) => Promise<T>,

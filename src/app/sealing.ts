@@ -50,7 +50,7 @@ export async function startSealing(
   let publishFrom = 0;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
-  /** Appends new data to the evidence log, publishes a checkpoint, and schedules the next run. */
+  /** Appends new data to the evidence log, publishes a checkpoint and schedules its own next call. Failures are logged. */
   async function sealAndSchedule(): Promise<void> {
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');

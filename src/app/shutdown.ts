@@ -15,7 +15,10 @@ function createShutdownStack(): ShutdownStack {
   };
 }
 
-/** Calls `open`. If `open` throws, closes the resources that were added to `shutdown`. */
+/**
+ * Calls `open` with a new shutdown stack and returns its result. If `open` throws, closes the resources on the stack and
+ * rethrows the error.
+ */
 export async function openWithCleanup<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {

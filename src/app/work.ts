@@ -159,7 +159,7 @@ export function startWorker(
   });
 }
 
-/** Runs the migrations of the worker's databases. */
+/** Migrates the inbox and the mirror. Migrates the evidence log and the subscriptions only if their keys are set. */
 async function prepareDatabases(
   engine: Engine,
   { evidenceKeyFile, eventsKeyFile }: WorkerStartOptions,
@@ -234,7 +234,10 @@ function startOrphanFileRemoval(
   };
 }
 
-/** Creates a callback that records the duration, state and row counts of each read in the metrics. */
+/**
+ * Creates a callback that records in the metrics how long each read of a resource took, how it ended and how many rows it
+ * changed.
+ */
 function createReadCounter(metrics: Metrics): (summary: ReadSummary) => void {
   // Monitors see a metric only after it is set, so drift starts at 0.
   for (const resource of DRIFT_RESOURCES) metrics.countDrift(resource, 0);

@@ -8,11 +8,17 @@ interface CachedResult<T> {
 /** How long a result is cached: always as long, or depending on how long it took to read. */
 type Lifetime = number | ((tookMs: number) => number);
 
-/** Creates a function that returns the cached result, or calls `read` if the result is too old or has another key. */
+/**
+ * Creates a function that caches the result of the latest read. It calls `read` if that result is too old or was read for
+ * another key.
+ */
 export function createCache<T>(lifetime: Lifetime, clock: () => number = () => performance.now()) {
   let cached: CachedResult<T> | null = null;
 
-  /** Starts a read and returns its cache entry. The entry is valid until the read ends, then for its lifetime. */
+  /**
+   * Starts a read at the time `at` and returns its cache entry at once. A lifetime that depends on how long the read takes is
+   * set when it ends.
+   */
   function startReading(at: number, key: string, read: () => Promise<T>): CachedResult<T> {
     if (typeof lifetime === 'number') return { at, key, result: read(), lifetimeMs: lifetime };
     const startedMs = clock();

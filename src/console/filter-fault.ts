@@ -11,7 +11,10 @@ export function describeFilterFault(fault: FilterFault): string {
   return `${fault.fault} ${isMissing ? 'Similar' : 'Matches'}: ${candidates.join('; ')}.`;
 }
 
-/** Returns the organization id for the URL parameter `organization_id`. Returns null if the parameter is missing. */
+/**
+ * Returns the id of the organization that the URL parameter `organization_id` names by id or name. Returns null if the
+ * parameter is missing, and a fault if it matches no single organization.
+ */
 export async function findChosenOrganization(
   reader: Reader,
   query: URLSearchParams,

@@ -56,8 +56,8 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
   }
 
   /**
-   * Sends the result of a page: HTML, a file, a redirect or an error message. `at` is the past instant that it shows, or null
-   * for now.
+   * Sends the result of a page: HTML, a file, a redirect or an error message. `at` is the past instant that the page shows,
+   * or null for now.
    */
   async function sendResult(
     request: Request,

@@ -15,7 +15,7 @@ interface EvaluationInput {
 
 /**
  * Records an event for each list that became stale or fresh and each job that failed since the last evaluation. Returns the
- * number of new events.
+ * number of new events, which is 0 if the last evaluation was recent.
  */
 export async function evaluate({ port, reader, now }: EvaluationInput): Promise<number> {
   const epoch = await port.readEpoch();

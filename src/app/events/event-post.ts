@@ -7,7 +7,10 @@ import { OutboundError } from '../outbound/outbound-error.js';
 /** Subscribers should answer with nothing. An answer that is longer is a page of something else. */
 const MAX_ANSWER_BYTES = 65_536;
 
-/** Creates an object that posts events to one subscriber. `post` returns an error code if no response arrives. */
+/**
+ * Creates an object that posts events to one subscriber. `post` returns the HTTP status, or an error code if no response
+ * arrives.
+ */
 export function openEventPost(allowed: readonly OutboundRange[]): EventPost {
   const outbound = createOutbound({ allowed, connections: PARALLEL_ORGANIZATIONS });
   return {

@@ -35,7 +35,7 @@ async function openEventApi(
   let sender: Sender | null = null;
   let prunedAt = 0;
 
-  /** Returns the sender of events. Returns null while there is no signing key, which the first subscription creates. */
+  /** Returns the sender of events, and creates it once the file with the signing key exists. Returns null until then. */
   function getOrCreateSender(): Sender | null {
     if (sender !== null || !existsEventsKey(keyFile)) return sender;
     const key = readEventsKey(keyFile);

@@ -64,7 +64,7 @@ const sendInternalError: ErrorRequestHandler = (_error: unknown, _request, respo
   sendProblem(response, 500, 'internal error');
 };
 
-/** Wraps `run` so that a call during a run returns the promise of that run. */
+/** Wraps an async function so that a call while another one is pending returns the promise of the pending call. */
 function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
   let currentRun: Promise<T> | null = null;
   return () => {

@@ -40,7 +40,7 @@ export function renderGaps(notes: Pick<AnswerNotes, 'gaps'>): Html | false {
   );
 }
 
-/** Renders the first lists that were not fully known at the instant of an answer. */
+/** Renders a list of what was not known at the instant of an answer: the first few gaps, then how many others there are. */
 export function renderGapList(notes: Pick<AnswerNotes, 'gaps'>): Html {
   const gaps = describeGaps(notes);
   const lines = [...gaps.slice(0, MAX_SHOWN), formatOmittedCount(gaps.length) ?? []].flat();

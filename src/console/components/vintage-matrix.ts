@@ -86,7 +86,10 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-/** Chooses the table columns: the largest vintages that fit the screen, then `OTHERS` for the rest. */
+/**
+ * Chooses the vintage columns of a table: the largest that fit the screen, or all if `showsAll`, then `OTHERS` for the rest.
+ * Also returns whether they fit.
+ */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
@@ -103,7 +106,7 @@ function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   return { columns: takeColumns(count), fitsScreen: canFit(count) };
 }
 
-/** Returns the width in characters of the table columns with these totals. */
+/** Returns the total width in characters of table columns with these headings and totals. */
 function measureWidth(totals: readonly (readonly [column: string, total: bigint])[]): number {
   const widths = totals.map(
     ([column, total]) => Math.max(column.length, formatWholeTonnes(total).length) + COLUMN_MARGIN,
@@ -164,7 +167,7 @@ function renderSumRow(
   return html`<tr class="${className}"><th scope="row">${label}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 
-/** Renders the cells of a table row: one amount for each column, then the row total. */
+/** Renders the amount cells of a table row: the sum of `rows` in each vintage column, then their total. */
 function renderAmounts(
   rows: readonly CreditSum[],
   columns: readonly string[],

@@ -30,7 +30,10 @@ const SAFE_METHODS = ['GET', 'HEAD'];
 export function createGuard({ keys, hostNames, port, proxySignIn }: GuardOptions): RequestHandler {
   const getCookieName = () => `carbon-mirror-${port()}`;
 
-  /** Replaces the sign-in key in the URL with a cookie. Redirects to the URL without the key. */
+  /**
+   * Exchanges the sign-in key in the URL for a cookie and redirects to the URL without the key. Sends status 401 if the key
+   * is invalid and the visitor is not signed in yet.
+   */
   function signIn(request: Request, response: Response): void {
     const { searchParams, pathname } = new URL(request.url, ORIGIN);
     const visitorKey = keys.exchangeSignInKey(searchParams.get(KEY) ?? '');
@@ -55,7 +58,10 @@ export function createGuard({ keys, hostNames, port, proxySignIn }: GuardOptions
     return visitorKey === null ? null : { name: null, mayAct: true, ...keys.createPageToken(visitorKey) };
   }
 
-  /** Returns the visitor whom the sign-in proxy names. Returns null if the request does not come from the proxy. */
+  /**
+   * Returns the visitor whom the sign-in proxy names, with a page token. Returns null if the request cannot sign in through
+   * the proxy.
+   */
   function identifyByProxy(request: Request, identify: ProxySignIn): Visitor | null {
     const visitor = identify(request);
     return visitor === null ? null : { ...visitor, ...keys.createPageToken(`proxy ${visitor.name}`) };

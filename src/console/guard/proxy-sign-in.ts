@@ -40,7 +40,10 @@ const PROXY_SECRET_HEADER = 'x-console-proxy-secret';
 /** A comma would mean that two headers were joined. */
 const NAME = /^[\w.@+=:|/\\-]{1,254}$/;
 
-/** Creates the function that identifies visitors by the proxy's header. */
+/**
+ * Creates the function that identifies a visitor by the header of the sign-in proxy. It reports a refusal to `onRefusal` and
+ * returns null.
+ */
 export function createProxySignIn(options: ProxySignInOptions): ProxySignIn {
   const { header, isFromProxy, secret, findRole, onRefusal } = options;
   const secretHash = hash(secret);

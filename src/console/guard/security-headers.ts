@@ -18,7 +18,10 @@ export function allowOwnFrame(): Readonly<Record<string, string>> {
   return { 'content-security-policy': [...CSP, "frame-ancestors 'self'"].join('; ') };
 }
 
-/** Creates response headers that allow a page to contain its own style. Visitors who are refused cannot load the stylesheet. */
+/**
+ * Creates the headers of a page for refused visitors. The page may contain its own style, because these visitors cannot load
+ * the stylesheet.
+ */
 export function createNoticeHeaders(): Readonly<Record<string, string>> {
   const policy = CSP.filter(directive => !directive.startsWith('style-src'));
   const directives = [...policy, `style-src ${NOTICE_STYLE_SOURCE}`, "frame-ancestors 'none'"];

@@ -67,7 +67,7 @@ export interface PageToken {
 /** `once` is a sign-in key, `visit` a visitor key. */
 type VisitorKeyKind = 'once' | 'visit';
 
-/** Splits a key into the signed text and the signature. */
+/** Splits a console key into its signed text and its signature. */
 function splitSignature(key: string): { readonly text: string; readonly signature: string } {
   const end = key.lastIndexOf('.');
   return { text: key.slice(0, Math.max(0, end)), signature: key.slice(end + 1) };

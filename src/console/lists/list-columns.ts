@@ -51,8 +51,8 @@ export function createListColumns(
 }
 
 /**
- * Selects the columns that the page of a list shows, names first. Omits ids that a name replaces or that the page of a row
- * shows.
+ * Selects the columns in the table of a list, names first. Omits ids that a name replaces and ids that the row's own page or
+ * ids button shows.
  */
 function selectShownColumns(list: List): ListColumn[] {
   const { columns } = list;

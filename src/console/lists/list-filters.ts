@@ -12,8 +12,8 @@ import type { ConsoleRequest } from '../page.js';
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
 /**
- * Reads the values that a visitor can choose in each drop-down filter of a list. If an organization is chosen, reads its
- * values only.
+ * Reads the values that a visitor can choose in each drop-down filter of a list. If the list is filtered by organization,
+ * leaves out values of other organizations' rows.
  */
 export async function readFilterChoices(
   listRequest: ListRequest,

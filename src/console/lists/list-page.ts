@@ -45,7 +45,7 @@ export function createListPages(list: List): readonly ConsolePage[] {
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/** Reads all rows of a list for a download. */
+/** Reads all rows of a list that match the filters in the URL, for a download. Returns a fault if a filter value is invalid. */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const listRequest = await parseListRequest(list, request);
   if ('fault' in listRequest) return listRequest;
@@ -90,7 +90,10 @@ ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
 }
 
-/** Reads which retirements on a page the registry restated. Returns null unless the list is about retirements or certificates. */
+/**
+ * Reads the restatements of the retirements on a page and returns a function that finds one. Returns null unless the list is
+ * about retirements or certificates.
+ */
 async function readRestatementsOf(
   { list: { name, idColumn }, at }: ListRequest,
   rows: readonly Row[],

@@ -31,7 +31,7 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /** Sends an event to all open pages if the state has changed, then schedules the next pollForChanges. */
+  /** Sends an event to all open pages if the state has changed. Schedules the next poll while any page is open. */
   async function pollForChanges(): Promise<void> {
     try {
       const state = await readState();

@@ -118,7 +118,10 @@ export async function mayEndReservation(reader: Reader, reservation: Row): Promi
 /** The fields of an order that only a transfer or a retirement has. */
 type OrderDetails = Partial<Pick<OrderDraft, 'receiverId' | 'beneficiary' | 'reason' | 'comment'>>;
 
-/** Parses the receiver of a transfer, or the beneficiary, reason and comment of a retirement. */
+/**
+ * Parses the details of an order: the receiver of a transfer, or the beneficiary, reason and comment of a retirement. A
+ * release has none.
+ */
 async function parseOrderDetails(
   reader: Reader,
   action: Exclude<OrderAction, 'reserve'>,

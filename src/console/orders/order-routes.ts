@@ -30,7 +30,10 @@ export function addOrderRoutes(
   });
 }
 
-/** Stores the order that a form describes. If the form is posted again, returns the order that it stored before. */
+/**
+ * Checks and stores the order that a form describes. If the same form was posted before, returns the order that was stored
+ * then.
+ */
 async function placeOrder(
   form: URLSearchParams,
   actor: string | null,
@@ -54,7 +57,7 @@ function toPlacement(stored: Order, posted: NewOrder): Placement {
   return isSameOrder(stored, posted) ? { order: stored } : { status: 409, fault: KEY_IN_USE };
 }
 
-/** Reads the order fields of a posted confirmation form. */
+/** Returns the order fields of a posted confirmation form without checking them. */
 function readPostedFields(form: URLSearchParams): object {
   return {
     action: form.get('action'),

@@ -6,7 +6,10 @@ import type { ConsoleRequest } from '../page.js';
 import { ACTION_LABELS, CONFIRMATION_PATH } from './confirmation-page.js';
 import { mayEndReservation, type OrderDraft } from './order-form.js';
 
-/** Renders the form to reserve a credit of a warehouse, and the commands that do the same in a terminal. */
+/**
+ * Renders the form to reserve a credit of a warehouse if the visitor may order, and always the commands that reserve it in a
+ * terminal.
+ */
 export function renderCreditActions(credit: Row, { canOrder }: ConsoleRequest): Html {
   const organizationId = getText(credit, 'organization_id') ?? '';
   const creditId = getText(credit, 'credit_id') ?? '';
@@ -20,7 +23,10 @@ export function renderCreditActions(credit: Row, { canOrder }: ConsoleRequest): 
   return html`${form}<details><summary>Reserve in a terminal</summary><pre>${commands.join('\n')}</pre></details>`;
 }
 
-/** Renders forms to retire, transfer or release a reservation. Returns false if the visitor may not order or it has ended. */
+/**
+ * Renders forms to retire, transfer or release a reservation. Returns false if the visitor may not order or the mirror may
+ * not end the reservation.
+ */
 export async function renderReservationActions(
   reservation: Row,
   { canOrder, reader }: ConsoleRequest,
