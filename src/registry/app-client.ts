@@ -58,8 +58,8 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
   }
 
   /**
-   * Searches for the installation that a lost write has created: on an organization with this name, and created since the
-   * write.
+   * Searches for the installation that a lost write may have created. An installation matches if its organization has this name
+   * and it was created since the write.
    */
   function findCreatedInstallations(
     fullName: string,

@@ -48,7 +48,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
     for (const [id, cache] of caches) if (cache.isIdle()) caches.delete(id);
   }
 
-  /** Returns the token cache of an installation, and creates the cache on first use. */
+  /** Returns the token cache of an installation. If there is none, removes idle caches and creates one. */
   function getOrCreateCache(installationId: string): TokenCache<InstallationToken> {
     const existing = caches.get(installationId);
     if (existing !== undefined) return existing;

@@ -36,7 +36,7 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryCl
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusalReportedAt = Number.NEGATIVE_INFINITY;
 
-  /** Sets how far the clock is ahead of the local clock, and reports the change to `onCorrection`. */
+  /** Sets how many milliseconds are added to the local clock, and reports them to `onCorrection`. */
   function setOffset(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
     onCorrection?.(offsetMs);

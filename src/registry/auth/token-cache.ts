@@ -37,7 +37,10 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** Whether a cached token has the permissions that are granted now. Also true if they are unknown. */
+  /**
+   * Whether a cached token has the permissions that are granted now. Also true if either permissions are unknown, or if these
+   * were already known when the token was requested.
+   */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,
@@ -47,7 +50,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }
 
-  /** Returns the cached token unless its permissions are outdated or it is due for renewal. */
+  /** Returns the cached token, or undefined if its permissions are outdated or it is due for renewal. */
   function getUsableToken(): CachedToken<T> | undefined {
     const isUsable =
       cached !== undefined && hasCurrentPermissions(cached) && isNotDueForRenewal(cached, now());
@@ -63,7 +66,10 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   }
 
   return {
-    /** Returns the cached token if it is usable, otherwise requests a new one. Concurrent calls share one request. */
+    /**
+     * Returns the cached token, or requests and caches a new one if the token is due for renewal or its permissions are
+     * outdated. Concurrent calls share one request.
+     */
     async get(): Promise<IssuedToken<T>> {
       const usable = getUsableToken();
       if (usable !== undefined) return toIssuedToken(usable.accessToken, false);
@@ -91,7 +97,10 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
   return { token, fresh, organizationId, permissions };
 }
 
-/** Creates a cache entry for a new token. Schedules its renewal at most five minutes before its expiry. */
+/**
+ * Creates a cache entry for a new token. The token is due for renewal five minutes before its expiry, or after half of its
+ * lifetime if that is under ten minutes.
+ */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,
   nowMs: number,

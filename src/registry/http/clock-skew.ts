@@ -11,7 +11,10 @@ export function createClockSkewMeter({ now, onDate }: ClockSkewMeterOptions) {
   let skewMs: number | null = null;
 
   return {
-    /** Updates the clock skew from the Date header of a response. Ignores responses from a cache. */
+    /**
+     * Measures the clock skew by the Date header of a response, and reports the date to `onDate`. Ignores responses from a
+     * cache.
+     */
     measure(response: Response): void {
       const serverMs = parseHttpDate(response.headers.get('date'));
       // A response with an Age comes from a cache, and its date is when it was stored.

@@ -95,7 +95,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     }
   }
 
-  /** Waits until the rate limiter admits the request, then starts the timer and the record of one attempt. */
+  /**
+   * Waits until the rate limiter admits the request, then starts one attempt with its deadline. Also adds the token to the
+   * secrets that messages must not show.
+   */
   async function beginAttempt(
     request: UrlRequest,
     token: string,

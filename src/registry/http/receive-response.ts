@@ -41,14 +41,19 @@ export async function receiveWholeBody(
   }
 }
 
-/** Creates a streamed response. Its body is read from the network while the caller iterates over it. */
+/**
+ * Creates a streamed response whose body is read from the network while the caller iterates over it. The attempt ends when the
+ * body ends or fails, on `cancel`, or at the deadline.
+ */
 export function receiveStream(
   { response, attempt }: OpenResponse,
   options: ResponseBodyOptions,
 ): StreamedResponse {
   const { abort } = attempt;
 
-  /** Yields the chunks of the response body. Throws if the body contains the access token of the request. */
+  /**
+   * Yields the chunks of the response body, then ends the attempt. Throws if the body contains the access token of the request.
+   */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
       // The token may be split between two chunks, so each chunk is checked together with the end of the previous bytes.

@@ -41,8 +41,8 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   }
 
   /**
-   * Removes the next request from the queue and returns it. Downloads usually wait until no other request is
-   * queued, but not always, so that they proceed.
+   * Removes the request to start next from the queue and returns it; undefined if none may start. While other requests wait,
+   * only every fourth one is a download.
    */
   function dequeueNext(): QueuedRequest | undefined {
     const mayDownload = downloads < maxDownloads;
@@ -55,7 +55,10 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     return queue.splice(index, 1)[0];
   }
 
-  /** Starts the queued requests that the rate limit allows. Sets a timer if others must wait for the next refill. */
+  /**
+   * Starts the queued requests that the rate limit and the concurrency limit allow. Sets a timer if others must wait for the
+   * rate limit.
+   */
   function startQueuedRequests(): void {
     clearTimeout(timer);
     refillAllowance();

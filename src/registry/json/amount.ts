@@ -35,7 +35,8 @@ class WritableAmount implements Amount {
 }
 
 /**
- * Parses the amount in a JSON object with all its digits. `parsedValue` is the result of `JSON.parse`, which may be rounded.
+ * Parses the amount in a JSON object with all its digits: `parsedValue`, the result of `JSON.parse`, may be rounded. An absent
+ * or invalid amount is returned with a `fault`.
  */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
