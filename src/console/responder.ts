@@ -42,8 +42,8 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 /** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
   /**
-   * Renders the part of a page that is sent later because it is slow. Returns an error message for the visitor if `renderRest`
-   * throws.
+   * Renders the slow part of a page, which is sent after the rest. If `renderRest` throws, reports the error and returns a
+   * message for the visitor.
    */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
@@ -158,7 +158,10 @@ function canCompress(request: Request): boolean {
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
 }
 
-/** Creates a gzip stream that writes to the response. Flushes after each write, so that the browser shows a slow page early. */
+/**
+ * Creates a gzip stream that writes to the response, and sets the response headers for it. Flushes after each write, so that the
+ * browser shows the start of a slow page early.
+ */
 function createGzipStream(response: Response): Gzip {
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   gzip.pipe(response.set(GZIP_HEADERS));

@@ -84,7 +84,7 @@ async function parseChangesRequest({
   };
 }
 
-/** Renders a page of changes of rows, newest first, with links to other pages and the SQL query behind it. */
+/** Renders one page of changes of rows, newest first, with links to the newest and to older changes, and with its SQL query. */
 async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPageRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';

@@ -67,7 +67,7 @@ export const COMPARE: readonly ConsolePage[] = [
 
 type WriteFile = (answers: readonly ComparisonAnswer[], comparison: PageComparison) => AsyncGenerator<string>;
 
-/** Creates the route that downloads the rows of all compared lists. */
+/** Creates the route that downloads the rows of all compared lists. `write` formats them as CSV or JSON. */
 function createFilePage(extension: keyof typeof FILE_FORMATS, write: WriteFile): ConsolePage {
   return {
     path: `${PATH}.${extension}`,
@@ -116,6 +116,7 @@ async function parseComparison({ reader, query, now }: ConsoleRequest): Promise<
   return { lists, organizationId, from: from.until, to: to.until };
 }
 
+/** Compares each list at two instants, one list after the other. `range` limits the rows of each list. */
 async function readComparisons(
   reader: Reader,
   { lists, organizationId, from, to }: PageComparison,
@@ -127,6 +128,7 @@ async function readComparisons(
   return answers;
 }
 
+/** Renders the filter form of the comparison page: the two dates, the list and the organization. */
 async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const lists = COMPARABLE_LISTS.map(({ name, title }) => ({ value: name, label: title }));
@@ -143,7 +145,7 @@ async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): 
   ]);
 }
 
-/** Renders the totals of all lists side by side, then the rows of each list that differ. */
+/** Compares the lists in one database snapshot. Renders their totals side by side, then the rows of each list that differ. */
 async function renderComparison(request: ConsoleRequest, comparison: PageComparison): Promise<Html> {
   const { reader } = request;
   const { from, to } = comparison;
@@ -169,7 +171,10 @@ interface TotalLine {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** Renders one line for each list and credit type, with the organizations that it covers. */
+/**
+ * Renders a table of totals, with one line for each list and credit type. Says how many of the known organizations each line
+ * covers.
+ */
 function renderTotals(answers: readonly ComparisonAnswer[], { query, now }: ConsoleRequest): Html {
   const lines = answers.flatMap(answer =>
     answer.amounts.map(
@@ -192,7 +197,7 @@ function renderTotals(answers: readonly ComparisonAnswer[], { query, now }: Cons
   return html`<section id="totals">${renderTable('Totals in tonnes', columns, lines, { empty: 'The compared lists have no amounts.', captionExtra: renderFileLinks(PATH, query, {}) })}</section>`;
 }
 
-/** Renders the rows of a list that differ, with what a reader must know about both instants. */
+/** Renders the rows of a list that differ between two instants, then notes on how complete the mirror was at each instant. */
 async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleRequest): Promise<Html> {
   const { list, columns, from, to, empty } = answer;
   const replaced = columns.flatMap(({ name, link }) =>

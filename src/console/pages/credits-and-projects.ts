@@ -148,7 +148,7 @@ async function renderActions({ name }: List, row: Row, request: ConsoleRequest):
   return content !== false && html`<section class="card"><h2>Actions</h2>${content}</section>`;
 }
 
-/** Renders the forms for a reservation, as it is now. False if it is no longer in the mirror. */
+/** Renders the forms that act on a reservation in its current state. False if the mirror no longer has the reservation. */
 async function renderReservationForms(row: Row, request: ConsoleRequest): Promise<Html | false> {
   const [owner = '', id = ''] = ['organization_id', 'id'].map(column => getText(row, column) ?? '');
   const reservation = await readReservation(request.reader, owner, id);

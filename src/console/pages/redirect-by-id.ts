@@ -4,7 +4,8 @@ import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
 /**
- * Finds the rows whose id starts with the id in the URL, such as `3f2a`. Redirects to the only match, or to a list of matches.
+ * Redirects to the only row whose id starts with the id in the URL, such as `3f2a`, or to the list of all such rows. Returns
+ * "not found" if there is none.
  */
 export async function redirectByIdPrefix(
   list: List,

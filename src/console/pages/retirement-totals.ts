@@ -79,7 +79,7 @@ async function readTotals(
   return await readGroupTotals(reader, listRequest, groupings);
 }
 
-/** Renders a checkbox for each column by which retirements can be grouped. */
+/** Renders a checkbox for each column by which retirements can be grouped, and checks the chosen ones. */
 function renderGroupings(chosen: readonly Grouping[]): Html {
   return html`${GROUPINGS.map(
     grouping =>

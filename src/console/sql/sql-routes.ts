@@ -14,7 +14,7 @@ import {
 import { renderSqlPage } from './sql-page.js';
 
 /**
- * Creates the `QueryVisitor` of a response. It cancels the query when the visitor disconnects, and can reset the visitor's
+ * Creates the `QueryVisitor` of a response. Its signal is aborted when the visitor disconnects, and its `hangUp` resets the
  * connection.
  */
 function createQueryVisitor(response: Response): QueryVisitor {
@@ -28,7 +28,7 @@ function createQueryVisitor(response: Response): QueryVisitor {
 export function addSqlRoutes(app: Express, access: SqlAccess, responder: Responder, now: () => number): void {
   const queryRunner = createSqlRunner(access, now);
 
-  /** Sends the SQL page with a query. `result` is null if the query was not run. */
+  /** Sends the SQL page with a query and its result, which is null if the query was not run. */
   async function sendQueryPage(
     request: Request,
     response: Response,

@@ -72,7 +72,10 @@ export function createSqlRunner(
     unread.hangUp();
   }
 
-  /** Yields the rows unchanged. Notes in `query.unreadSince` since when the visitor has left a row unread. */
+  /**
+   * Yields the rows unchanged, then removes the query from the running queries. Sets `query.unreadSince` while a row waits for
+   * the visitor to read it.
+   */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
@@ -85,7 +88,10 @@ export function createSqlRunner(
     }
   }
 
-  /** Runs a visitor's query and streams all of its rows. Throws `SqlQueryError` if it fails or too many queries are running. */
+  /**
+   * Runs a visitor's query and streams its rows, which the caller must read to the end or pass to `discardRows`. Throws
+   * `SqlQueryError` if the query fails or too many queries are running.
+   */
   async function streamRows(sql: string, { signal, hangUp }: QueryVisitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) disconnectSlowestVisitor();
