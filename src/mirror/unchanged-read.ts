@@ -1,7 +1,10 @@
 import type { ListChanges } from './port/rows.js';
 import type { OpenSync, SyncCompletion } from './port/sync.js';
 
-/** Whether a commit ends a scheduled read in which no row changed. `completion` is null if the commit does not end the read. */
+/**
+ * Whether a commit ends a scheduled, complete read in which no row changed, so that it needs no row in `syncs`. `completion` is
+ * null if the commit does not end the read.
+ */
 export function isUnchangedRead(
   sync: OpenSync,
   changes: ListChanges,

@@ -1,8 +1,8 @@
 import { formatInstant } from '../resources/sql-values.js';
 
 /**
- * Returns the instant at which a row version begins: `observedAt`, but always after `previousInstant`, when the replaced
- * version began.
+ * Returns the instant at which a row version starts: `observedAt`, or a millisecond after `previousInstant` if that is later.
+ * `previousInstant` is the start of the replaced version, null if there is none.
  */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
@@ -31,7 +31,10 @@ export class VersionClock {
     return instant > this.#latest ? instant : this.#latest;
   }
 
-  /** Returns the instant at which a new row version begins, always after `previousInstant`, when the replaced version began. */
+  /**
+   * Returns the instant at which a new row version starts, and updates `latest`. It is `observedAt`, or a millisecond after
+   * `previousInstant`, the start of the replaced version, if that is later.
+   */
   assignInstant(observedAt: string, previousInstant: string | null): string {
     const instant = computeVersionInstant(observedAt, previousInstant);
     if (instant > this.#latest) this.#latest = instant;

@@ -57,7 +57,10 @@ export async function readEventPage(source: EventStores, request: EventPageReque
   };
 }
 
-/** Reads the next events that are no changes of rows, such as a failed job. */
+/**
+ * Reads a page of the next occurrences, which are events that are no changes of rows, such as a failed job. `end` is the number
+ * up to which all occurrences were read.
+ */
 async function readOccurrenceEvents(
   { port }: EventStores,
   { after, to, organizationId, isSelected }: EventPageRequest,
@@ -73,7 +76,7 @@ async function readOccurrenceEvents(
   return { events, end, isTruncated };
 }
 
-/** Reads the next events from the change log of the mirror. */
+/** Reads a page of the next events from the change log of the mirror. `end` is the number up to which all changes were read. */
 async function readChangeEvents(
   { changes }: EventStores,
   { after, to, organizationId, isSelected }: EventPageRequest,
@@ -95,13 +98,16 @@ async function readChangeEvents(
   return { events, end: to.change, isTruncated: false };
 }
 
-/** Adds the position in its stream and the body to an event, so that it can be sent. */
+/** Combines an event with its position in its stream and its formatted body, so that it can be sent. */
 function toPendingEvent(content: EventContent, position: EventPosition): PendingEvent {
   const { type, organizationId } = content;
   return { ...position, type, organizationId, body: formatEventBody(content) };
 }
 
-/** Reads the waiting events of a held organization, up to `to`. The event that the subscriber refused comes first. */
+/**
+ * Reads a page of the waiting events of a held organization, up to `to`. If the refused event was erased since, adds it at the
+ * front with an erased body.
+ */
 export async function readHeldEvents(
   source: EventStores,
   hold: Hold,

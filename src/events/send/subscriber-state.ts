@@ -36,7 +36,10 @@ interface NewestNumbers {
   readonly newestChange: number;
 }
 
-/** Whether a subscription has events to send, or its cursors must move past events that it does not select. */
+/**
+ * Whether an active subscription has something to do: events that are due, a new epoch to announce, or cursors to move past
+ * events that it does not select.
+ */
 export function hasWork(
   subscription: Subscription,
   holds: readonly Hold[],

@@ -78,7 +78,10 @@ function createCertificateSession({
   /** The retirement version for which each certificate is due. */
   let dueVersions = new Map<string, number>();
 
-  /** Writes the queued download results to the database. If the database rejects them, deletes their PDF files. */
+  /**
+   * Writes the queued download results to the database in one commit. If it rejects results, deletes those of their PDF files
+   * that no row references.
+   */
   async function commitPendingDownloads(): Promise<void> {
     const answers = pendingDownloads;
     pendingDownloads = [];

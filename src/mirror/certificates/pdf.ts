@@ -15,7 +15,9 @@ export interface PdfValidator {
   readonly finish: () => { readonly sha256: string; readonly size: number };
 }
 
-/** Creates a validator that checks and hashes a PDF as a stream. */
+/**
+ * Creates a validator for one PDF, which checks and hashes the chunks in their order. It rejects a PDF of more than `maxBytes`.
+ */
 export function createPdfValidator(maxBytes: number): PdfValidator {
   const hash = createHash('sha256');
   let size = 0;

@@ -69,7 +69,10 @@ export class VersionSet {
     return set;
   }
 
-  /** Returns the bitmap of the chunk with this number. A chunk has one bit for each of 4,096 versions. */
+  /**
+   * Returns the bitmap of the chunk with this number, and creates it if needed. A chunk has one bit for each of 4,096 version
+   * numbers.
+   */
   #getOrCreateChunk(number: number): Uint32Array {
     const existing = this.#chunks.get(number);
     if (existing !== undefined) return existing;
