@@ -36,8 +36,8 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let hasArray = false;
 
   /**
-   * Scans a chunk for the array's opening bracket, and stores the scanned bytes as envelope. Returns the offset after the
-   * bracket, or null if the chunk does not contain it.
+   * Scans a chunk for the array's opening bracket, and stores the scanned bytes as a part of the envelope. Returns the offset
+   * after the bracket, or null if the chunk does not contain it.
    */
   function findArray(chunk: Buffer, startOffset: number): number | null {
     for (let at = startOffset; at < chunk.length; at += 1) {

@@ -58,7 +58,7 @@ function describeText(text: string): string {
   return text.startsWith('<') ? 'an HTML page' : `${text.length} characters that are not complete JSON`;
 }
 
-/** Decodes UTF-8 bytes. Throws for invalid bytes. */
+/** Decodes UTF-8 bytes. Throws an error that contains `label` if the bytes are invalid. */
 export function decodeUtf8(bytes: Buffer, label: string): string {
   if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'invalid bytes');
   return bytes.toString('utf8');

@@ -43,8 +43,8 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
 }
 
 /**
- * Recognizes a page that an earlier read has seen by the SHA-256 digest of its rows, without parsing the rows. Returns null if
- * `getKnownRowCount` does not know the digest, or if the rest of the page cannot be parsed.
+ * Recognizes a page that an earlier read has seen. Compares the SHA-256 digest of the rows, and returns null if
+ * `getKnownRowCount` does not know the digest or the rest of the page cannot be parsed.
  */
 export function matchKnownPage(
   body: Buffer,

@@ -40,8 +40,8 @@ export function endReservation(
 }
 
 /**
- * Parses the reservation in a response. Returns null if the response has no readable reservation with this id, and throws if it
- * is not JSON.
+ * Parses the reservation in a response. Returns null if the response has no readable reservation with this id, and throws if the
+ * response is not JSON.
  */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
