@@ -57,7 +57,10 @@ export function createBatchedList<T>(readBatches: ReadList<readonly T[]>): Async
   return new ObservableBatchedList(readBatches);
 }
 
-/** Reads the pages of a list that this client created. Each page includes its digest, its groups of rows and its arrival time. */
+/**
+ * Reads the pages of a list, each with its digest, its groups of rows and its arrival time. Throws if this client did not create
+ * the list.
+ */
 export function observePages<T>(
   list: PagedList<T>,
   options: ObservationOptions = {},
@@ -66,7 +69,7 @@ export function observePages<T>(
   throw new TypeError('observePages: expected a list of the client');
 }
 
-/** Reads the rows of a list without pages that this client created, in batches as they arrive. */
+/** Reads the rows of an unpaged list in batches as they arrive. Throws if this client did not create the list. */
 export function observeBatches<T>(
   list: AsyncIterable<T>,
   options: ObservationOptions = {},

@@ -25,7 +25,10 @@ export interface BatchedList<T> {
   readonly organizationId: string;
 }
 
-/** Yields the rows of one streamed response in batches. After an error, the yielded rows are incomplete. */
+/**
+ * Yields the rows of one streamed response in batches. If reading fails, the rows yielded so far are only the beginning of
+ * the list.
+ */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,
   options: ReadOptions & ObservationOptions = {},
