@@ -50,7 +50,10 @@ export function createComparisonRunner(compare: RegistryComparer, now: () => num
   let status: ComparisonStatus = { running: null, finished: null };
   let currentRun: Promise<void> = Promise.resolve();
 
-  /** Compares the mirror with the registry once. Stores the progress and the result in `status`. */
+  /**
+   * Compares the mirror with the registry once. Stores in `status` the progress, then the result or the reason why the
+   * comparison failed.
+   */
   async function runComparison(): Promise<void> {
     const since = formatNow();
     let lists = 0;

@@ -29,7 +29,7 @@ export function isRowOfPerson(
   return containsEmail(document, normalizedEmail);
 }
 
-/** Returns all property names and strings of a JSON document, with escapes decoded. */
+/** Returns all property names and strings of a JSON document, with escapes decoded. Returns the whole text if it is not JSON. */
 function extractStrings(document: string): readonly string[] {
   try {
     // Parse the JSON, because JSON can escape the same letter in several ways.

@@ -7,7 +7,10 @@ import type { PurgeResult } from './port/removal.js';
 
 const FILES_PER_BATCH = 64;
 
-/** Deletes all mirrored data of one organization, including its certificate files. */
+/**
+ * Deletes all mirrored data of one organization, including its certificate files. Works in small transactions, and can be
+ * repeated if it was interrupted.
+ */
 export async function purgeOrganization(
   port: MirrorPort,
   { organizationId, acquireClaim, pdfs }: PurgeRequest,

@@ -73,8 +73,8 @@ export class SyncSession {
   }
 
   /**
-   * Creates a sync session from the stored state of a resource, without writing. `hasNewDelivery` tells whether a webhook has
-   * arrived since the last read.
+   * Creates a sync session from the stored state of a resource, without writing. In a scheduled sync, changes may count as
+   * drift: if `hasNewDelivery` finds no webhook since the last read.
    */
   static async begin(
     options: SyncSessionOptions,

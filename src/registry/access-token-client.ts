@@ -35,7 +35,10 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
-/** Converts the option `token`, which is a token or a function that returns one, to a `TokenSource`. */
+/**
+ * Converts the option `token` to a `TokenSource`. The option is a token, or a function that returns one and is called before
+ * each attempt.
+ */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = validateAccessToken(token);

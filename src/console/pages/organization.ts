@@ -112,7 +112,10 @@ function renderResources(
   );
 }
 
-/** Renders a table of an organization's resources at an instant: rows and last complete read, then what was not known. */
+/**
+ * Renders a table of an organization's resources at an instant, with their row counts and last complete reads. Notes below the
+ * table say what was not known.
+ */
 async function renderResourcesAt(
   { reader, now }: ConsoleRequest,
   organizationId: string,

@@ -26,7 +26,10 @@ export class PrivateKeyError extends Error {
   }
 }
 
-/** Reads an RSA private key from PEM text. Line breaks may be written as `\n`. */
+/**
+ * Reads an RSA private key from PEM text, in which line breaks may be written as `\n`. Throws `PrivateKeyError` for any other
+ * text and for a key of less than 2,048 bits.
+ */
 export function readPrivateKey(text: string): KeyObject {
   // Environment variables often hold `\n` as two characters in place of a line break.
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
@@ -74,7 +77,10 @@ function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
-/** Parses the PEM block of a private key. Its error has no cause, because the cause could contain part of the key. */
+/**
+ * Parses the PEM block of a private key. Throws `PrivateKeyError` without a cause, because the cause could contain part of the
+ * key.
+ */
 function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);

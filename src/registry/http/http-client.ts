@@ -70,7 +70,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return { request, url: resolveUrl(settings.base, path), maxBytes, bodyDeadlineMs };
   }
 
-  /** Sends a request once and returns after the response headers have arrived. Throws for an error status. */
+  /**
+   * Sends a request once and returns when the response headers have arrived, with the body unread. Throws a `RegistryError` for
+   * an error status or a failed request.
+   */
   async function openResponse(
     prepared: PreparedRequest,
     { token, attemptNumber }: AttemptInput,

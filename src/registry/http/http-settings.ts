@@ -3,7 +3,10 @@ import type { Fetch, HttpOptions } from './http-types.js';
 import { DEFAULT_USER_AGENT } from './user-agent.js';
 import { parseBaseUrl } from './url.js';
 
-/** Fills in defaults for the options of the HTTP client and validates them. Throws one error that lists all invalid options. */
+/**
+ * Fills in defaults for the options of the HTTP client and validates them. Throws `bad_request` for invalid options or an
+ * invalid base URL.
+ */
 export function resolveHttpSettings(options: HttpOptions) {
   const settings = {
     headerPrefix: options.headerPrefix ?? 'registry',

@@ -16,7 +16,10 @@ export interface RefusalResponse {
   readonly mask: (text: string) => string;
 }
 
-/** Creates the `RegistryError` for a response with an error status. */
+/**
+ * Creates the `RegistryError` for a response with an error status. It contains the message of the registry, in which secrets are
+ * masked.
+ */
 export function createRefusalError(response: RefusalResponse): RegistryError {
   const { status, call, isWrite, bodyText, headerPrefix, retryAfterMs, mask } = response;
   const message = parseErrorMessage(status, bodyText);

@@ -76,8 +76,8 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   }
 
   /**
-   * Creates the function that a request calls when it ends. The function frees the slot of the request and starts queued
-   * requests.
+   * Creates the function that a request calls when it ends: it frees the slot of the request and starts queued requests. Later
+   * calls do nothing.
    */
   function createReleaseSlot(isDownload: boolean): ReleaseSlot {
     let isReleased = false;

@@ -10,7 +10,10 @@ export interface BodyLimits {
   readonly idleMs: number;
 }
 
-/** Yields the chunks of a response body. Throws `too_large` if the body exceeds the size limit. */
+/**
+ * Yields the chunks of a response body. Throws `too_large` if the body exceeds the size limit, and aborts the request if no
+ * chunk arrives for too long.
+ */
 export async function* readBodyChunks(response: Response, limits: BodyLimits): AsyncGenerator<Buffer> {
   const { maxBytes, abort, idleMs } = limits;
   if (response.body === null) return;
