@@ -24,7 +24,10 @@ export interface ApiCall {
   readonly token: StoredToken;
 }
 
-/** Creates a handler that finds the token of a request and counts the request before it calls `handle`. */
+/**
+ * Creates a handler that finds the token of a request and counts the request before it calls `handle`. Throws a 429 problem
+ * if the token has sent too many requests.
+ */
 export function createEndpoint(
   { authenticator, requestLimiter }: ApiContext,
   handle: (call: ApiCall) => Promise<void>,

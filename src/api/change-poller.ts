@@ -27,7 +27,7 @@ export function createChangePoller({
   const waiters = new Set<Waiter>();
   let timer: NodeJS.Timeout | null = null;
 
-  /** Wakes the requests that wait for a change if there is one. Schedules the next poll while any request waits. */
+  /** Wakes each request for which there is a new change. Schedules the next poll while any request still waits. */
   async function pollForChanges(): Promise<void> {
     try {
       const last = await readLastNumber();

@@ -18,7 +18,7 @@ export interface SyncDependencies {
 }
 
 /**
- * Creates the mirror, the certificate store and the other objects that sync jobs use. Deletes mirrored members if
+ * Creates the context of sync jobs, which contains the mirror and the certificate store. Deletes mirrored members if
  * `mirrorMembers` is false.
  */
 export async function createSyncContext(

@@ -27,7 +27,7 @@ async function openReceiverApi(
   const receiver = await openReceiver(store, () => currentTime, onConnectionLost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
 
-  /** Wraps `run` so that callers pass the current time as first argument, which this thread uses as its clock. */
+  /** Wraps `run` to take the current time as its first argument. This thread uses that time as its clock. */
   function withTime<Parameters extends readonly unknown[], Result>(
     run: (...parameters: Parameters) => Result,
   ): (now: number, ...parameters: Parameters) => Result {

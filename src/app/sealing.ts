@@ -34,7 +34,7 @@ const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const INTERVAL_MS = 60_000;
 const RETRY_PUBLISHING_MS = 15 * 60_000;
 
-/** Starts a thread that adds new data to the evidence log. Returns a stop function. */
+/** Starts a thread that periodically adds new data to the evidence log. Returns a function that stops the thread. */
 export async function startSealing(
   { log, now }: ProcessDependencies,
   workerData: SealThreadData,

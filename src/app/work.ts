@@ -217,7 +217,7 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkerStores, now: nu
   metrics.setFindingCounts((await readFindings(reader)).counts);
 }
 
-/** Deletes unreferenced certificate files in the background. Returns a stop function. */
+/** Starts to delete unreferenced certificate files in the background. Returns a function that stops the deletion. */
 function startOrphanFileRemoval(
   certificates: CertificateStore,
   log: ProcessDependencies['log'],

@@ -56,7 +56,10 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
 /** Settings that name files with keys. Only the worker reads these files. */
 const KEY_FILES = ['EVIDENCE_KEY_FILE', 'EVENTS_KEY_FILE'];
 
-/** Returns the environment for a child process of `up`, without the secrets of other roles. */
+/**
+ * Returns the environment for a child process of `up`: without the secrets of other roles, and with an operations port of its
+ * own.
+ */
 export function createChildEnvironment(
   env: Environment,
   role: 'receive' | 'work' | 'console' | 'api',
@@ -143,8 +146,8 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
 }
 
 /**
- * Returns a fault if the receiver or the worker would keep its database files on the disk of a Heroku dyno, which is lost
- * daily.
+ * Returns a fault if the receiver or the worker would keep its database files on the disk of a Heroku dyno. A dyno loses its
+ * disk daily.
  */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
@@ -155,7 +158,7 @@ function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   return [{ name: 'DYNO', expected, problem }];
 }
 
-/** Returns the settings in the environment, with defaults of the role for missing settings. */
+/** Returns only the known settings of the environment, with the role's default for each setting that is missing or empty. */
 function applyDefaults(env: Environment, role: Role): Environment {
   const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
   return Object.fromEntries(texts);

@@ -11,8 +11,8 @@ export interface ResolvedSecret {
 }
 
 /**
- * Returns a copy of the environment in which `name` is set to the text of the file that `<name>_FILE` names. Returns a fault
- * if the file cannot be read or both are set.
+ * Returns the environment, with `name` set to the text of the file if `<name>_FILE` names one. Returns a fault if the file
+ * cannot be read or both are set.
  */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];

@@ -13,7 +13,10 @@ export function listSecretValues(env: Environment): string[] {
   });
 }
 
-/** Creates a function that masks the values of settings in a text if they are URLs with credentials or possible secrets. */
+/**
+ * Creates a function that masks the values of settings in a text if they are possible secrets, or URLs with credentials or a
+ * query.
+ */
 export function createValueMasker(env: Environment): (text: string) => string {
   const replacements = SETTINGS.flatMap(({ name, secret }) => {
     const value = env[name] ?? '';

@@ -2,7 +2,7 @@ import type { ChangeLog } from '../../events/send/sender-types.js';
 import { ALL_CHANGES, readBetween, readLastNumber } from '../../query/history/changes.js';
 import type { Reader } from '../../store/contract/reader.js';
 
-/** Creates the object through which the sender of events reads the numbered changes of the mirror. */
+/** Creates a change log, through which the sender of events reads the numbered changes of the mirror. */
 export function createChangeLog(reader: Reader): ChangeLog {
   return {
     readNewest: () => readLastNumber(reader),

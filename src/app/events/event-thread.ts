@@ -43,7 +43,10 @@ async function openEventApi(
     return sender;
   }
 
-  /** Deletes events that are older than the retention time. Does nothing if the last deletion was recent. */
+  /**
+   * Deletes events that are older than the retention time. Does nothing if events are kept forever or the last deletion was
+   * recent.
+   */
   async function pruneOldEvents(): Promise<void> {
     if (retentionDays === 0 || now() - prunedAt < PRUNE_INTERVAL_MS) return;
     prunedAt = now();

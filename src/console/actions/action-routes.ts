@@ -59,8 +59,8 @@ async function retryJob({ actions, reader, params }: ActionRequest): Promise<str
 }
 
 /**
- * Queues syncs of the chosen organization, or of all. Returns the path of the page with the jobs, or null if there is nothing
- * to sync.
+ * Queues syncs of the chosen organization, or of all organizations if none is chosen. Returns the path of the page with the
+ * jobs, or null if the chosen organization has nothing to sync.
  */
 async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');

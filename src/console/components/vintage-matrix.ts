@@ -154,7 +154,7 @@ function renderProjectRow(
   return html`<tr><th scope="row" title="${projectName}">${name}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 
-/** Renders a table row with the total amounts of several projects, such as "12 other projects". */
+/** Renders a table row with the total amounts of several projects. `label` names them, for example "12 other projects". */
 function renderSumRow(
   label: HtmlContent,
   groups: readonly ProjectGroup[],
