@@ -51,8 +51,8 @@ interface RankedCandidate extends ClaimCandidate {
 }
 
 /**
- * Returns the lane of a job, where lower lanes are claimed earlier. The lane is 0 if its lease expired or it failed during an
- * outage, otherwise its priority. A paused job counts as `scheduled`.
+ * Returns the lane of a job: 0, the lane that is claimed first, if the job's lease expired or the job failed during an outage,
+ * otherwise its priority. A paused job has the priority `scheduled`.
  */
 function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
@@ -61,7 +61,10 @@ function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate
   return state === 'paused' ? PRIORITIES.scheduled : priority;
 }
 
-/** Keeps one job of each installation and organization: the one to claim first. Their jobs must not run at the same time. */
+/**
+ * Keeps only the job to claim first of each installation and of each organization, because their jobs must not run at the same
+ * time.
+ */
 function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
     (left, right) =>

@@ -92,7 +92,9 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Converts database rows to a page of accepted deliveries, and computes the range of the following pages. */
+/**
+ * Converts database rows to a page of accepted deliveries. Returns the range of the next page with it; null after the last page.
+ */
 export function toDeliveryPage(rows: readonly DeliveryRow[], rangeEnd: string): DeliveryPage {
   // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];

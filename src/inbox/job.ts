@@ -195,8 +195,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id among the jobs whose webhook deliveries are answered by this job's read. The highest is the job's own
- * id. Returns null if the read answers no delivery.
+ * Returns a lower bound of the ids of the jobs whose webhook deliveries this job's read answers; null if it answers none. The
+ * upper bound is the job's own id.
  */
 export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

@@ -10,7 +10,7 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Returns the minimum time between two starts of jobs with the same dedupe key. It grows with each read in a row that only
+ * Returns the minimum time between two starts of jobs with the same dedupe key. It grows with each consecutive read that only
  * duplicate webhooks caused and that found nothing new.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
@@ -24,8 +24,8 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
 }
 
 /**
- * Returns the earliest start of the next job: `paceMs` after the last start, but not before `now`. `lastStart` is null if no
- * job ever started.
+ * Computes the earliest start of the next job: `paceMs` after the last start, but between `now` and `now + paceMs`. `lastStart`
+ * is null if no job ever started.
  */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.

@@ -59,8 +59,8 @@ export function moveToPostgres(
 const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
 
 /**
- * Begins a new epoch of event ids in the PostgreSQL database. If the SQLite files were used again, both would otherwise give
- * the same ids to different events.
+ * Begins a new epoch of event ids in the PostgreSQL database. If somebody uses the SQLite files again, the two databases then
+ * cannot give the same id to different events.
  */
 async function beginMovedEpoch({ query, transact }: Postgres, now: string): Promise<void> {
   const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());

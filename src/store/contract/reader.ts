@@ -62,7 +62,7 @@ class ReadableCompiler extends PostgresQueryCompiler {
     else this.visitNode(node.identifier);
   }
 
-  /** Omits the quotes of a simple name. */
+  /** Writes a name without quotes if it needs none, so that people can read the SQL. */
   protected override visitIdentifier(node: IdentifierNode): void {
     if (SIMPLE_NAME.test(node.name)) this.append(node.name);
     else super.visitIdentifier(node);

@@ -174,6 +174,7 @@ export const TABLES: Readonly<Record<string, Columns>> = Object.fromEntries(
     .map(({ name, columns }) => [name.replace('mirror.', ''), columns]),
 );
 
+/** Returns whether a column may be NULL; false for an unknown column. */
 export function isNullable(table: string, column: string): boolean {
   const [kind, , constraint = ''] = TABLES[table]?.[column] ?? ['id', ''];
   return kind !== 'id' && kind !== 'counted' && !/^(?:NOT NULL|PRIMARY KEY)/.test(constraint);

@@ -133,8 +133,8 @@ async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
 /** Creates the methods of `EvidencePort` that store leaves, the entries of the evidence log. */
 export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): LeafStore {
   /**
-   * Yields the leaves that record changes of an organization's rows, up to the change number `upTo`. They come by resource,
-   * newest first.
+   * Yields pages of the leaves (log entries) that record changes of an organization's rows, up to the change number `upTo`. The
+   * leaves are grouped by resource, with the newest change of each resource first.
    */
   async function* iterateChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
     for (const { resource } of RESOURCES.filter(hasCountedRows))

@@ -92,8 +92,8 @@ const isListed =
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
 /**
- * Prepares the statements that read the changes of a resource. A change creates a version of a row, closes one, or both. Each
- * statement reads the created or the closed versions.
+ * Prepares the statements that read the changes of a resource, by a range or a list of change numbers. A change creates a version
+ * of a row, ends a version, or both, so created and ended versions are read separately.
  */
 function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);
@@ -123,9 +123,8 @@ function prepareChangeReads(resource: MirroredResource) {
 const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
 
 /**
- * Describes a change as a leaf for the evidence log. `created` and `closed` are the versions that the change created and
- * closed. A created version is recorded with the columns that never change later, a removal with the key. Both say how the
- * previous version ended.
+ * Describes a change as a leaf (entry) of the evidence log. Records the unchanging columns of the version that the change
+ * `created`, or only the key if it removed the row. Also records how the `closed` version ended, if there is one.
  */
 function describeChange(
   resource: MirroredResource,
@@ -159,7 +158,8 @@ function describeChange(
 }
 
 /**
- * Pairs created and closed versions by the number of their change, and describes each change as a leaf for the evidence log.
+ * Describes each change as a leaf (entry) of the evidence log, after pairing the version that it created with the version that it
+ * ended.
  */
 function describeChanges(
   resource: MirroredResource,

@@ -238,8 +238,8 @@ function countSlots(parts: ClaimRequest['parts'], part: Part): number {
 }
 
 /**
- * Returns the claimed jobs, and when to claim again. `queue` was read before the claim and still contains the claimed jobs, so
- * `moreMayWait` may be true although no job is left.
+ * Returns the claimed jobs, and the time until the next job can become due. `moreMayWait` may be true although no job is left,
+ * because `queue` was read before the claim and still contains the claimed jobs.
  */
 function toClaimResult(
   claimed: readonly ClaimedJobRow[],

@@ -254,7 +254,7 @@ export function createOrders({ read, commit, now }: InboxDatabase): OrderPort {
   };
 }
 
-/** Returns an order that must exist. Throws if it does not. */
+/** Returns the order that a statement found. Throws if it found none. */
 function requireOrder(order: ResultRow<typeof READ_ORDER> | undefined): Order {
   if (order === undefined) throw new Error('expected a stored order, got none');
   return order;

@@ -79,7 +79,8 @@ const earliestByPace: Clause = (fn, params) => {
 };
 
 /**
- * Returns an SQL expression for the run time of two merged jobs: the earlier of theirs, but not before any of `lowerBounds`.
+ * Returns an SQL expression for the run time of a merged job: the earlier run time of the two jobs, but not before any of
+ * `lowerBounds`.
  */
 function earlierRunTime(...lowerBounds: readonly Clause[]): Clause {
   return (fn, params) => {
@@ -113,8 +114,8 @@ const updateUpcoming = (condition: Condition, runAt: Clause, extraColumns: Claus
   );
 
 /**
- * Prepares the statements that merge a job into the waiting job with the same dedupe key, if there is one. `runAt` is the run
- * time of the merged job.
+ * Prepares the statements that merge the job that meets `condition` into the waiting job with the same dedupe key, if there is
+ * one. `runAt` is the run time of the merged job.
  */
 function prepareMerge(condition: Condition, runAt: Clause, extraColumns?: Clause) {
   return [
@@ -247,8 +248,8 @@ export function createSettlements(
   }
 
   /**
-   * Returns statements that lock and retry failed jobs one after the other. The first is null if a single job needs no lock. If
-   * two jobs have the same dedupe key, the second is merged into the first.
+   * Returns the statements that retry failed jobs one after the other, after a statement that locks the jobs; null instead of the
+   * lock for fewer than two jobs. Of two jobs with the same dedupe key, the second is merged into the first.
    */
   function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<UpdatedJobRow> | null)[] {
     const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };

@@ -83,8 +83,8 @@ interface SyncCount {
 }
 
 /**
- * Creates a data law: the counters of each sync equal the number of its versions. Counts the versions once for all syncs,
- * because no index finds the versions of one sync.
+ * Creates a data law: the counters of each sync equal the number of versions that the sync wrote or ended. Counts the versions
+ * once for all syncs, because no index finds the versions of one sync.
  */
 function createCountLaw(law: string, { resource, counted, versions }: SyncCount): Law {
   return createLaw(law, () => {

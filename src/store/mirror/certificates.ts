@@ -269,8 +269,8 @@ export function createCertificates(
         const updates: BoundStatement[] = [];
 
         /**
-         * Plans the statements that store the result of one download, and the end of a replaced version. Returns what happens
-         * to the certificate.
+         * Plans the statements that store the result of one download, and the end of a replaced version. Returns the effect on
+         * the certificate, such as `stored` or `unchanged`.
          */
         function planCertificateWrite(answer: CertificateDownload, index: number): CertificateWriteResult {
           const row = certificates.get(answer.retirementId);

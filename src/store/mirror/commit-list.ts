@@ -147,8 +147,8 @@ function createListStatements(resource: ListResource) {
   }
 
   /**
-   * Assigns version numbers and instants to new versions of rows, and plans the ends of the versions that they replace. Leaves
-   * out forgotten people.
+   * Plans the new versions of rows and the ends of the versions that they replace. Returns a version number for each insert, in
+   * their order; 0 if the row is of a forgotten person and is not written.
    */
   function planInserts(
     { sync, id, firstVersion, clock }: SyncCommit,
@@ -179,7 +179,10 @@ function createListStatements(resource: ListResource) {
     return { ends, rows, versions };
   }
 
-  /** Plans the ends of the versions of removed rows. A removed retirement also ends its stored certificate. */
+  /**
+   * Plans the ends of the versions of removed rows, and of the stored certificates of removed retirements. Skips versions that
+   * are no longer current.
+   */
   function planCloses(
     { firstVersion, clock }: SyncCommit,
     { inserts, closes }: ListChanges,

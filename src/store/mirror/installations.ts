@@ -148,10 +148,7 @@ export function createInstallations({
   };
 }
 
-/**
- * Returns the record of the read (sync) of one installation, which has ended. `isNew` says that the installation was not stored
- * before.
- */
+/** Returns the record of a finished read (sync) of one installation. `isNew` says that the installation was not stored before. */
 function toEndedSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,

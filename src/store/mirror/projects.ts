@@ -100,8 +100,8 @@ export function createProjects({
         const repairs: { version: number; cells: readonly Value[] }[] = [];
 
         /**
-         * Plans the new version, the end of the old version or the repair that stores one answer. Returns what happens to the
-         * project.
+         * Plans how one answer is stored: as a new version, which ends the old one, or as a repair of the current version.
+         * Returns the effect on the project, such as `added` or `unchanged`.
          */
         function planProjectWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
           if (isOlder(answer.requestedAt, checkedAt.get(answer.id) ?? '', at)) return 'older';

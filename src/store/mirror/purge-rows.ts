@@ -124,7 +124,7 @@ const OWNED_TABLES = {
 };
 
 /**
- * Returns a DELETE of at most `BATCH_SIZE` rows that meet a condition. The statement returns the version numbers of these rows.
+ * Builds a DELETE of at most `BATCH_SIZE` rows that meet a condition. The DELETE returns the version numbers of the deleted rows.
  */
 function buildBatchDelete(table: VersionedTable, condition: RawBuilder<unknown>) {
   const rows = tableRef(table);

@@ -268,8 +268,8 @@ export interface SyncCommit {
 }
 
 /**
- * Begins a commit with the rows that its start statements returned. Throws if a newer claim or a newer read has written, or if
- * the organization has no active installation.
+ * Creates the state of a commit from the rows that its start statements returned. Throws if a worker with a newer claim or a
+ * newer read has already written, or if the organization has no active installation.
  */
 export function startCommit(
   sync: OpenSync,
@@ -300,7 +300,7 @@ export interface CommitEnd {
   readonly result: CommitResult;
 }
 
-/** Returns the last statements and the result of a commit after which the sync continues. */
+/** Returns the last statements of a commit that does not end its sync, and the result of the commit. */
 export function endCommit(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -324,8 +324,8 @@ interface EndOptions {
 }
 
 /**
- * Returns the statements that end a sync, and the result of the commit that runs them. If the read changed no row, it is added
- * to the latest row of `unchanged_spans` instead of getting a row in `syncs`.
+ * Returns the statements that end a sync, and the result of the commit that runs them. A read that changed no row gets no row in
+ * `syncs`, but is counted in a span of unchanged reads.
  */
 export function endSync(
   { sync, id, clock, previousState }: SyncCommit,
@@ -395,8 +395,8 @@ function closeSpan(
 }
 
 /**
- * Returns the open span of unchanged reads after one more read. Begins a new span on each UTC day. Also begins one after the
- * clock was set back, so that the instants of a span never decrease.
+ * Adds a read that found nothing new to the open span of unchanged reads, and returns the span. Begins a new span on each UTC
+ * day, and after the clock was set back, so that the instants of a span never decrease.
  */
 function extendSpan(
   { request }: OpenSync,
@@ -433,7 +433,7 @@ export function listForgottenFor(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Returns the statement that marks a sync as failed after one of its commits was refused; null if the sync has no row yet. */
+/** Returns the statement that marks a sync as failed after one of its commits was refused; null if the sync is not stored yet. */
 export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };

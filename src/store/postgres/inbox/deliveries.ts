@@ -136,7 +136,10 @@ function canShareRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDeli
   return secretIndex === first.secretIndex && ageMs >= 0 && ageMs < FOLD_WINDOW_MS;
 }
 
-/** Returns the input row of the SQL function `inbox.store` for a group of duplicate deliveries. */
+/**
+ * Returns the input row of the SQL function `inbox.store` for a group of duplicate deliveries. `cache` supplies the ids of a text
+ * and a row that are already stored.
+ */
 function toDeliveryRow(group: DeliveryGroup, index: number, cache: TransactionalCache<CachedText>) {
   const [first] = group;
   const { textId = null, rowId = null } = cache.get(first.sha256) ?? {};
