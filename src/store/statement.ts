@@ -30,6 +30,7 @@ export function batchByName<const All extends NamedStatements>(
   batch: RunBatch,
   statements: All,
 ): Promise<NamedResults<All>>;
+/** Runs the statements as one batch and returns an object with the rows of each under the name of the statement. */
 export async function batchByName(batch: RunBatch, statements: NamedStatements): Promise<object> {
   const results = await batch(...Object.values(statements));
   return Object.fromEntries(Object.keys(statements).map((name, index) => [name, results[index]]));

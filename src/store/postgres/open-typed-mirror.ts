@@ -7,7 +7,10 @@ import { createReadOnlyDriver } from './read-only-driver.js';
 
 const CONNECTIONS = 4;
 
-/** Opens the schema `mirror` of a database for typed queries. Each query runs in a read-only transaction. */
+/**
+ * Opens the schema `mirror` of a database for typed queries, each in a read-only transaction. Throws unless the schema is
+ * migrated.
+ */
 export async function openTypedMirror(url: string): Promise<Kysely<MirrorTables>> {
   const options: PoolOptions = {
     url,

@@ -31,14 +31,14 @@ class ReadOnlyConnection implements DatabaseConnection {
     this.#client = client;
   }
 
-  /** Begins a read-only transaction. */
+  /** Begins a read-only transaction on this connection, in which queries may omit the schema name `mirror`. */
   async beginTransaction({ isolationLevel }: TransactionSettings): Promise<void> {
     const level = isolationLevel === undefined ? '' : `; SET TRANSACTION ISOLATION LEVEL ${isolationLevel}`;
     await this.#client.query(`${BEGIN}${level}`);
     this.#isInTransaction = true;
   }
 
-  /** Ends the open transaction. */
+  /** Commits or rolls back the open transaction of this connection. */
   async endTransaction(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     this.#isInTransaction = false;
     await this.#client.query(command);
@@ -48,7 +48,7 @@ class ReadOnlyConnection implements DatabaseConnection {
     this.#client.release();
   }
 
-  /** Runs a query in the open transaction, or in a transaction of its own if none is open. */
+  /** Runs a query in the open transaction, or in a read-only transaction of its own if none is open. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#isInTransaction) return { rows: (await this.#sendQuery<Row>(query)).rows };
     await this.beginTransaction({});
@@ -83,7 +83,10 @@ class ReadOnlyConnection implements DatabaseConnection {
     }
   }
 
-  /** Sends one query. The extended protocol refuses a text of several statements, so a query cannot end the transaction. */
+  /**
+   * Sends one query to the server and returns its result. The extended protocol refuses a text of several statements, so a query
+   * cannot end the read-only transaction.
+   */
   async #sendQuery<Row>({ sql, parameters }: CompiledQuery): Promise<ServerResult<Row & object>> {
     const config = { text: sql, values: [...parameters], queryMode: 'extended' };
     return await this.#client.query<Row & object>(config);

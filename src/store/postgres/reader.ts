@@ -36,7 +36,7 @@ export function createReader({ begin }: Postgres): Reader {
   };
 }
 
-/** Creates a reader whose queries all run in one transaction. */
+/** Creates a reader whose queries all run in one open transaction, which the caller ends. */
 function createTransactionReader({ query: run }: Transaction): Reader {
   let cursors = 0;
   const reader: Reader = {
@@ -69,7 +69,7 @@ const MAX_LISTED_VALUES = 200;
 
 /** Compiles queries with all values bound. PostgreSQL plans each query with its values, so it can use partial indexes. */
 class PostgresReaderCompiler extends PostgresQueryCompiler {
-  /** Binds a value. For a list, also appends the parentheses after IN. */
+  /** Appends a value to the SQL text and binds it. Appends a list with the parentheses that follow IN. */
   protected override appendValue(value: unknown): void {
     if (!Array.isArray(value)) super.appendValue(typeof value === 'string' ? toStoredText(value) : value);
     // An empty list has no type, and nothing is equal to NULL.
@@ -77,7 +77,10 @@ class PostgresReaderCompiler extends PostgresQueryCompiler {
     else this.appendValueList(value, typeof value[0] === 'number' ? 'bigint' : 'text');
   }
 
-  /** Appends the list after IN. Binds the values of a short list one by one, and a long list as one array. */
+  /**
+   * Appends the list after IN, with its values cast to the SQL type `type`. Binds the values of a short list one by one, and a
+   * long list as one array.
+   */
   private appendValueList(values: readonly unknown[], type: string): void {
     if (values.length > MAX_LISTED_VALUES) {
       this.append('(SELECT unnest(');

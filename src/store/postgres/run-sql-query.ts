@@ -175,7 +175,10 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
   };
   stream.on('data', countBytes);
 
-  /** Begins the read-only transaction of the query. Throws if the database role has other privileges than to read. */
+  /**
+   * Begins the read-only transaction of the query, and remembers its server process for a later cancellation. Throws if the
+   * database role has other privileges than to read.
+   */
   async function beginTransaction(): Promise<void> {
     try {
       await translateErrors(() => client.query(formatBegin(timeLimitMs)));

@@ -14,7 +14,10 @@ const FILE_TABLE = 'mirror.certificate_files';
 const CELLS = sql`${sql.raw(SCHEMA.shown('cells', []))} AS cells`;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Writes a consistent copy of the mirror to a new SQLite file. Returns false if the file exists. */
+/**
+ * Writes a consistent copy of the mirror to a new SQLite file, in which `now` dates the migrations. Returns false if the file
+ * exists.
+ */
 export function snapshot({ transact }: Postgres, file: string, now: string): Promise<boolean> {
   return transact(async query => {
     await query(READ_ONLY);

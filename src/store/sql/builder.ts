@@ -27,7 +27,7 @@ export class Parameter {
 
 /** Writes constants into the SQL text, so that PostgreSQL can use partial indexes. Binds only parameters. */
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** Binds a parameter. Writes any other value into the SQL text. */
+  /** Appends a value to the SQL text. Binds it if it is a `Parameter`, and writes any other value as a literal. */
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
     else this.appendImmediateValue(value);
@@ -41,7 +41,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
     this.visitNode(identifier);
   }
 
-  /** Binds a parameter. Writes any other value into the SQL text. */
+  /** Appends a value to the SQL text. Binds it if it is a `Parameter`, and writes any other value as a literal. */
   protected override appendValue(value: unknown): void {
     if (value instanceof Parameter) super.appendValue(value);
     else this.appendImmediateValue(value);
@@ -67,7 +67,10 @@ export interface SqlBuilder {
   readonly fn: SqlFunctions;
 }
 
-/** Creates the builder of an engine from its SQL functions and its query compiler. */
+/**
+ * Creates the `SqlBuilder` of an engine, which compiles statements without a connection. The engine is the one to which the SQL
+ * functions `fn` belong.
+ */
 function createBuilder(fn: SqlFunctions, createQueryCompiler: () => QueryCompiler): SqlBuilder {
   const isSqlite = fn === SQLITE_FUNCTIONS;
   const db = new Kysely<Db>({

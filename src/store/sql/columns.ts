@@ -20,6 +20,7 @@ export type TableRef<Name extends TableName> = {
 
 /** Refers to a table and its columns in an `sql` template. With an alias, the columns are qualified by it. */
 export function tableRef<Name extends TableName>(table: Name, alias?: string): TableRef<Name>;
+/** Returns a Proxy: each property is the column of that name as SQL, and a call returns the table itself. */
 export function tableRef(table: string, alias?: string): object {
   const reference = alias === undefined ? sql.table(table) : sql`${sql.table(table)} AS ${sql.id(alias)}`;
   const path = alias === undefined ? [] : [alias];
@@ -112,8 +113,8 @@ type InsertCells<Name extends TableName> = {
 };
 
 /**
- * Builds `INSERT INTO table (columns) SELECT cells source`. `cells` maps each column to its expression, so both have the same
- * order.
+ * Builds the statement `INSERT INTO table (columns) SELECT expressions source`. `cells` maps each column to its expression, and
+ * `source` is the SQL after the expressions, such as FROM or WHERE.
  */
 export function insertFrom<Name extends TableName>(
   table: Name,

@@ -53,7 +53,7 @@ export type ResultRow<Statement> = Statement extends PreparedStatement<never, in
 
 /** Creates an object that has a parameter for every name. It cannot be spread, because it does not know which names exist. */
 function createParameters<Given>(): Params<Given>;
-/** Implements the overload above. */
+/** Returns a Proxy that makes an SQL parameter for any name. */
 function createParameters(): object {
   return new Proxy(
     {},
@@ -91,7 +91,10 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
       bind: values => names.map(name => toDriverValue(dialect, getValue<Value | Table>(values, name))),
     };
   });
-  /** Binds values to the statement. The SQL text is compiled later, when the engine is known. */
+  /**
+   * Returns the prepared statement with its values. The SQL text is compiled when the `bind` of the result is called for an
+   * engine.
+   */
   function bindValues(values?: Given): BoundStatement<RowOf<Built>> {
     return {
       bind: dialect => {
@@ -103,7 +106,7 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
   return Object.assign(bindValues, { compileFor });
 }
 
-/** Wraps `create`, so that it creates only one value for each dialect. */
+/** Returns a function that calls `create` once for each dialect and then returns the cached value. */
 function cachePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
   const cache = new Map<Dialect, T>();
   return dialect => {

@@ -4,7 +4,7 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
-/** Creates the methods of `InboxPort` that request jobs. */
+/** Creates the methods of `InboxPort` that request jobs. If `clock` is null, the clock of the database dates the jobs. */
 export function createEnqueue(
   query: RunQuery,
   clock: InboxClock,
@@ -22,7 +22,7 @@ export function createEnqueue(
   };
 }
 
-/** Returns the id of the job that answers a request. Throws if the database returned none. */
+/** Returns the id of the job that the database created or found for a request. Throws if it returned no id. */
 function requireJobId(id: number | undefined, dedupeKey: string): number {
   if (id === undefined) throw new Error(`expected a job for ${dedupeKey}, got none`);
   return id;

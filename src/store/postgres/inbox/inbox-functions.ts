@@ -51,9 +51,9 @@ const MAX_TRANSACTION_ATTEMPTS = 5;
 type CallParams = Params<{ readonly values: string; readonly rows: string }>;
 
 /**
- * Prepares a statement that calls an SQL function in a transaction of its own. It turns `synchronous_commit` on itself, because
- * a pooler may forget settings of a session. The WHERE clause refers to the CTE `settings`, because PostgreSQL skips a CTE
- * without references.
+ * Prepares a statement that calls an SQL function in a transaction of its own, and that sets `synchronous_commit` and the lock
+ * timeout, because a pooler may forget settings of a session. The WHERE clause refers to the CTE `settings`, because PostgreSQL
+ * skips a CTE without references.
  */
 function prepareFunctionCall<Result>(
   buildCall: (values: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,

@@ -56,8 +56,9 @@ const FINISH_JOBS = prepared(
 );
 
 /**
- * Creates the operations that read the queue, claim jobs and finish them. Each calls an SQL function, because each connection
- * caches the query plans of functions. `send` must run each statement in its own transaction.
+ * Creates the operations that read the queue, claim jobs and finish them, by SQL functions whose query plans each connection
+ * caches. `send` must run each statement in its own transaction, and `readClock` returns null if the clock of the database is
+ * used.
  */
 export function createJobSteps(send: RunBatch, readClock: () => string | null): JobSteps {
   return {

@@ -43,13 +43,16 @@ export function createWorkNotifier({ listen, query }: Listener, channel: string)
     for (const onChange of watchers) onChange();
   }
 
-  /** Calls the watchers and restarts the count of polls without a notification. */
+  /** Calls the watchers, restarts the count of polls without a notification, and records that notifications arrive. */
   function onNotification(): void {
     [quietPolls, isNotified] = [0, true];
     callWatchers();
   }
 
-  /** Connects again if the connection was lost, and calls the watchers if this poll is due. */
+  /**
+   * Runs at each poll. Connects the subscription again if its connection was lost, and calls the watchers unless polling has
+   * slowed down and skips this poll.
+   */
   function pollForWork(): void {
     subscription.open();
     quietPolls += 1;
@@ -101,7 +104,7 @@ function createSubscription(
   let current: symbol | null = null;
   let end = (): void => undefined;
 
-  /** Stops listening, and reports that notifications no longer arrive. */
+  /** Closes the connection of the subscription, and reports that notifications no longer arrive. */
   function closeConnection(): void {
     current = null;
     end();
@@ -109,8 +112,8 @@ function createSubscription(
   }
 
   /**
-   * Connects, listens, and sends a notification to itself. Closes the connection again if `attempt` is no longer the current
-   * one.
+   * Connects the subscription, listens to its channel, and sends a notification to itself. Closes the connection if this fails,
+   * or if `attempt` is no longer the current attempt to connect.
    */
   async function connectAndListen(attempt: symbol): Promise<void> {
     const isCurrent = (): boolean => current === attempt;

@@ -143,7 +143,10 @@ async function* readParts(read: RunBatch, file: string, first: Uint8Array): Asyn
   }
 }
 
-/** Yields the names of all files, or of those written in a time window, in order and in small groups. */
+/**
+ * Yields the names of all files in order and in small groups. If `written` is not null, yields only files that were written in
+ * that time window.
+ */
 async function* listFiles(read: RunBatch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {
