@@ -26,7 +26,10 @@ const CERTIFICATES = 'certificates';
 const ALL_NAMES = [...DATABASE_FILES, CERTIFICATES];
 const COPY_OPTIONS = { busyTimeoutMs: 10_000, readonly: true };
 
-/** Copies all databases and certificates of a data folder to an empty folder. Other processes may write during the copy. */
+/**
+ * Copies all databases and certificates of a data folder to an empty folder, while other processes may write. Throws if the copy
+ * of a database is damaged.
+ */
 export function copyDataFolder(from: string, to: string): void {
   createPrivateFolder(to);
   for (const name of listExisting(from, DATABASE_FILES)) {
@@ -45,7 +48,10 @@ export function copyDataFolder(from: string, to: string): void {
     if (parseRetirementId(name) !== null) copyCertificate(join(folder, name), join(to, CERTIFICATES, name));
 }
 
-/** Throws if a process has a database open. The check also moves each write-ahead log into its file. */
+/**
+ * Throws if any process has one of the databases in a data folder open. The check also moves each write-ahead log into its
+ * database file.
+ */
 export function assertNotOpen(folder: string): void {
   for (const name of listExisting(folder, DATABASE_FILES)) {
     const file = join(folder, name);
@@ -104,7 +110,10 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Replaces the files of a data folder by those of `newFolder`. Moves the old files, with their logs, to `replacedFolder`. */
+/**
+ * Replaces the files of a data folder by those of `newFolder`, and removes `newFolder`. Moves the old files, with their logs, to
+ * `replacedFolder`.
+ */
 export function replaceDataFiles(folder: string, newFolder: string, replacedFolder: string): void {
   const withLogs = ALL_NAMES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]);
   moveExisting(folder, replacedFolder, withLogs);

@@ -9,7 +9,10 @@ export function checkWals(db: Sqlite, { mirrorFile, inboxFile }: DatabaseFiles):
   return [checkWal(db, 'main', mirrorFile), checkWal(db, 'inbox', inboxFile)];
 }
 
-/** Reports the size of one write-ahead log, and whether an open transaction prevents it from being emptied. */
+/**
+ * Reports the size of one write-ahead log, and warns if an open transaction prevents it from being emptied. `schema` is the name
+ * of the database on the connection `db`.
+ */
 function checkWal(db: Sqlite, schema: string, file: string): Finding {
   const { held, unmovedBytes } = readWalState(db, schema);
   const size = `${file}-wal has ${formatMebibytes(getWalSize(file))}`;

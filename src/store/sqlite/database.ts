@@ -22,7 +22,7 @@ export interface AsyncStatementRunner {
   readonly end: (commits: boolean) => Promise<void>;
 }
 
-/** Creates a runner of statements on a connection. It prepares each SQL text once. */
+/** Creates a `StatementRunner` on a connection, which remembers the open transaction. It prepares each SQL text once. */
 export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
@@ -35,7 +35,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
     return prepared;
   }
 
-  /** Runs statements in order and returns the rows of each. */
+  /** Runs statements in order and returns the rows of each. Skips a null statement, which has no rows. */
   function runStatements(statements: readonly (StatementWithValues | null)[]): unknown[][] {
     const results: unknown[][] = statements.map(() => []);
     for (const [index, bound] of statements.entries()) {
@@ -129,8 +129,8 @@ export function splitLargeInserts(send: AsyncStatementRunner['send']): AsyncStat
 const CACHE_KB = 32_000;
 
 /**
- * Enlarges the cache and the write-ahead log of a connection that writes. A checkpoint then copies a page once, even if many
- * commits changed it.
+ * Enlarges the cache and the write-ahead log of a connection that writes, and returns the connection. With a larger log, a
+ * checkpoint copies a page once, even if many commits changed it.
  */
 export function tuneForWriting(db: Sqlite): Sqlite {
   db.pragma(`cache_size = -${CACHE_KB}`);
@@ -142,8 +142,8 @@ export function tuneForWriting(db: Sqlite): Sqlite {
 const RETRY_INTERVAL_MS = 20;
 
 /**
- * Runs `work`, and retries it while the database is locked. The wait does not block this thread, because a connection of the
- * same thread may hold the lock.
+ * Runs `work`, and retries it while the database is locked, at most for the busy timeout of the connection. The wait does not
+ * block this thread, because a connection of the same thread may hold the lock.
  */
 export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void> {
   const timeoutMs = Number(db.pragma('busy_timeout', { simple: true }));

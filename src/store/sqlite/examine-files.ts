@@ -36,7 +36,7 @@ function checkDisk(disk: Disk): Finding {
   return isLittle ? warn('disk', found, todo) : ok('disk', found);
 }
 
-/** Reports whether a database file is damaged. */
+/** Checks a database file for damage and returns the finding. `schema` is the name of the database on the connection `db`. */
 function examineDatabaseFile(db: Sqlite, schema: string): Finding {
   const file = schema === 'main' ? 'mirror.db' : 'inbox.db';
   const answer = String(db.pragma(`${schema}.quick_check(1)`, { simple: true }));
@@ -46,7 +46,7 @@ function examineDatabaseFile(db: Sqlite, schema: string): Finding {
   return fail('databases', `${file}: ${answer}`, todo);
 }
 
-/** Warns if other users of the machine can read a database file. */
+/** Returns a warning if other users of the machine can access a database file, and an empty list otherwise. */
 function checkPermissions(file: string): Finding[] {
   const mode = statSync(file).mode & 0o777;
   if ((mode & OTHERS_MASK) === 0) return [];

@@ -28,8 +28,8 @@ export function assessDisk({ freeBytes, totalBytes }: DiskSpace, reserveMb: numb
 }
 
 /**
- * Measures the disk that contains a folder, and compares its free space with the reserve. If less is free, reads of the registry
- * pause.
+ * Measures the disk that contains a folder, and compares its free space with the reserve, below which reads of the registry
+ * pause. If `reserveMb` is null, the reserve is 5 % of the disk, and at most 1 GiB.
  */
 export function measureDisk(folder: string, reserveMb: number | null): Disk {
   const { bavail, blocks, bsize } = statfsSync(folder);

@@ -44,7 +44,7 @@ export function migrateFile(file: string, database: DatabaseName, now: string): 
   return withDatabase(openDatabase(file, options), db => migrate(db, database, now));
 }
 
-/** Applies all migrations to an empty database. */
+/** Creates the schema of an empty database with all migrations, but does not record that they were applied. */
 export function createSchema(db: Sqlite, database: DatabaseName): void {
   db.exec(CREATE_RECORDS_TABLE);
   for (const { sql } of listMigrations('sqlite', database)) db.exec(sql);
@@ -75,7 +75,10 @@ const CREATE_RECORDS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (
   digest TEXT NOT NULL
 ) STRICT`;
 
-/** Applies a migration and records it. Returns false if it was applied before. Call it in a transaction. */
+/**
+ * Applies a migration and records it, in the transaction of the caller. Returns false if it was applied before, and throws if the
+ * recorded migrations do not agree with `migrations`.
+ */
 function applyMigration(
   db: Sqlite,
   migration: Migration,

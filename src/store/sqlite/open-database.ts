@@ -39,7 +39,10 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
-/** Passes a connection to `work` and closes it afterwards. */
+/**
+ * Calls `work`, which must be synchronous, with a connection and returns its result. Closes the connection afterwards, even if
+ * `work` throws.
+ */
 export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);
@@ -64,7 +67,10 @@ export function beginTransaction(db: Sqlite): Transaction {
   };
 }
 
-/** Runs `work` in a transaction. Rolls back if it throws. */
+/**
+ * Runs `work`, which must be synchronous, in a transaction that locks the database for writing at once, and returns its result.
+ * Rolls back if `work` or the commit throws.
+ */
 export function runInTransaction<T>(db: Sqlite, work: () => T): T {
   const transaction = beginTransaction(db);
   try {

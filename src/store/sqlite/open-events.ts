@@ -7,7 +7,10 @@ import { openDatabase } from './open-database.js';
 
 const BUSY_MS = 10_000;
 
-/** Opens the database of event subscriptions. Returns null if it was never created. */
+/**
+ * Opens the database of event subscriptions and events. Returns null if it was never created, and throws unless its schema is
+ * migrated.
+ */
 export function openEvents(file: string, now: () => number): EventsPort | null {
   if (!existsSync(file)) return null;
   const db = openDatabase(file, { busyTimeoutMs: BUSY_MS });

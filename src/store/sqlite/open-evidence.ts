@@ -13,7 +13,7 @@ const BUSY_MS = 10_000;
 
 /**
  * Opens the evidence log for writing, and the mirror that it is built from for reading. Returns null if the log was never
- * created.
+ * created, and throws unless its schema is migrated.
  */
 export function openEvidence(evidenceFile: string, mirrorFile: string): EvidencePort | null {
   if (!existsSync(evidenceFile)) return null;
@@ -44,7 +44,9 @@ function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   });
 }
 
-/** Creates a `RunBatch` for statements that only read. It returns an integer as bigint if a number cannot represent it exactly. */
+/**
+ * Creates a `RunBatch` for statements that only read. In its rows an integer is a bigint if a number cannot represent it exactly.
+ */
 function createExactReader(db: Sqlite): RunBatch {
   const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();
   const prepared = new Map<string, ReturnType<typeof prepare>>();

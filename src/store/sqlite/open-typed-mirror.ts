@@ -9,7 +9,7 @@ import { toSafeNumbers } from './safe-integers.js';
 /** A reader may wait for a checkpoint or a migration, but never for a writer. */
 const BUSY_MS = 5_000;
 
-/** Opens the mirror.db of a data folder read-only, for typed queries. */
+/** Opens the mirror.db of a data folder read-only, for typed queries. Throws unless its schema is migrated. */
 export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTables>> {
   const database = openDatabase(join(dataDir, 'mirror.db'), { busyTimeoutMs: BUSY_MS, readonly: true });
   try {
@@ -27,8 +27,8 @@ export async function openTypedMirror(dataDir: string): Promise<Kysely<MirrorTab
 }
 
 /**
- * Adapts a connection for Kysely. It returns an integer as bigint if a number cannot represent it exactly, and binds whole
- * numbers as integers.
+ * Adapts a connection for Kysely. The adapter returns an integer as bigint if a number cannot represent it exactly, and binds
+ * whole numbers as integers.
  */
 function withExactIntegers(database: Sqlite): SqliteDatabase {
   return {

@@ -48,7 +48,10 @@ const WORD = /^[a-z_]+$/;
 
 /** Binds all values except single words, such as states: SQLite uses a partial index only if the word is in the SQL text. */
 class SqliteReaderCompiler extends SqliteQueryCompiler {
-  /** Binds a value, and a list as one JSON array. Writes a single word into the SQL text. */
+  /**
+   * Appends a value to the SQL text and binds it; a list becomes one JSON array. Only a single lower-case word, such as a state,
+   * is written as a literal.
+   */
   protected override appendValue(value: unknown): void {
     if (Array.isArray(value)) {
       this.append('(SELECT value FROM json_each(');
@@ -73,7 +76,7 @@ class SqliteReaderCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Compiles a query to SQL text and the values to bind. */
+/** Compiles a query of a reader to SQL text for SQLite and the values to bind. */
 export function compile(query: Query<unknown>) {
   const { sql, parameters } = compileQuery(new SqliteReaderCompiler(), query);
   return { text: sql, values: parameters };

@@ -30,8 +30,8 @@ interface Checkpoint {
 }
 
 /**
- * Creates a function that returns for how many milliseconds a reader has kept checkpoints at the same page. Call it with each
- * new state of the log.
+ * Creates a timer that returns for how many milliseconds a reader has kept checkpoints of a write-ahead log from making progress;
+ * 0 if none does. Call it with each new state of the log, because it remembers when the progress stopped.
  */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;

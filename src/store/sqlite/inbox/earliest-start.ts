@@ -30,8 +30,8 @@ const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
 });
 
 /**
- * Creates a function that returns when a job may start at the earliest. The pace is limited for each job and not for each signed
- * text, so an attacker who replays several captured deliveries causes no more reads than with one.
+ * Creates a function that returns the earliest start time of a requested job in epoch milliseconds. The pace is limited for each
+ * job and not for each signed text, so an attacker who replays several captured deliveries causes no more reads than with one.
  */
 export function createEarliestStart(db: Sqlite): (request: StartRequest, now: number) => number {
   const lastStart = prepareOn(db, FIND_LAST_START);

@@ -122,13 +122,13 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
 });
 
 /**
- * Creates the operations that read the queue and claim jobs. SQLite needs none that finishes many jobs at once, because a
- * statement for each job costs no round trip to a server.
+ * Creates the operations that read the queue and claim jobs on SQLite. `finishJobs` is null, because a statement for each
+ * finished job costs no round trip to a server.
  */
 export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
   /**
-   * Builds one statement for each kind of work (`part`). It claims the chosen jobs and gives them reserved claim numbers. It is
-   * null if no jobs were chosen.
+   * Builds one statement for each element of `parts` that claims its chosen jobs, or null if the element has none. The claim
+   * numbers must be reserved first, in the same transaction.
    */
   function buildClaimStatements(
     values: NowParam & { readonly leaseMs: number },

@@ -74,7 +74,8 @@ function createStoreTogether(
   const insertDelivery = prepareOn(db, INSERT);
 
   /**
-   * Inserts the row of a delivery. Also inserts its signed text, unless the text is already stored. Returns the id of the row.
+   * Inserts the row of a delivery, and its signed text unless that is already stored. Returns the id of the row; `jobId` is null
+   * if the delivery requests no job.
    */
   function insertRow(delivery: ReceivedDelivery, jobId: number | null): number {
     const textId = texts.storeText(delivery);
@@ -95,7 +96,10 @@ function createStoreTogether(
     return row.id;
   }
 
-  /** Counts a duplicate in the row of an earlier delivery, or inserts a row for the delivery. */
+  /**
+   * Counts the delivery in the row of an earlier one that it duplicates, or inserts a row if there is none. `jobId` is null if
+   * the delivery requests no job.
+   */
   function storeOne(delivery: ReceivedDelivery, jobId: number | null): StoredDelivery {
     const countedId = texts.countDuplicate(delivery, jobId);
     return { id: countedId ?? insertRow(delivery, jobId), jobId, isDuplicate: countedId !== null };

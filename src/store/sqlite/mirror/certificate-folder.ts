@@ -85,7 +85,10 @@ export function createCertificateFiles(folder: string): CertificateFiles {
   };
 }
 
-/** Validates a PDF while writing it to a new file, and flushes the file. Returns its SHA-256 and size. */
+/**
+ * Writes a PDF to the new file `part`, validates it meanwhile, and flushes the file. Returns its SHA-256 and size, and throws if
+ * the PDF is not valid or exceeds `maxBytes`.
+ */
 async function writePartialFile(
   part: string,
   body: AsyncIterable<Uint8Array>,
@@ -205,6 +208,7 @@ async function isAbandoned(folder: string, name: string, now: number): Promise<b
   return file !== null && now - file.mtimeMs > ORPHAN_AGE_MS;
 }
 
+/** Returns whether a process with this id exists and this process may signal it. */
 function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -45,7 +45,7 @@ function startWatchdog({ parentPid, timeLimitMs, memoryMb }: QueryLimits): void 
   new Worker(new URL('./query-watchdog.js', import.meta.url), { workerData }).unref();
 }
 
-/** Converts an error to a message for the parent process. */
+/** Converts an error of a query to a message for the parent process. `memoryMb` is the memory limit that the message states. */
 function toFault(
   error: unknown,
   { memoryMb }: QueryLimits,

@@ -35,7 +35,7 @@ function createForkOptions(): ForkOptions {
   return { execPath: SHELL, execArgv: ['-c', LIMITED_COMMAND, SHELL, kilobytes, process.execPath] };
 }
 
-/** Runs a user's SQL in a child process, which is killed at the time limit, and streams its rows. */
+/** Runs a user's SQL in a child process and streams its rows. Kills the process at the time limit, or when the signal aborts. */
 export async function runSqlQuery(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw createAbortError();
   openReadOnly(options).close();
@@ -113,8 +113,8 @@ async function* readRows(
 function ignoreSendError(): void {}
 
 /**
- * Creates a function that reads the next message of the child process. Messages are queued, so none is lost between calls. After
- * the process has ended, it throws the error of `createEndError`.
+ * Creates a function that returns the next message of the child process from a queue, so that none is lost between calls. It
+ * throws the error that a message reports, or after the end of the process the error of `createEndError`.
  */
 function createMessageReader(child: ChildProcess, createEndError: () => Error): () => Promise<QueryMessage> {
   const messages = on(child, 'message', { close: ['exit'] });
