@@ -123,8 +123,8 @@ async function runForWarnings(pool: Pool, text: string): Promise<string[]> {
 }
 
 /**
- * Begins a transaction. BEGIN is sent together with the first statement. `commit` throws unless the server confirms COMMIT,
- * because the server answers ROLLBACK if a statement has failed.
+ * Begins a transaction with the SQL `BEGIN` and `modes`, and does not wait for its answer before the first statement. `commit`
+ * throws unless the server confirms COMMIT, because the server answers ROLLBACK if a statement has failed.
  */
 async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promise<Transaction> {
   const client = await translateErrors(() => pool.connect());
