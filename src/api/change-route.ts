@@ -123,7 +123,7 @@ export async function findOrganizationId(reader: Reader, text: string): Promise<
   throw createBadRequest(`organization_id: ${found.fault}`);
 }
 
-/** Returns the resources whose changes a token may read, which are the resources of its lists. */
+/** Returns the resources whose changes a token may read: those of the lists that the token may read. */
 function listResources({ lists }: StoredToken): string[] {
   return MIRRORED.filter(({ name }) => lists.includes(name)).flatMap(({ entry }) =>
     entry === null ? [] : findResourceOfTable(entry),

@@ -10,7 +10,7 @@ import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 import { createTimestampPost } from './timestamp-authority.js';
 
-/** Opens the evidence log and returns the functions that the main thread calls in the sealing thread. */
+/** Opens the evidence log in this thread. Returns the functions that the main thread may call, such as the one that seals new data. */
 async function openSealApi({
   store,
   keyFile,

@@ -47,7 +47,10 @@ export function createMirrorLocation(
   };
 }
 
-/** Returns the mirror in the data folder. Returns the demo if only the demo exists, or if the data folder is that of a demo. */
+/**
+ * Returns where the mirror is: in the data folder, or in its subfolder `demo` if only that has a mirror. Applies the settings of the
+ * demo if the folder belongs to a demo.
+ */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const dataFolder = getDataFolder(io.env);
   const real = createMirrorLocation(io, { folder: dataFolder, env: io.env, isDemo: false });

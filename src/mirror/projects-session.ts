@@ -20,7 +20,10 @@ export function createProjectAnswer(
   };
 }
 
-/** Creates the session that reads the projects of one organization: lists the projects to request, and stores the responses. */
+/**
+ * Creates the object through which a sync reads the projects of one organization. It says which projects to request and stores the
+ * responses; the caller sends the requests.
+ */
 export function createProjectsSession(
   port: MirrorPort,
   sync: SyncSession,

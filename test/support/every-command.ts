@@ -99,7 +99,10 @@ export function listCommandArguments({
       ...organizationOption,
     ],
     'as-of': () => [today, ...organizationOption],
-    compare: () => ['--from', 'now', '--list', 'retirements', ...organizationOption],
+    compare: () => {
+      const instant = new Date().toISOString();
+      return ['--from', instant, '--to', instant, '--list', 'retirements', ...organizationOption];
+    },
     changes: () => [],
     balance: () => [],
     // The demo has restatements only in the first half of a year.

@@ -89,7 +89,7 @@ const SETTINGS = [
   'MIRROR_MEMBERS',
 ];
 /** Commands that run until they are stopped, with processes of their own. */
-const STARTS = ['up', 'receive', 'work'];
+const STARTS = ['up', 'receive', 'work', 'api'];
 
 /** @param {import("./fuzz.js").Fuzzing} fuzzing */
 export async function fuzzCommands({ count, seed, program }) {

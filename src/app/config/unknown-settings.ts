@@ -25,8 +25,8 @@ export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
 }
 
 /**
- * Returns a copy of the environment without misspelt setting names, and a warning for each. Keeps names with a prefix of this
- * program, such as MIRROR_, because they are reported as faults later.
+ * Returns a copy of the environment without variables whose names look like misspelt settings, and a warning for each of them.
+ * Misspelt names that begin like our settings, such as MIRROR_, stay: they are reported as errors later.
  */
 export function removeMisspeltNames(env: Environment) {
   // Misspelt names with one of our prefixes stay, because they are reported as faults later.

@@ -175,7 +175,7 @@ function renderUnavailableTile({ unavailable }: Overview): Html {
   );
 }
 
-/** Renders the tile with the number of organizations whose warehouse is fresh, and when these were read. */
+/** Renders the tile with the number of organizations whose warehouse list is fresh, and the ages of these lists. */
 function renderFreshTile({ available }: Overview, now: number): Html {
   const { coverage, freshness } = available;
   return renderTile(

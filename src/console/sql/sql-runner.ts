@@ -73,8 +73,8 @@ export function createSqlRunner(
   }
 
   /**
-   * Yields the rows unchanged, then removes the query from the running queries. Sets `query.unreadSince` while a row waits for
-   * the visitor to read it.
+   * Yields the rows unchanged, then removes the query from the running queries. Sets `query.unreadSince` while a row waits
+   * until the consumer of the stream takes it.
    */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {

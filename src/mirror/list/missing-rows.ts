@@ -138,8 +138,8 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
 }
 
 /**
- * Returns a decision that closes no rows yet: a later read must confirm all removals. `unreadableFault` names the rows that
- * could not be read; null gives a general message.
+ * Returns a decision that removes no missing row from the mirror yet: a later read must confirm all removals. `unreadableFault`
+ * says which rows could not be read; with null, the decision gets a general message.
  */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,

@@ -217,7 +217,7 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Splits the rows of a page into groups. Parses only the groups that an earlier read did not contain. */
+/** Splits the rows of a page into groups of adjacent rows. Parses only the groups that an earlier read did not contain. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PageSource<T>,
   rows: readonly PageRow[],

@@ -35,8 +35,8 @@ export type CreatedSinceCheck = (instant: string | null) => boolean;
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
 /**
- * Sends a write exactly once, after earlier equal writes have ended. If the response is lost, searches for the result, and throws
- * `outcome_unknown` if no result is certain.
+ * Sends a write exactly once, after earlier equal writes have ended. If the response is lost, searches for the result. Throws
+ * `outcome_unknown` if the search does not find it with certainty.
  */
 export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
   const request = { ...write.request, ...pickRequestOptions(options) };

@@ -25,7 +25,10 @@ interface ListSummary {
   readonly pageSize: number | null;
 }
 
-/** Creates a collector that checks the chunks of a list as they arrive, and summarizes the list after the last chunk. */
+/**
+ * Creates an object that checks the chunks of a list as they arrive. After the last chunk it returns what the whole list contained,
+ * such as its unreadable rows.
+ */
 export function createListSummary<Item extends object>(
   context: ReadContext,
   source: ListSource<Item>,
