@@ -201,7 +201,7 @@ function makeEnvironment(dice, folder, command) {
     SANDBOX_PORT: command === 'sandbox' ? '1' : '0',
   };
   if (STARTS.includes(command))
-    return { ...env, SYNC_SCHEDULE: 'never', REGISTRY_BASE_URL: dice.pick(WORDS) || 'x' };
+    return { ...env, SYNC_SCHEDULE: 'never', API_PORT: 'none', REGISTRY_BASE_URL: dice.pick(WORDS) || 'x' };
   const name = dice.pick(SETTINGS);
   return dice.chance(0.1) ? { ...env, [name]: name === 'DATA_DIR' ? 'elsewhere' : dice.pick(WORDS) } : env;
 }
