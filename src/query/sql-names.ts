@@ -10,8 +10,8 @@ export const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /**
- * Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` For a column, the tables
- * of `query` come first. Null if no known name is similar.
+ * Returns a hint for the unknown table or column in an error message, such as `Did you mean retirements?` For a column, names
+ * similar columns of the tables in `query`, and other tables that have the column. Null if no known name is similar.
  */
 export function suggestNames(message: string, schema: readonly Relation[], query = ''): string | null {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
@@ -19,11 +19,16 @@ export function suggestNames(message: string, schema: readonly Relation[], query
   if (kind !== 'column') return formatSuggestions(findSimilar(unknownName, schema.map(getQualifiedName)));
   const columnsOf = (relations: readonly Relation[]) =>
     relations.flatMap(({ columns }) => columns.map(({ name }) => name));
-  const near = findSimilar(unknownName, columnsOf(selectRelationsOf(query, qualifier, schema)));
-  if (near.length > 0) return formatSuggestions(near);
+  const near = formatSuggestions(
+    findSimilar(unknownName, columnsOf(selectRelationsOf(query, qualifier, schema))),
+  );
   const owners = schema.filter(({ columns }) => columns.some(({ name }) => name === unknownName));
-  if (owners.length > 0)
-    return `It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
+  const elsewhere =
+    owners.length === 0
+      ? null
+      : `It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
+  const hints = [near, elsewhere].filter(hint => hint !== null);
+  if (hints.length > 0) return hints.join(' ');
   return formatSuggestions(findSimilar(unknownName, columnsOf(schema)));
 }
 
