@@ -14,7 +14,7 @@ export interface ClaimCandidate {
   readonly lastStartedAt: string | null;
 }
 
-/** One of this many claims goes to the queue with the lower priority, so that its jobs do not starve. */
+/** Every fourth claim prefers a job of the lower priority, so that such jobs do not starve. */
 const LOW_PRIORITY_INTERVAL = 4;
 /** The lane of jobs that are claimed before all others. */
 const FIRST_LANE = 0;

@@ -122,7 +122,7 @@ export async function readAvailability(
         await sumWarehouses(snapshot, selectOwnersExcept(otherIds, organizationId), BY_PROJECT, condition),
         unavailable.filter(({ state, sums }) => sums.length > 0 || !isClosed(state)).length,
       ),
-      // One organization is either available or not.
+      // A coverage of a single organization would say nothing: its warehouse is counted or not.
       coverage: organizationId === null ? toCoverage(counted, await countKnown(snapshot)) : null,
       unavailable: unavailable.filter(({ sums }) => sums.length > 0),
     };

@@ -51,7 +51,7 @@ const POST_TIMEOUT_MS = 20_000;
 const DATABASE_UNUSABLE = 5;
 const EVENTS_RECEIVER = fileURLToPath(new URL('events-receiver.js', import.meta.url));
 
-/** What goes wrong, and how often compared with the other faults. */
+/** Weights of the faults: a fault with twice the weight happens twice as often. */
 const KILL_RECEIVER = 8;
 const KILL_WORKER = 8;
 const CUT_CONNECTIONS = 4;

@@ -39,7 +39,8 @@ const LIST_NAMES = COMPARABLE_LISTS.map(({ name }) => name);
 export const COMPARE = defineCommand({
   summary: 'Compare credits and retirements at two dates',
   details:
-    'Shows totals side by side, then each row that was added, changed or removed. Rows of an organization whose list was not known at both dates are left out.',
+    'Shows totals side by side, then each row that was added, changed or removed. ' +
+    'Rows of an organization whose list was not known at both dates are left out.',
   options: {
     from: makeRequired(definePastDate('the earlier date')),
     to: withDefault({ ...definePastDate(''), description: 'the later date, given as for --from' }, 'now'),

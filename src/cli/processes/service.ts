@@ -47,7 +47,7 @@ export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT' | '
   return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
 }
 
-/** Returns whether the HTTP API has any token that is not revoked. */
+/** Returns whether a token for the HTTP API exists that is not revoked. */
 export async function hasValidToken(engine: Pick<Engine, 'openInbox'>, now: () => number): Promise<boolean> {
   const { tokens, close } = await engine.openInbox(now);
   try {

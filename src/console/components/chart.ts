@@ -15,7 +15,7 @@ interface ChartOptions {
   /** States the finding in one sentence. */
   readonly title: string;
   readonly points: readonly ChartPoint[];
-  /** What the values are, with their unit, such as `tonnes per month`. */
+  /** The quantity and unit of the values, such as `tonnes per month`. */
   readonly unit: string;
   /** The first and the last period, such as `31 Oct to 29 Nov 2026`. */
   readonly period: string;

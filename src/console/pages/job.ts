@@ -53,7 +53,7 @@ const TECHNICAL_COLUMNS =
     ' ',
   );
 
-/** What requested a job, by its trigger. */
+/** Words for the origin of a job, by its trigger. */
 const REQUESTED_BY: Readonly<Record<string, string>> = {
   delivery: 'by a delivery',
   schedule: 'by the schedule',

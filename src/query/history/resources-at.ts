@@ -5,7 +5,7 @@ import type { Answer } from '../answer/answer.js';
 import { streamOf } from '../answer/rows.js';
 import { type CoverageAt, countRowsAt, readOwnCoverageAt, toNotesAt } from './as-of.js';
 
-/** One list of an organization at a past instant. */
+/** A list of an organization at a past instant. */
 interface ResourceAt extends Pick<CoverageAt, 'lastReadAt'> {
   readonly resource: string;
   readonly rows: number;

@@ -25,7 +25,7 @@ export interface Trouble {
   readonly isSevere: boolean;
   readonly found: string;
   readonly todo: string;
-  /** Who can remedy it: the operator of the mirror, an administrator of the organization, or the registry. Null if it needs nobody. */
+  /** The person or system that can remedy the problem. Null if nobody has to act. An administrator is one of the organization. */
   readonly actor: 'operator' | 'administrator' | 'registry' | null;
   /** The page with the details. */
   readonly href: string;

@@ -32,7 +32,7 @@ export function raiseFence({ organizationId, part, claim }: WriteClaim) {
 
 /**
  * Throws a `MirrorError` with the code `fenced` if the stored claim number (the fencing token) is higher than the caller's. In that
- * case another worker has claimed the job since, and has written.
+ * case a later claim has already written.
  */
 export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (fence !== undefined && fence.claim > claim) {

@@ -80,7 +80,7 @@ const selectKnownResources = ({ db }: SqlBuilder) =>
 const selectActiveOrganizations = ({ db }: SqlBuilder) =>
   db.selectFrom('mirror.installations').select('organization_id').where('state', '=', 'active');
 
-/** One statement, so that the unread deliveries belong to the same report as the last sign of the worker. */
+/** Reads all facts in one statement, so that the unread deliveries come from the same report as the worker's last sign of life. */
 const READ_FACTS = prepared(builder =>
   builder.db
     .selectFrom(eb =>

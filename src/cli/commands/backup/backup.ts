@@ -21,7 +21,8 @@ const KEEP_KEY_SEPARATELY = 'Store the signing key and its .last-signed file sep
 export const BACKUP = defineCommand({
   summary: 'Write a verified backup to a new folder',
   details:
-    'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy. Settings, private keys and webhook secrets are not copied.',
+    'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy. ' +
+    'Settings, private keys and webhook secrets are not copied.',
   args: { folder: makeRequired(defineText('folder', 'the backup folder; must not exist yet')) },
   formats: JSON_FORMAT,
   examples: ['carbon-mirror backup /backup/2026-01-31'],

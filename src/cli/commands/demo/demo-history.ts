@@ -143,7 +143,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock that can be set to a time in the simulated history. It starts on 1 December before the year end that the history spans. */
+/** Creates a clock that can be set to a time in the simulated history, such as an instant before or after the year end. */
 export function createHistoryClock(now: () => number) {
   const sinceYearEndMs = now() - findYearEnd(now());
   let delayMs = 0;

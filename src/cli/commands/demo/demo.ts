@@ -55,10 +55,12 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   /** Migrate before the settings are written, so that a command which finds them finds a mirror too. */
   await location.engine.migrate(io.now());
   const clock = createHistoryClock(io.now);
+  const firstDay = new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
   if (known === null)
     printNotice(
       io,
-      `Creating the demo in ${folder}: playing its history since ${new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length)} with a simulated clock, once. This takes up to a minute.`,
+      `Creating the demo in ${folder}: playing its history since ${firstDay} with a simulated clock, once. ` +
+        'This takes up to a minute.',
     );
   else clock.setPresent();
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
