@@ -25,14 +25,9 @@ const MEASURED_FOLDERS = {
 };
 const NOT_BENCHES = new Set(['run.js']);
 
-const { version, repository } = readPackage();
+const { version } = readPackage();
 const tag = `v${version}`;
-const obstacles = [
-  ...findGitObstacles(),
-  ...findPackageObstacles(),
-  ...findChangelogObstacles(),
-  ...findFigureObstacles(),
-];
+const obstacles = [...findGitObstacles(), ...findChangelogObstacles(), ...findFigureObstacles()];
 if (obstacles.length > 0) {
   process.stdout.write(`${tag} cannot be released yet:\n${obstacles.map(line => `- ${line}\n`).join('')}`);
   process.exitCode = 1;
@@ -43,7 +38,7 @@ if (obstacles.length > 0) {
   );
 }
 
-/** @returns {{ version: string, repository?: unknown }} */
+/** @returns {{ version: string }} */
 function readPackage() {
   return JSON.parse(readFileSync('package.json', 'utf8'));
 }
@@ -58,13 +53,6 @@ function findGitObstacles() {
       : ['There are uncommitted changes: commit them, so that the tag names what was checked.']),
     ...(isShallow ? ['This clone is shallow, so figures cannot be dated: run "git fetch --unshallow".'] : []),
     ...(isTagged ? ['The tag of this version exists already: raise the version in package.json.'] : []),
-  ];
-}
-
-function findPackageObstacles() {
-  if (repository !== undefined) return [];
-  return [
-    'package.json names no repository: npm publishes a provenance only for the repository that is named there.',
   ];
 }
 
@@ -103,8 +91,25 @@ function findFigureObstacles() {
  */
 function describeOutdated(commit, folders) {
   if (!isAncestor(commit)) return `its figures are of ${commit}, which is no commit before this one`;
-  const [last = ''] = git(['log', '-1', '--format=%h %s', `${commit}..HEAD`, '--', ...folders]).split('\n');
-  return last === '' ? null : `its figures are of ${commit}, and later came ${last}`;
+  const commits = git(['log', '--reverse', '--format=%h %s', `${commit}..HEAD`, '--', ...folders]).split(
+    '\n',
+  );
+  const last = commits
+    .filter(line => line !== '')
+    .findLast(line => changesCode(line.split(' ')[0] ?? '', folders));
+  return last === undefined ? null : `its figures are of ${commit}, and later came ${last}`;
+}
+
+/**
+ * Returns whether a commit changes more than comments in the folders. Comments do not change what a figure measures.
+ * @param {string} commit
+ * @param {readonly string[]} folders
+ */
+function changesCode(commit, folders) {
+  return git(['show', '--format=', '--unified=0', '--no-renames', commit, '--', ...folders])
+    .split('\n')
+    .filter(line => /^[+-](?![+-]{2} )/.test(line))
+    .some(line => !/^[+-]\s*(?:\/\/|\/\*\*|\*\/?(?: |$)|$)/.test(line));
 }
 
 function readFigures() {
