@@ -1,156 +1,186 @@
-// npm run mutants -- ROOM [EVERY] [TESTS]: breaks src/ROOM in one place after the other, or in every so many, and tells what no law
-// notices. TESTS is the folder of the tests that are asked, such as test/query.
+// npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]: changes src/MODULE, a folder or a file, by one small mistake at a time and lists
+// the mistakes that no unit test notices. EVERY is the sampling interval: 7 tests every seventh mutant. Only tests below a TESTFOLDER run.
+// test/mutants/known.json names survivors that no test can notice, with the reason. --write also writes the figures to docs/mutants.md.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { createVitest } from 'vitest/node';
-import { findMutants, withMutants } from './mutate.js';
+import { compileMutants, findPlaces } from './mutate.js';
+import { createStamp, writeModule } from './write-module.js';
 
 /** @import { TestSpecification } from 'vitest/node' */
 /** @import { Mutant } from './mutate.js' */
-/** What the runner notes of a test: the mutants that it loads and reaches, and whether it is asked again with each of them. */
-/** @typedef {{ loaded: number[], reached: number[], isQuick: boolean }} Reach */
-/** @typedef {Reach & { file: string, id: string }} Law */
+/** What the runner records of a test. `isRepeated` tells that the test has already run with each of its mutants. */
+/** @typedef {{ loaded: number[], reached: number[], isRepeated: boolean }} Reach */
+/** @typedef {Reach & { file: string, id: string }} UnitTest */
 
-const [room = '', every = '1', testFolder = 'test'] = process.argv.slice(2);
+const startedAt = Date.now();
+const options = process.argv.slice(2);
+const isWritten = options.includes('--write');
+const [module = '', every = '1', ...testFolders] = options.filter(option => option !== '--write');
 /** @type {Readonly<Record<string, string>>} */
 const reasons = JSON.parse(readFileSync('test/mutants/known.json', 'utf8'));
-const mutants = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.ts') && `${file}/`.startsWith(`${room}/`))
-  .flatMap(file => findMutants(join('src', file)))
-  .filter((_, place) => place % Number(every) === 0)
+const places = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts') && `${file}/`.startsWith(`${module}/`))
+  .flatMap(file => findPlaces(join('src', file)));
+const mutants = places
+  .filter((_, index) => index % Number(every) === 0)
   .map((place, number) => ({ ...place, number }));
-if (mutants.length === 0) throw new Error('usage: mutants -- ROOM|FILE [EVERY]');
+if (mutants.length === 0) {
+  process.stderr.write('usage: npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]\n');
+  process.exit(2);
+}
+const stamp = isWritten ? createStamp() : '';
 
-/** No file of src is written: all mutants are compiled in at once, and no law may need another. */
-const code = new Map(mutants.map(({ file }) => [resolve(file), withMutants(file, mutants)]));
-const only = { watch: false, reporters: [{}], project: ['laws', 'mutants'], related: [...code.keys()] };
-const vitest = await createVitest('test', only, { logLevel: 'silent' });
-vitest.config.sequence.sequencer = class {
-  /** @param {TestSpecification[]} asked */
-  sort = asked => asked;
-  /** @param {TestSpecification[]} asked */
-  shard = asked => asked;
+/** The files of src stay as they are: all mutants are compiled in at once, and the tests activate one after the other. */
+const code = new Map(mutants.map(({ file }) => [resolve(file), compileMutants(file, mutants)]));
+const vitestOptions = {
+  watch: false,
+  reporters: [{}],
+  project: ['laws', 'mutants'],
+  related: [...code.keys()],
 };
-const [lawsProject] = vitest.projects;
-if (lawsProject === undefined) throw new Error('expected the project of laws');
-const { cache: _cache, browser: _browser, ...same } = lawsProject.config;
-const own = { name: 'mutants', runner: join(import.meta.dirname, 'runner.js'), maxWorkers: 1, bail: 1 };
-const test = { ...same, ...own, execArgv: ['--no-warnings'], experimental: { fsModuleCache: false } };
+const vitest = await createVitest('test', vitestOptions, { logLevel: 'silent' });
+vitest.config.sequence.sequencer = class {
+  /** @param {TestSpecification[]} specifications */
+  sort = specifications => specifications;
+  /** @param {TestSpecification[]} specifications */
+  shard = specifications => specifications;
+};
+const [unitTests] = vitest.projects;
+if (unitTests === undefined) throw new Error('expected the vitest project "laws"');
+const { cache: _cache, browser: _browser, ...unitTestConfig } = unitTests.config;
+const mutantConfig = {
+  name: 'mutants',
+  runner: join(import.meta.dirname, 'runner.js'),
+  maxWorkers: 1,
+  bail: 1,
+  execArgv: ['--no-warnings'],
+  experimental: { fsModuleCache: false },
+};
 /** @type {(text: string, id: string) => string | undefined} */
 const transform = (_text, id) => code.get(id);
 const plugins = [{ name: 'mutants', enforce: 'pre', transform }];
-const [project] = await vitest['injectTestProject']([{ plugins, test }]);
+const [project] = await vitest['injectTestProject']([
+  { plugins, test: { ...unitTestConfig, ...mutantConfig } },
+]);
 vitest.projects = [project];
+/** The runner records one file for each mutant and for each test in this folder. */
 const TMPDIR = mkdtempSync(join(tmpdir(), 'mutants-'));
-/** What the runner wrote down of a mutant, or of a test. */
 /** @type {(id: string | number) => string} */
-const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : '');
+const readRecord = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : '');
 
-/** What is near is asked first, each law in a process of its own. */
-const related = (await vitest.getRelevantTestSpecifications())
+/** Tests of the module itself run first. Each file runs in a process of its own. */
+const folders = testFolders.length > 0 ? testFolders : ['test'];
+const files = (await vitest.getRelevantTestSpecifications())
   .map(({ moduleId }) => moduleId)
-  .filter(file => file.startsWith(`${resolve(testFolder)}/`));
-/** @param {string} file */
-const isNear = file => Number(new RegExp(`/test/(flows|(contract/)?${room.split(/[./]/)[0]})`).test(file));
-/** @type {Law[]} */
-const laws = [];
-const files = related.toSorted((a, b) => isNear(b) - isNear(a));
+  .filter(file => folders.some(folder => `${file}/`.startsWith(`${resolve(folder)}/`)))
+  .toSorted((a, b) => rankFile(a) - rankFile(b));
+/** @type {UnitTest[]} */
+const tests = [];
 /** @type {Map<string, number>} */
 const durations = new Map();
-for (const file of files) {
-  const asked = [project.createSpecification(file)];
-  let [state, left] = ['timed out', 1000];
-  while (state === 'timed out' && (left -= 1)) state = await ask(asked, [], Infinity);
-  if (state !== 'survived') state = await ask(asked, []);
-  const tests =
-    state === 'survived'
-      ? asked.flatMap(({ testModule }) => [...(testModule?.children.allTests() ?? [])])
-      : [];
-  laws.push(...tests.flatMap(({ id }) => (noted(id) ? { file, id, ...JSON.parse(noted(id)) } : [])));
-  durations.set(file, asked[0]?.testModule?.diagnostic().duration ?? 0);
-  if (state !== 'survived') console.error(`left out, as it is red without a mutant: ${file}`);
+for (const [index, file] of files.entries()) {
+  process.stderr.write(`${index + 1} of ${files.length}: ${relative('.', file)}\n`);
+  const specifications = [project.createSpecification(file)];
+  let [state, triesLeft] = ['timed out', 1000];
+  while (state === 'timed out' && (triesLeft -= 1)) state = await runTests(specifications, [], Infinity);
+  if (state !== 'survived') state = await runTests(specifications, []);
+  const [testModule] = specifications.map(specification => specification.testModule);
+  const ids = state === 'survived' ? [...(testModule?.children.allTests() ?? [])].map(({ id }) => id) : [];
+  tests.push(...ids.flatMap(id => (readRecord(id) ? { file, id, ...JSON.parse(readRecord(id)) } : [])));
+  durations.set(file, testModule?.diagnostic().duration ?? 0);
+  if (state !== 'survived') process.stderr.write(`skipped, because it fails without a mutant: ${file}\n`);
 }
-/** Most mutants that are left are noticed by any test that loads them: the quickest file is asked first. */
+/** Any test that loads one of the remaining mutants probably notices it, so the quickest file runs first. */
 files.sort((a, b) => (durations.get(a) ?? 0) - (durations.get(b) ?? 0));
-const told = mutants.map(({ number }) => noted(number));
+const states = mutants.map(({ number }) => readRecord(number));
 /** @param {Mutant} mutant */
-const isOpen = ({ number }) => !/killed|timed out/.test(told[number] ?? '');
+const isOpen = ({ number }) => !/killed|timed out/.test(states[number] ?? '');
 /** @param {Mutant} mutant */
-const isLikely = ({ number }) => told[number] === 'survived';
-await askOf(mutants.filter(mutant => isOpen(mutant) && !isLikely(mutant)));
-await askOf(mutants.filter(isLikely));
-/** @type {Record<string, number>} */
-const counts = { killed: 0, 'timed out': 0, survived: 0, 'not reached': 0, named: 0 };
-const isReached = new Set(laws.flatMap(({ loaded, reached }) => [...loaded, ...reached]));
-for (const mutant of mutants) {
-  const { number, key, line } = mutant;
-  const state = isReached.has(number) ? 'survived' : 'not reached';
-  countOne(isOpen(mutant) ? state : (told[number] ?? ''));
-  if (!isOpen(mutant)) continue;
-  if (key in reasons) countOne('named');
-  console.log(`${reasons[key] ?? state}: line ${line} of ${key}`);
+const hasSurvivedOnce = ({ number }) => states[number] === 'survived';
+await runWith(mutants.filter(mutant => isOpen(mutant) && !hasSurvivedOnce(mutant)));
+await runWith(mutants.filter(hasSurvivedOnce));
+
+const reached = new Set(tests.flatMap(test => [...test.loaded, ...test.reached]));
+const survivors = mutants.filter(isOpen);
+const known = survivors.filter(({ key }) => key in reasons);
+for (const { number, key, line } of survivors) {
+  const state = reached.has(number) ? 'survived' : 'not reached by a test';
+  process.stdout.write(`${reasons[key] ?? state}: line ${line} of ${key}\n`);
 }
-const keys = new Set(mutants.map(({ key }) => key));
-const isWhole = every === '1';
-for (const key of Object.keys(reasons)) {
-  if (isWhole && key.startsWith(`src/${room}`) && !keys.has(key))
-    console.log(`named, but no longer there: ${key}`);
+const keys = new Set(places.map(({ key }) => key));
+for (const key of Object.keys(reasons).filter(each => each.startsWith(`src/${module}`) && !keys.has(each))) {
+  process.stdout.write(`in known.json, but the code has changed: ${key}\n`);
 }
-console.table([{ room, places: mutants.length, ...counts }]);
+const result = {
+  module,
+  mutants: mutants.length,
+  places: places.length,
+  killed: mutants.length - survivors.length,
+  survived: survivors.length,
+  known: known.length,
+};
+const seconds = Math.round((Date.now() - startedAt) / 1000);
+process.stdout.write(
+  `${module}: ${result.mutants} mutants of ${result.places}, ${result.killed} killed, ${result.survived} survived, ${result.known} of them known, ${seconds} s\n`,
+);
+if (isWritten) writeModule(result, stamp);
 await vitest.close();
 rmSync(TMPDIR, { recursive: true });
-process.exit(counts['named'] === (counts['survived'] ?? 0) + (counts['not reached'] ?? 0) ? 0 : 3);
+process.exit(known.length === survivors.length ? 0 : 3);
 
-/** @param {string} state */
-function countOne(state) {
-  counts[state] = (counts[state] ?? 0) + 1;
+/** @param {string} file */
+function rankFile(file) {
+  return new RegExp(`/test/(flows|(contract/)?${module.split(/[./]/)[0]})`).test(file) ? 0 : 1;
 }
 
 /**
- * Of several at once, and if that is noticed of each half: what no law notices of all together it does not of each.
+ * Runs all tests that reach any of several mutants with all of these active. If a test fails, each half is tried alone; mutants that survive
+ * together also survive alone.
  * @param {Mutant[]} several
  */
-async function askOf(several) {
-  const open = laws.filter(law => several.some(mutant => isLeft(law, mutant)));
-  const asked = files.flatMap(file => {
-    const testIds = open.filter(law => law.file === file).map(({ id }) => id);
+async function runWith(several) {
+  const needed = tests.filter(test => several.some(mutant => mayNotice(test, mutant)));
+  const specifications = files.flatMap(file => {
+    const testIds = needed.filter(test => test.file === file).map(({ id }) => id);
     return testIds.length > 0 ? project.createSpecification(file, { testIds }) : [];
   });
-  const state = asked.length > 0 ? await ask(asked, several) : 'survived';
+  const state = specifications.length > 0 ? await runTests(specifications, several) : 'survived';
   if (state === 'survived') return;
   const [first, ...others] = several;
-  if (first !== undefined && others.length === 0) told[first.number] = state;
-  else for (const half of [several.splice(0, several.length / 2), several]) await askOf(half);
+  if (first !== undefined && others.length === 0) states[first.number] = state;
+  else for (const half of [several.splice(0, several.length / 2), several]) await runWith(half);
 }
 
 /**
- * A quick test has asked already, but of what is worked out while its file is loaded.
- * @param {Law} law
+ * Returns whether a test can notice a mutant that it has not been run with. A repeated test has run with all its mutants, but code that runs
+ * while a file loads is only executed once per process.
+ * @param {UnitTest} test
  * @param {Mutant} mutant
  */
-function isLeft({ loaded, reached, isQuick }, { number }) {
-  return loaded.includes(number) || (reached.includes(number) && !(isQuick && told[number] === 'survived'));
+function mayNotice(test, { number }) {
+  if (test.loaded.includes(number)) return true;
+  return test.reached.includes(number) && !(test.isRepeated && states[number] === 'survived');
 }
 
 /**
- * @param {TestSpecification[]} asked
- * @param {readonly Mutant[]} alive
+ * @param {TestSpecification[]} specifications
+ * @param {readonly Mutant[]} active
  * @param {number} [retry]
  * @returns {Promise<'survived' | 'killed' | 'timed out'>}
  */
-async function ask(asked, alive, retry = 0) {
-  Object.assign(project.config, {
-    retry,
-    env: { TMPDIR, MUTANTS: JSON.stringify(alive.map(({ number }) => number)) },
-  });
-  const { unhandledErrors } = await vitest.runTestSpecifications(asked);
+async function runTests(specifications, active, retry = 0) {
+  const env = { TMPDIR, MUTANTS: JSON.stringify(active.map(({ number }) => number)) };
+  Object.assign(project.config, { retry, env });
+  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
   const errors = unhandledErrors.filter(error => error instanceof Error);
-  const ended = errors.find(({ message }) => message.startsWith('[vitest-pool'));
-  if (ended)
-    return ended.cause instanceof Error && /exited/.test(ended.cause.message)
-      ? 'timed out'
-      : ask(asked, alive, retry);
-  const isGreen = unhandledErrors.length === 0 && asked.every(({ testModule }) => testModule?.ok());
-  return isGreen ? 'survived' : 'killed';
+  const poolError = errors.find(({ message }) => message.startsWith('[vitest-pool'));
+  if (poolError) {
+    const isExit = poolError.cause instanceof Error && /exited/.test(poolError.cause.message);
+    return isExit ? 'timed out' : runTests(specifications, active, retry);
+  }
+  const hasPassed =
+    unhandledErrors.length === 0 && specifications.every(({ testModule }) => testModule?.ok());
+  return hasPassed ? 'survived' : 'killed';
 }

@@ -1,88 +1,97 @@
+// The vitest runner of mutation tests: repeats each quick test with each mutant that it reaches, in the same process.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { TestRunner } from 'vitest';
 
 /** @import { RunnerTestCase as Test } from 'vitest' */
 /**
- * Each step is one more try of a test; it is told the state in which the try before ended.
- * @typedef {Generator<undefined, string, string>} Tries
+ * Each step is one more run of a test; it receives the state in which the previous run ended.
+ * @typedef {Generator<undefined, string, string>} Runs
  */
 
 const { MUTANTS = '', TMPDIR } = process.env;
 /** @type {Set<number>} */
-const asked = new Set(JSON.parse(MUTANTS));
-/** @type {Set<number>} */
+const initial = new Set(JSON.parse(MUTANTS));
+/** Mutants whose code ran while the test file was loaded.
+ * @type {Set<number>} */
 const loaded = new Set();
-let [alive, seen] = [asked, loaded];
-/** @type {Tries | undefined} */
-let tries;
-
-/** Milliseconds to work or to wait, by the turns that it gets: a busy machine uses none up. Another thread ends it then. */
-const left = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
-const leftMs = () => left[0] ?? 0;
-const watch = `const { workerData: left } = require('node:worker_threads');
-let total = 0;
-setInterval(() => {
-  left[0] -= 10 - total + (total = process.cpuUsage().user / 1000);
-  if (left[0] < 0) process.kill(process.pid, 'SIGKILL');
-}, 1000);`;
-new Worker(watch, { eval: true, workerData: left }).unref();
-setInterval(() => left.fill(leftMs() - 100), 100).unref();
-
-/** Each place that is mutated asks whether it lives, and by asking says that it was reached. */
-/** @param {number} number */
-const isAlive = number => seen.add(number) && alive.has(number);
-Object.assign(globalThis, { __mutant: isAlive });
-
-/** @type {(id: string | number, text: string) => void} */
-const note = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
-/** @type {(id: string | number) => string} */
-const noted = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : 'new');
+let [active, reached] = [initial, loaded];
+/** @type {Runs | undefined} */
+let runs;
 
 /**
- * A quick test, again with each mutant that it reaches; of those that other tests left alive eight live at once, but for those that have ended the process so.
- * @param {Test} test
- * @returns {Tries}
+ * Milliseconds that the current run may still take, in processor time or in turns of the event loop: a busy machine uses none of them.
+ * Another thread ends the process when none are left.
  */
-function* triesOf({ id, retry }) {
-  seen = new Set();
+const budget = new Float64Array(new SharedArrayBuffer(8)).fill(60_000);
+const budgetMs = () => budget[0] ?? 0;
+const watchdog = `const { workerData: budget } = require('node:worker_threads');
+let total = 0;
+setInterval(() => {
+  budget[0] -= 10 - total + (total = process.cpuUsage().user / 1000);
+  if (budget[0] < 0) process.kill(process.pid, 'SIGKILL');
+}, 1000);`;
+new Worker(watchdog, { eval: true, workerData: budget }).unref();
+setInterval(() => budget.fill(budgetMs() - 100), 100).unref();
+
+/** Called by each place that is mutated. Records that the place was reached. */
+/** @param {number} number */
+const isActive = number => reached.add(number) && active.has(number);
+Object.assign(globalThis, { __mutant: isActive });
+
+/** @type {(id: string | number, text: string) => void} */
+const writeRecord = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
+/** @type {(id: string | number) => string} */
+const readRecord = id => (existsSync(`${TMPDIR}/${id}`) ? readFileSync(`${TMPDIR}/${id}`, 'utf8') : 'new');
+
+/**
+ * Runs a test without mutants, and if it is quick, once more with each mutant that it reaches. Mutants that other tests left alive are active
+ * eight at a time, unless they have ended the process so before.
+ * @param {Test} test
+ * @returns {Runs}
+ */
+function* runRepeatedly({ id, retry }) {
+  reached = new Set();
   const state = yield;
-  const reached = [...seen];
-  const isQuick = Boolean(retry) && state !== 'fail' && leftMs() > 57_000 && (yield) !== 'fail';
-  /** @param {string} word */
-  const of = word => (isQuick ? reached.filter(mutant => noted(mutant) === word) : []);
-  const apart = new Set(noted(`${id}.apart`).split(' '));
-  for (const mutant of of('alone')) {
-    note(`${id}.apart`, [...apart.add(String(mutant))].join(' '));
-    yield* tried([mutant], 'killed');
+  const reachedByTest = [...reached];
+  const isRepeated = Boolean(retry) && state !== 'fail' && budgetMs() > 57_000 && (yield) !== 'fail';
+  /** @param {string} record */
+  const listMutants = record =>
+    isRepeated ? reachedByTest.filter(mutant => readRecord(mutant) === record) : [];
+  const alone = new Set(readRecord(`${id}.alone`).split(' '));
+  for (const mutant of listMutants('alone')) {
+    writeRecord(`${id}.alone`, [...alone.add(String(mutant))].join(' '));
+    yield* runWith([mutant], 'killed');
   }
-  for (const mutant of of('new')) yield* tried([mutant], 'alone');
-  const together = of('survived').filter(mutant => !apart.has(String(mutant)));
-  while (together.length > 0) yield* tried(together.splice(0, 8), 'alone');
-  if (state !== 'fail') note(id, JSON.stringify({ loaded: [...loaded], reached, isQuick }));
-  [alive, seen] = [asked, loaded];
+  for (const mutant of listMutants('new')) yield* runWith([mutant], 'alone');
+  const together = listMutants('survived').filter(mutant => !alone.has(String(mutant)));
+  while (together.length > 0) yield* runWith(together.splice(0, 8), 'alone');
+  if (state !== 'fail')
+    writeRecord(id, JSON.stringify({ loaded: [...loaded], reached: reachedByTest, isRepeated }));
+  [active, reached] = [initial, loaded];
   return state;
 }
 
 /**
- * What stays red without them ends the process: then each is tried alone, in a new one.
+ * Runs a test with several mutants active, and then without. If it still fails then, the mutants have damaged the process: it ends, and each
+ * mutant is tried alone in a new one.
  * @param {number[]} mutants
- * @param {string} ended
+ * @param {string} stateIfDamaged
  * @returns {Generator<undefined, void, string>}
  */
-function* tried(mutants, ended) {
+function* runWith(mutants, stateIfDamaged) {
   /** @param {string} text */
-  const all = text => mutants.forEach(each => note(each, text));
+  const record = text => mutants.forEach(mutant => writeRecord(mutant, text));
   const isOne = mutants.length === 1;
-  all(isOne ? 'timed out' : 'alone');
-  alive = new Set(mutants);
+  record(isOne ? 'timed out' : 'alone');
+  active = new Set(mutants);
   const isNoticed = (yield) === 'fail';
-  alive = asked;
-  all(isNoticed ? ended : 'survived');
+  active = initial;
+  record(isNoticed ? stateIfDamaged : 'survived');
   if (isNoticed && (yield) === 'fail') process.kill(process.pid, 'SIGKILL');
-  if (isNoticed && isOne) all('killed');
+  if (isNoticed && isOne) record('killed');
   else if (isNoticed)
-    for (const half of [mutants.splice(0, mutants.length / 2), mutants]) yield* tried(half, ended);
+    for (const half of [mutants.splice(0, mutants.length / 2), mutants]) yield* runWith(half, stateIfDamaged);
 }
 
 // oxlint-disable-next-line no-default-export
@@ -101,14 +110,14 @@ export default class extends TestRunner {
    * @param {{ retry: number }} [attempt]
    */
   onBeforeTryTask(test, attempt) {
-    if (attempt?.retry === 0) (tries = triesOf(test)).next('');
-    left.fill(alive === asked ? 60_000 : 10_000);
+    if (attempt?.retry === 0) (runs = runRepeatedly(test)).next('');
+    budget.fill(active === initial ? 60_000 : 10_000);
     super.onBeforeTryTask(test);
   }
   /** @param {Test} test */
   onAfterRetryTask({ result }) {
-    if (tries === undefined || result === undefined) return;
-    const { done, value } = tries.next(result.state);
-    Object.assign(result, { state: done ? value : 'fail', errors: done ? [] : [new Error('again')] });
+    if (runs === undefined || result === undefined) return;
+    const { done, value } = runs.next(result.state);
+    Object.assign(result, { state: done ? value : 'fail', errors: done ? [] : [new Error('run again')] });
   }
 }

@@ -1,0 +1,31 @@
+// Writes the figures of a module into the table of docs/mutants.md.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** @typedef {{ module: string, mutants: number, places: number, killed: number, survived: number, known: number }} ModuleResult */
+
+const PAGE = 'docs/mutants.md';
+const HEAD = [
+  '| module | sample | killed | percent | survivors with a reason | survivors without | commit, day |',
+  '|---|---|---|---|---|---|---|',
+];
+
+/** Describes the tested commit and the day. */
+export function createStamp() {
+  const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
+  return `${commit}, ${new Date().toISOString().slice(0, 10)}`;
+}
+
+/**
+ * Writes the row of a module. An earlier row of the module is replaced.
+ * @param {ModuleResult} result
+ * @param {string} stamp
+ */
+export function writeModule({ module, mutants, places, killed, survived, known }, stamp) {
+  const percent = Math.floor((100 * killed) / mutants);
+  const cells = [module, `${mutants} of ${places}`, killed, percent, known, survived - known, stamp];
+  const [text = '', table = ''] = readFileSync(PAGE, 'utf8').split(`${HEAD.join('\n')}\n`);
+  const rows = table.split('\n').filter(row => row.startsWith('|') && !row.startsWith(`| ${module} |`));
+  const sorted = [...rows, `| ${cells.join(' | ')} |`].toSorted();
+  writeFileSync(PAGE, `${[text + HEAD.join('\n'), ...sorted].join('\n')}\n`);
+}
