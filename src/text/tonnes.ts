@@ -40,9 +40,18 @@ export function formatCreditType(type: string | null): string {
   return type ?? 'of no type';
 }
 
-/** Formats micro-tonnes as tonnes with commas: `6300200000n` → `6,300.2`. */
+/** Formats micro-tonnes as tonnes with commas: `6300200000n` → `6,300.2`. Every amount is shown so, except in `WHOLE_TONNES` tables. */
 export function formatTonnes(micro: bigint): string {
   return formatWithCommas(formatPlainTonnes(micro));
+}
+
+/** What the caption of a table says if its amounts are formatted by `formatWholeTonnes`. */
+export const WHOLE_TONNES = 'whole tonnes, rounded down';
+
+/** Formats micro-tonnes as whole tonnes, rounded down: `6300200000n` → `6,300`. Less than one tonne becomes `<1`. */
+export function formatWholeTonnes(micro: bigint): string {
+  if (micro > 0n && micro < MICRO_PER_TONNE) return '<1';
+  return formatWithCommas(micro / MICRO_PER_TONNE);
 }
 
 /** Formats micro-tonnes as tonnes without commas: `6300200000n` → `6300.2`. */

@@ -12,8 +12,8 @@ async function openNowStage(options: Parameters<typeof openConsoleStage>[0] = {}
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
-test('Now states the available amount, its freshness and its issues', async () => {
-  const { sentence, scene, page: read } = await openNowStage();
+test('Now states the available amount exactly and in tables of whole tonnes, its freshness and its issues', async () => {
+  const { sentence, scene, page: read } = await openNowStage({ now: Date.now });
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
     credit('c-2', { amount: amount('0.000001') }),
@@ -22,7 +22,14 @@ test('Now states the available amount, its freshness and its issues', async () =
     /^6,300\.200001 t ex-post available to sell now in 1 of the 1 known organization$/,
   );
   const page = await read('/');
-  expect(getPageText(page)).toContain('Attention▲ 2 issues');
+  const words = getPageText(page);
+  expect(words).toMatch(/recorded since today: 6,300\.200001 tTonnes at the end of each day, \d+ \w+ \d{4} /);
+  expect(words).toMatch(/Available by project and vintage, whole tonnes, rounded down.*6,300 ?6,300/);
+  expect(words).toMatch(
+    /Organizations, available whole tonnes, rounded down.*organization-1.* ?6,300 Recent/,
+  );
+  expect(page.match(/title="6,300\.200001 t"/g)).toHaveLength(5);
+  expect(words).toContain('Attention▲ 2 issues');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 

@@ -5,7 +5,7 @@ import { html, type Html } from './html.js';
 import { JOB_KIND_MEANINGS } from './glossary.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { formatDuration } from '../../text/duration.js';
-import { formatPlainTonnes, formatCreditType } from '../../text/tonnes.js';
+import { formatCreditType } from '../../text/tonnes.js';
 import { renderTonnes } from './amounts.js';
 import { toDisplayValue } from './display-value.js';
 import { renderState } from './state-badge.js';
@@ -55,11 +55,6 @@ export function sumAmountsBy<Row extends RowWithAmount>(rows: readonly Row[], ge
   const sums = new Map<string, bigint>();
   for (const row of rows) sums.set(getKey(row), (sums.get(getKey(row)) ?? 0n) + getAmountMicro(row));
   return sums;
-}
-
-/** Formats millionths of a tonne as whole tonnes, rounded down: 1_234_500_000n → "1,234". Null becomes "–". */
-export function formatWholeTonnes(micro: bigint | null): string {
-  return micro === null ? '–' : formatWithCommas(formatPlainTonnes(micro).split('.')[0] ?? '');
 }
 
 /** Returns the value of a column if the value is a string, otherwise null. */

@@ -1,8 +1,8 @@
 import type { Value } from '../../store/contract/tables.js';
 import { formatCount } from '../../text/numbers.js';
-import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
+import { formatCreditType, formatTonnes, formatWholeTonnes, WHOLE_TONNES } from '../../text/tonnes.js';
 import { withAsOf } from './as-of.js';
-import { renderDetailLink, getAmountMicro, sumAmountsBy, getText, formatWholeTonnes } from './table-cell.js';
+import { renderDetailLink, getAmountMicro, sumAmountsBy, getText } from './table-cell.js';
 import { describeExcludedRows } from '../../query/answer/describe.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
@@ -61,7 +61,7 @@ export function renderVintageMatrix(
   };
 
   const types = [...new Set(groups.map(({ type }) => type))];
-  const caption = `${captionPrefix} by ${isOneProject ? '' : 'project and '}vintage, whole tonnes, rounded down${describeExcludedRows(rows)}`;
+  const caption = `${captionPrefix} by ${isOneProject ? '' : 'project and '}vintage, ${WHOLE_TONNES}${describeExcludedRows(rows)}`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fitsScreen ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOneProject ? 'Type' : 'Project'}</th>${columns.map(vintage => html`<th scope="col" class="number">${toColumnLabel(vintage)}</th>`)}<th scope="col" class="number">Total</th></tr></thead>
@@ -163,7 +163,7 @@ function renderSumRow(
 ): Html {
   const rows = groups.flatMap(group => group.rows);
   const renderAmount = (micro: bigint, vintage: string) =>
-    html`<td class="number" data-label="${toColumnLabel(vintage)}">${formatWholeTonnes(micro)}</td>`;
+    html`<td class="number" data-label="${toColumnLabel(vintage)}" title="${formatTonnes(micro)} t">${formatWholeTonnes(micro)}</td>`;
   return html`<tr class="${className}"><th scope="row">${label}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 

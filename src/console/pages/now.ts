@@ -10,10 +10,16 @@ import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
-import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
+import {
+  formatSumsByType,
+  formatCreditType,
+  formatTonnes,
+  formatWholeTonnes,
+  WHOLE_TONNES,
+} from '../../text/tonnes.js';
 import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
-import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/table-cell.js';
+import { renderDetailLink, sumAmountsBy, NO_VALUE } from '../components/table-cell.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderCaveats } from '../components/answer.js';
 import { renderFreshnessState, renderFreshnessSums } from '../components/freshness.js';
@@ -228,11 +234,14 @@ function renderOrganizations(overview: Overview, request: ConsoleRequest): Html 
   const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
     numeric: true,
-    cell: ({ organization_id: id }: OrganizationStatus) =>
-      formatWholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
+    cell: ({ organization_id: id }: OrganizationStatus) => {
+      const micro = sums.get(JSON.stringify([id, type]));
+      if (micro === undefined) return NO_VALUE;
+      return html`<span title="${formatTonnes(micro)} t">${formatWholeTonnes(micro)}</span>`;
+    },
   });
   return html`${renderTopRows(
-    'Organizations',
+    `Organizations, available ${WHOLE_TONNES}`,
     [
       {
         name: 'Organization',

@@ -3,7 +3,6 @@ import type { AnswerNotes } from '../../query/answer/answer.js';
 import { describeExcludedRows } from '../../query/answer/describe.js';
 import { describeNotes } from '../../query/answer/describe-notes.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
-import { formatWholeTonnes } from '../components/table-cell.js';
 import { renderChart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
 import { formatDay, formatMonth } from '../components/instants.js';
@@ -24,7 +23,9 @@ export function renderStockChart({ stock, stockNotes }: Charts): Html {
     kind: 'line',
     title: `${formatTitle(describeStock(series, first, last), stockNotes)}${describeExcludedRows([last])}`,
     unit: 'tonnes at the end of each day',
-    period: `${formatShortDay(first.name)} to ${formatDay(last.name)}`,
+    period: [...(series.points.length > 1 ? [formatShortDay(first.name)] : []), formatDay(last.name)].join(
+      ' to ',
+    ),
     points: toChartPoints(series.points, formatShortDay),
   });
 }
@@ -37,11 +38,11 @@ function formatShortDay(day: string): string {
 /** Formats the title of a chart, such as `Stock of ex-post rose from 5 t to 8 t`, from its first and last points. */
 function describeStock({ type, points }: StockSeries, first: ChartPoint, last: ChartPoint): string {
   const stock = `Stock of ${formatCreditType(type)}`;
-  const current = `${formatWholeTonnes(last.micro)} t`;
+  const current = `${formatTonnes(last.micro)} t`;
   if (points.length === 1) return `${stock}, recorded since today: ${current}`;
   if (last.micro === first.micro) return `${stock} stayed at ${current}`;
   const verb = last.micro > first.micro ? 'rose' : 'fell';
-  return `${stock} ${verb} from ${formatWholeTonnes(first.micro)} t to ${current}`;
+  return `${stock} ${verb} from ${formatTonnes(first.micro)} t to ${current}`;
 }
 
 /** Converts amounts in millionths of a tonne to chart points in tonnes. `formatPeriod` formats the label, a day or a month. */
@@ -72,7 +73,7 @@ export function renderRetirementChart({ retired, retiredNotes }: Charts): Html {
   const title =
     largest.micro === 0n
       ? '0 t retired in the last twelve months'
-      : `Most retired in the last twelve months: ${formatWholeTonnes(largest.micro)} t in ${formatMonth(largest.name)}`;
+      : `Most retired in the last twelve months: ${formatTonnes(largest.micro)} t in ${formatMonth(largest.name)}`;
   return renderChart({
     kind: 'bars',
     title: `${formatTitle(title, retiredNotes)}${describeExcludedRows(retired)}`,
