@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createVisitorKeys } from '../console/guard/visitor-keys.js';
 import { createPrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
-import type { MirrorLocation } from './context.js';
+import type { MirrorContext } from './context.js';
 import { getValueAtPath } from './value-at-path.js';
 
 /** The port and secret of a console, stored so that other commands can create sign-in links. */
@@ -13,7 +13,7 @@ export interface ConsoleAddress {
   readonly secret: string;
 }
 
-type MirrorFolder = Pick<MirrorLocation, 'folder'>;
+type MirrorFolder = Pick<MirrorContext, 'folder'>;
 
 /** Reads the stored port and secret of the console. Returns null if they are missing or invalid. */
 export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | null {

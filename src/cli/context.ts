@@ -15,9 +15,9 @@ export interface CommandContext {
   readonly io: Io;
   readonly format: OutputFormat;
   /** Returns the mirror that the settings name, or the demo. Throws a usage error if it does not exist. */
-  readonly requireMirror: () => MirrorLocation;
+  readonly requireMirror: () => MirrorContext;
   /** Returns the same location, but the mirror may not exist yet. */
-  readonly findMirror: () => MirrorLocation;
+  readonly findMirror: () => MirrorContext;
   readonly openReader: () => Promise<Reader>;
   readonly openInbox: () => Promise<InboxPort>;
   readonly openWriters: () => Promise<CommandWriters>;
@@ -41,7 +41,7 @@ export interface CommandContext {
 type CommandWriters = Omit<WriterStores, 'mirror' | 'close'> & { readonly mirror: Mirror };
 
 /** The folder and database of a mirror, with the settings that belong to it. */
-export interface MirrorLocation {
+export interface MirrorContext {
   readonly isDemo: boolean;
   readonly folder: string;
   readonly engine: Engine;

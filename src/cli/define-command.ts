@@ -51,16 +51,16 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
   definition: CommandDefinition<A, O>,
 ): Command {
   const parameters = { ...definition.args, ...definition.options };
-  type Parsed = ParsedParameters<A> & ParsedParameters<O>;
+  type ParameterValues = ParsedParameters<A> & ParsedParameters<O>;
   return {
     ...definition,
     run: (context, rawParameters) =>
-      definition.run(context, parseParameters<Parsed>(parameters, rawParameters, context.io)),
+      definition.run(context, parseParameters<ParameterValues>(parameters, rawParameters, context.io)),
   };
 }
 
 /** Parses raw values from the command line. Returns an object with the parsed value of each parameter. */
-function parseParameters<Parsed>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Parsed {
+function parseParameters<Values>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Values {
   const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
     name,
     parameter.parse(rawParameters[name], io),

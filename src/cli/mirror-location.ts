@@ -6,7 +6,7 @@ import { getDemoSettingsFile, readDemoSettings } from './commands/demo/demo-sett
 import { createUsageError } from './command-error.js';
 import type { Environment } from '../app/config/define-setting.js';
 import { type Io, printNotice } from './io.js';
-import type { MirrorLocation } from './context.js';
+import type { MirrorContext } from './context.js';
 
 /** Returns the names of the environment variables that configure a real registry. */
 export function findRegistrySettings(env: Environment): string[] {
@@ -34,8 +34,8 @@ export function getDemoFolder(env: Environment): string {
 /** Creates the location of a mirror whose files are in `folder`. Opens no file and no connection. */
 export function createMirrorLocation(
   io: Io,
-  { folder, env, isDemo }: Pick<MirrorLocation, 'folder' | 'env' | 'isDemo'>,
-): MirrorLocation {
+  { folder, env, isDemo }: Pick<MirrorContext, 'folder' | 'env' | 'isDemo'>,
+): MirrorContext {
   return {
     isDemo,
     folder,
@@ -51,7 +51,7 @@ export function createMirrorLocation(
  * Returns where the mirror is: in the data folder, or in its subfolder `demo` if only that has a mirror. Applies the settings of the
  * demo if the folder belongs to a demo.
  */
-export function findMirrorLocation(io: Io): MirrorLocation {
+export function findMirrorLocation(io: Io): MirrorContext {
   const dataFolder = getDataFolder(io.env);
   const real = createMirrorLocation(io, { folder: dataFolder, env: io.env, isDemo: false });
   if (!mayUseDemo(io)) return real;
@@ -62,7 +62,7 @@ export function findMirrorLocation(io: Io): MirrorLocation {
 }
 
 /** Returns the location if a mirror exists there. Otherwise throws a usage error. */
-export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorLocation {
+export function requireExistingMirror(location: MirrorContext, io: Io): MirrorContext {
   const missing = location.engine.findMissingFile();
   if (missing === null) return location;
   const ignoredDemo = getDemoFolder(io.env);

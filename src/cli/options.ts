@@ -11,7 +11,7 @@ import { createUsageError } from './command-error.js';
 import type { Io } from './io.js';
 
 /** An argument or option of a command: its help text, and how its value is parsed. */
-export interface Parameter<T> {
+export interface CommandParameter<T> {
   /** The word between the brackets of `<name>`; null for a flag, which has no value. */
   readonly placeholder: string | null;
   readonly description: string | ((io: Io) => string);
@@ -25,15 +25,15 @@ export interface Parameter<T> {
 }
 
 /** Parameters by name. */
-export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
+export type ParameterSet = Readonly<Record<string, CommandParameter<unknown>>>;
 /** The parsed values of a set of parameters, by parameter name. */
 export type ParsedParameters<P extends ParameterSet> = {
   readonly [Name in keyof P]: ReturnType<NonNullable<P[Name]>['parse']>;
 };
 
-type ParameterDescription = Parameter<unknown>['description'];
+type ParameterDescription = CommandParameter<unknown>['description'];
 type TextParser<T> = (text: string, io: Io) => T;
-type OptionalParameter<T> = Parameter<T | undefined>;
+type OptionalParameter<T> = CommandParameter<T | undefined>;
 
 /** Converts a parameter name to an option name: `creditId` → `--credit-id`. */
 export function toOptionName(key: string): string {
@@ -41,12 +41,12 @@ export function toOptionName(key: string): string {
 }
 
 /** Defines an option without a value. The parsed value is true if the user gave the option. */
-export function defineFlag(description: ParameterDescription): Parameter<boolean> {
+export function defineFlag(description: ParameterDescription): CommandParameter<boolean> {
   return { placeholder: null, description, parse: rawValue => rawValue === true };
 }
 
 /** Defines an option such as `--no-vacuum`. The parsed value is false if the user gave the option. */
-export function defineNegatedFlag(description: ParameterDescription): Parameter<boolean> {
+export function defineNegatedFlag(description: ParameterDescription): CommandParameter<boolean> {
   return { placeholder: null, description, isNegated: true, parse: rawValue => rawValue !== false };
 }
 
@@ -105,8 +105,8 @@ export function defineChoice<const Word extends string>(
 }
 
 /** Converts an optional parameter to one that the user must give. */
-export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
-  const parse: Parameter<T>['parse'] = (rawValue, io) => {
+export function makeRequired<T>(parameter: OptionalParameter<T>): CommandParameter<T> {
+  const parse: CommandParameter<T>['parse'] = (rawValue, io) => {
     const value = parameter.parse(rawValue, io);
     if (value === undefined) throw new Error(`expected ${parameter.placeholder}, got ${String(rawValue)}`);
     return value;
@@ -115,7 +115,7 @@ export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
 }
 
 /** Adds a default to an optional parameter. `defaultText` is parsed like text from the command line. */
-export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): Parameter<T> {
+export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): CommandParameter<T> {
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
@@ -143,7 +143,7 @@ export function defineWholeNumber(
 }
 
 /** Defines the option `--limit`, the maximum number of rows to show. The value 0 means no limit. */
-export function defineRowLimit(defaultLimit: number): Parameter<number> {
+export function defineRowLimit(defaultLimit: number): CommandParameter<number> {
   return withDefault(
     defineWholeNumber('--limit', 'show at most this many rows; 0 shows all'),
     String(defaultLimit),

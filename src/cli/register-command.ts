@@ -1,7 +1,7 @@
 import { Argument, type Command as CommanderCommand, Option } from 'commander';
 import type { Command } from './define-command.js';
 import { runInContext } from './open-context.js';
-import { toOptionName, type Parameter } from './options.js';
+import { toOptionName, type CommandParameter } from './options.js';
 import type { Io } from './io.js';
 
 /** Adds a command and all its subcommands to a commander program. */
@@ -33,7 +33,7 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
 }
 
 /** Converts a positional parameter to a commander argument. */
-function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
+function createArgument(parameter: CommandParameter<unknown>, io: Io): Argument {
   const { placeholder, choices, isRequired } = parameter;
   const name = isRequired ? `<${placeholder}>` : `[${placeholder}]`;
   const argument = new Argument(name, getDescription(parameter, io));
@@ -42,7 +42,7 @@ function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
 }
 
 /** Converts a parameter to a commander option. `key` is the parameter name, such as `creditId`. */
-function createOption(key: string, parameter: Parameter<unknown>, io: Io): Option {
+function createOption(key: string, parameter: CommandParameter<unknown>, io: Io): Option {
   const { placeholder, choices, isRequired = false, isNegated = false, defaultText } = parameter;
   const name = toOptionName(isNegated ? `no-${key}` : key);
   const flags = placeholder === null ? name : `${name} <${placeholder}>`;
@@ -53,6 +53,6 @@ function createOption(key: string, parameter: Parameter<unknown>, io: Io): Optio
 }
 
 /** Returns the help text of a parameter. */
-function getDescription({ description }: Parameter<unknown>, io: Io): string {
+function getDescription({ description }: CommandParameter<unknown>, io: Io): string {
   return typeof description === 'string' ? description : description(io);
 }

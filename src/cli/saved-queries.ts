@@ -1,11 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../package.js';
-
-/** A question that docs/sql.md answers with a query. */
-interface SavedQuery {
-  readonly title: string;
-  readonly sql: string;
-}
+import type { SavedQuery } from '../console/sql/sql-runner.js';
 
 /** Reads example questions and their SQL from docs/sql.md. Returns no questions if the file is missing. */
 export function readSavedQueries(): SavedQuery[] {

@@ -100,7 +100,7 @@ export interface SubscriptionClaim {
 }
 
 /** The progress of a sender since it last saved. */
-export interface Progress extends SubscriptionClaim {
+export interface SubscriptionProgress extends SubscriptionClaim {
   readonly epoch: string;
   readonly changeCursor: number;
   readonly occurrenceCursor: number;
@@ -161,7 +161,7 @@ export interface EventsPort {
   readonly renew: (claim: SubscriptionClaim, leaseMs: number) => Promise<boolean>;
   readonly release: (claim: SubscriptionClaim) => Promise<void>;
   /** Saves progress in one transaction. Returns false and saves nothing if the claim was lost. */
-  readonly save: (progress: Progress) => Promise<boolean>;
+  readonly save: (progress: SubscriptionProgress) => Promise<boolean>;
   readonly listOccurrences: (range: OccurrenceRange) => Promise<readonly Occurrence[]>;
   /** Returns the number of the newest occurrence before an instant; 0 if there is none. */
   readonly findOccurrenceBefore: (instant: string) => Promise<number>;

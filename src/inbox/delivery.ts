@@ -1,6 +1,6 @@
 export const VERDICTS = ['accepted', 'ignored'] as const;
 /** The receiver's decision about a verified webhook. */
-type Verdict = (typeof VERDICTS)[number];
+type DeliveryVerdict = (typeof VERDICTS)[number];
 
 /**
  * How long duplicates are counted in the row of the first delivery. Queries by arrival time see only when the first delivery
@@ -23,7 +23,7 @@ export interface NewDelivery {
   readonly sha256: string;
   /** Names of unsigned fields that contradicted the signed ones. */
   readonly contradictedFields: string | null;
-  readonly verdict: Verdict;
+  readonly verdict: DeliveryVerdict;
   /** Why the delivery is ignored; null if and only if it is accepted. */
   readonly reason: string | null;
   /** Index of the secret that verified the signature. */

@@ -8,10 +8,9 @@ import {
   type ExcludedWarehouse,
   findAvailableCaveats,
   readAvailable,
+  type Warehouse,
 } from './available.js';
 import type { FreshnessSum } from './freshness/read.js';
-
-type Warehouse = AvailableCredits['warehouses'][number];
 
 export interface AvailableAnswer extends Answer<AvailableCredits['rows'][number]> {
   readonly totals: Totals;

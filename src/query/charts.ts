@@ -5,7 +5,7 @@ import { readListNotes, selectInstalled } from './coverage.js';
 import { TOTAL_COLUMNS, toExactSum, type Total } from './sums.js';
 
 /** The amount at the end of a day, or in a month, in millionths of a tonne. */
-export interface ChartPoint {
+export interface AmountPoint {
   /** The day or the month. */
   readonly name: string;
   readonly micro: bigint;
@@ -15,7 +15,7 @@ export interface ChartPoint {
 /** The points of one credit type. */
 export interface Series {
   readonly type: string | null;
-  readonly points: readonly ChartPoint[];
+  readonly points: readonly AmountPoint[];
 }
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
@@ -73,7 +73,7 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
 }
 
 /** Adds up sums to one point of a chart. */
-function sumToPoint(name: string, sums: readonly ReturnType<typeof toExactSum<Total>>[]): ChartPoint {
+function sumToPoint(name: string, sums: readonly ReturnType<typeof toExactSum<Total>>[]): AmountPoint {
   return {
     name,
     micro: sums.reduce((micro, sum) => micro + sum.amount_micro, 0n),
@@ -86,7 +86,7 @@ function formatDay(ms: number): string {
 }
 
 /** Reads how much was retired in each of the last twelve months, by the dates of the registry. The last month is not over. */
-async function readRetiredByMonth({ all }: Reader, now: number): Promise<ChartPoint[]> {
+async function readRetiredByMonth({ all }: Reader, now: number): Promise<AmountPoint[]> {
   const months = Array.from({ length: MONTHS + 1 }, (_, index) => formatMonth(now, MONTHS - 1 - index));
   const [first = '', ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
   const rows = await all(

@@ -28,7 +28,7 @@ export interface OrganizationStatus extends KnownOrganization {
   readonly certificates: Readonly<Record<string, number>>;
 }
 
-type ListState = FreshnessStanding & Pick<Tables['freshness'], 'rows' | 'as_of'>;
+type ListStanding = FreshnessStanding & Pick<Tables['freshness'], 'rows' | 'as_of'>;
 type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_at'>;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -151,7 +151,7 @@ async function addListStates(
 /**
  * Returns the worst state among the lists of an organization. A list that the app may not read counts only if it has older rows.
  */
-export function worstOf({ resources }: { readonly resources: readonly ListState[] }): FreshnessStanding {
+export function worstOf({ resources }: { readonly resources: readonly ListStanding[] }): FreshnessStanding {
   if (resources.length === 0) return WAITING;
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
   const [worst = FRESH] = counted.toSorted(compareStandings);
@@ -164,12 +164,12 @@ function isWithheld({ state, reason }: FreshnessStanding): boolean {
 }
 
 /** Whether the rows of a list are from before the app lost access to it. */
-export function isFrozen(resource: ListState): boolean {
+export function isFrozen(resource: ListStanding): boolean {
   return isWithheld(resource) && resource.as_of !== null;
 }
 
 /** Describes why a list is not fresh, or since when nothing newer is known. Null if there is nothing to say. */
-export function describeListState(list: ListState & FreshnessDetails): string | null {
+export function describeListState(list: ListStanding & FreshnessDetails): string | null {
   if (!isFrozen(list)) return sentenceOf(list);
   return `its ${formatCount(list.rows, 'row is', 'rows are')} as of ${list.as_of}; nothing newer is known`;
 }

@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
-import type { Kinds, Value } from './dialect.js';
+import type { Value } from './contract/tables.js';
+import type { Kinds } from './dialect.js';
 import { type DatabaseName, listRelations } from './migrations.js';
 import { insertRows, prepared } from './sql/prepared.js';
 import type { BoundStatement } from './statement.js';
 
 /** The cells of a row by the names of their columns. */
-export type Cells = Readonly<Record<string, Value>>;
+export type CopiedRow = Readonly<Record<string, Value>>;
 
 /** Reads all rows of a table or view in chunks, with the cell types of SQLite. */
-export type ReadRows = (relation: Relation) => AsyncIterable<readonly Cells[]>;
+export type ReadRows = (relation: Relation) => AsyncIterable<readonly CopiedRow[]>;
 
 /**
  * Returns the tables of a database in the order in which to copy them. Triggers count the rows of some tables in other tables.
@@ -38,7 +39,7 @@ export async function copyTable(
 ): Promise<void> {
   const kinds = listKinds(table);
   const insert = insertRows(table.name, kinds);
-  const toCells = (row: Cells) =>
+  const toCells = (row: CopiedRow) =>
     Object.entries(kinds).map(([name, kind]) => toBoundCell(row[name] ?? null, kind));
   await write(prepared(() => sql`DELETE FROM ${sql.table(table.name)}`)());
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));

@@ -4,8 +4,8 @@ import {
   type Dialect as SchemaDialect,
   SQLITE as SQLITE_SCHEMA,
 } from '../../migrations/schema.js';
+import type { Value } from './contract/tables.js';
 
-export type Value = string | number | bigint | null | Uint8Array;
 /** The columns of a relation by name, each with the kind of its values. */
 export type Kinds = Readonly<Record<string, Kind>>;
 /** The cells of each row, in the order of the columns. */

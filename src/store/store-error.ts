@@ -27,7 +27,7 @@ export type StoreErrorCode =
   | 'missing'
   | 'away';
 
-interface Options extends ErrorOptions {
+interface StoreErrorOptions extends ErrorOptions {
   /** The database file; absent for PostgreSQL. */
   readonly file?: string;
 }
@@ -37,7 +37,7 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly file: string | null;
 
-  constructor(code: StoreErrorCode, message: string, { file, ...options }: Options = {}) {
+  constructor(code: StoreErrorCode, message: string, { file, ...options }: StoreErrorOptions = {}) {
     super(message, options);
     this.code = code;
     this.file = file ?? null;

@@ -13,9 +13,9 @@ import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './list-sources.js';
 
 /** The values of a row by column name. */
-type ColumnValues = Readonly<Record<string, SqlValue>>;
+type DerivedColumnValues = Readonly<Record<string, SqlValue>>;
 /** Derives the column values of a row from its parsed document. */
-type DeriveColumns = (source: SourceObject) => ColumnValues;
+type DeriveColumns = (source: SourceObject) => DerivedColumnValues;
 /** A table, and the function that derives the columns of its rows. */
 type DerivedTable = readonly [table: string, deriveColumns: DeriveColumns];
 
@@ -42,7 +42,7 @@ export function findContradictedColumns(
 }
 
 /** Computes the columns of a row from its JSON document. Returns null if the document cannot be parsed. */
-function tryDeriveColumns(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
+function tryDeriveColumns(document: string, deriveColumns: DeriveColumns): DerivedColumnValues | null {
   try {
     return deriveColumns(parseObject(document, 'document'));
   } catch (error) {
@@ -65,12 +65,12 @@ function toDerivedTable<Item>(
 }
 
 /** Returns the column values of an item, indexed by column name. */
-function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item): ColumnValues {
+function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item): DerivedColumnValues {
   return Object.fromEntries(columns.map(({ name, getValue }) => [name, getValue(item)]));
 }
 
 /** Computes the columns of an installation from its JSON document. */
-function deriveInstallationColumns(source: SourceObject): ColumnValues {
+function deriveInstallationColumns(source: SourceObject): DerivedColumnValues {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...columns } = toInstallationColumns(installation);
   // Columns that the document does not contain are omitted, so that they are not compared.

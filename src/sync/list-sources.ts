@@ -38,7 +38,7 @@ export interface ListChunk<Item> {
 }
 
 /** How to read a list: the options of its client method, and those of its observation. */
-type ListReadOptions = ListOptions & ObservationOptions;
+type SourceReadOptions = ListOptions & ObservationOptions;
 
 /** How one list is read from the registry. */
 export interface ListSource<Item> {
@@ -49,7 +49,7 @@ export interface ListSource<Item> {
   readonly readUnreadableKey: (document: SourceObject) => RowKey | null;
   readonly readChunks: (
     owner: OrganizationClient,
-    options: ListReadOptions,
+    options: SourceReadOptions,
   ) => AsyncIterable<ListChunk<Item>>;
   /** Returns when the first of these items will end without a webhook, by the registry's clock. Returns null if none will. */
   readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
@@ -143,7 +143,7 @@ function createStreamedSource<Item>(
   /** Yields the rows in chunks, as the answer arrives. */
   async function* readChunks(
     owner: OrganizationClient,
-    options: ListReadOptions,
+    options: SourceReadOptions,
   ): AsyncIterable<ListChunk<Item>> {
     for await (const items of observeBatches(getList(owner, options), options)) yield { items, page: null };
   }
@@ -159,7 +159,7 @@ function createPagedSource<Item>(
   /** Yields the rows of each page as one chunk. */
   async function* readChunks(
     owner: OrganizationClient,
-    options: ListReadOptions,
+    options: SourceReadOptions,
   ): AsyncIterable<ListChunk<Item>> {
     for await (const page of observePages(getList(owner, options), options))
       yield { items: page.items, page };

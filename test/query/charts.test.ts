@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ChartPoint, readCharts } from '../../src/query/charts.js';
+import { type AmountPoint, readCharts } from '../../src/query/charts.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 4, 15, 12);
 const ALL_GONE = { findGone: async (ids: readonly string[]) => ids };
 
-const tonnesIn = (points: readonly ChartPoint[] = []) =>
+const tonnesIn = (points: readonly AmountPoint[] = []) =>
   Object.fromEntries(points.map(({ name, micro }) => [name, Number(micro) / 1_000_000]));
 
 test('the stock of a day is the stock at its end, starting with the first known day', async () => {

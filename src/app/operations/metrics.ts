@@ -29,7 +29,7 @@ interface DiskSample {
   readonly paused: boolean;
 }
 
-interface FindingCount {
+interface FindingTotal {
   readonly finding: string;
   readonly rows: number;
 }
@@ -44,7 +44,7 @@ interface FreshnessCount {
 }
 
 /** Numbers of subscriptions and of their events. */
-interface EventCounts {
+interface EventTotals {
   readonly subscriptions: CountByState;
   readonly heldOrganizations: number;
   readonly delivered: number;
@@ -253,11 +253,11 @@ export function createMetrics(knownEvents: readonly string[]) {
       }
     },
     setCertificateCounts: (counts: CountByState): void => replaceCounts(certificates, counts),
-    setFindingCounts: (counts: readonly FindingCount[]): void => {
+    setFindingCounts: (counts: readonly FindingTotal[]): void => {
       for (const { finding, rows: count } of counts)
         findings.set({ finding: limitLabel('finding', finding) }, count);
     },
-    setEventCounts: (counts: EventCounts): void => {
+    setEventCounts: (counts: EventTotals): void => {
       replaceCounts(subscriptions, counts.subscriptions);
       heldOrganizations.set(counts.heldOrganizations);
       deliveredEvents.set(counts.delivered);

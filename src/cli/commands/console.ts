@@ -15,7 +15,7 @@ import {
 } from '../console-address.js';
 import { createNotFoundError } from '../command-error.js';
 import type { Io } from '../io.js';
-import type { MirrorLocation } from '../context.js';
+import type { MirrorContext } from '../context.js';
 import { connectRegistry } from '../mirror-location.js';
 import { createDemoActions } from './demo/demo-actions.js';
 import { createKeyProvider, findSandbox } from './demo/demo-sandbox.js';
@@ -105,7 +105,7 @@ function findProxySettings(settings: SettingsByRole['console']): ConsoleProxySet
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;
 
 /** Returns the control API, app id and settings of the demo's sandbox, or null for any other registry. */
-async function findDemoSandbox({ env }: MirrorLocation) {
+async function findDemoSandbox({ env }: MirrorContext) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
   if (control === null || !appId) return null;
@@ -126,7 +126,7 @@ function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) 
 }
 
 /** Returns a function that compares mirror and registry, or null if no private key is set. */
-function findRegistryComparer({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
+function findRegistryComparer({ env }: MirrorContext, demo: DemoRegistry | null): RegistryComparer | null {
   if (demo !== null) return createRegistryComparer(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
   return key || file ? createRegistryComparer(async () => env) : null;

@@ -1,5 +1,5 @@
 import { defineCommand } from '../define-command.js';
-import { type CommandContext, type MirrorLocation } from '../context.js';
+import { type CommandContext, type MirrorContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
 import { getDataFolder, findRegistrySettings } from '../mirror-location.js';
 
@@ -20,7 +20,7 @@ export const MIGRATE = defineCommand({
 });
 
 /** Returns the mirror to migrate. Throws if none exists or is configured. */
-function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorLocation {
+function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorContext {
   const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
   /** An empty mirror in the default folder would hide a demo from every later command. */

@@ -19,7 +19,7 @@ import { formatAge, formatDuration } from '../../text/duration.js';
 import { defineCommand } from '../define-command.js';
 import { printAnswerNotes } from '../output/answer.js';
 import type { Row } from '../output/output-formats.js';
-import type { MirrorLocation } from '../context.js';
+import type { MirrorContext } from '../context.js';
 import { describeFindings, describeRemedy } from '../describe-findings.js';
 import { defineFlag } from '../options.js';
 import { describeDemoCreation, isDemoBeingCreated } from './demo/demo-sandbox.js';
@@ -92,7 +92,7 @@ function toStatusRow(organization: OrganizationStatus): Row {
 }
 
 /** Returns one line about the mirror: location, worker, unread deliveries, rejected webhooks. */
-function describeMirror({ isDemo, engine }: MirrorLocation, status: ShownStatus, now: number): string {
+function describeMirror({ isDemo, engine }: MirrorContext, status: ShownStatus, now: number): string {
   const { registry, simulatedUntil, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');

@@ -6,7 +6,13 @@ import { createNotFoundError, createUsageError } from '../command-error.js';
 import type { CommandContext } from '../context.js';
 import { type CommandGroup, defineCommand, ROW_FORMATS } from '../define-command.js';
 import { findOrganizationId } from '../find/find-rows.js';
-import { defineParsedText, defineTextList, makeRequired, NAME_HINT, type Parameter } from '../options.js';
+import {
+  defineParsedText,
+  defineTextList,
+  makeRequired,
+  NAME_HINT,
+  type CommandParameter,
+} from '../options.js';
 
 const NAME = makeRequired(
   defineParsedText('name', 'name of the token; not secret', text => {
@@ -118,7 +124,7 @@ function defineWordList<const Word extends string>(
   placeholder: string,
   description: string,
   words: readonly Word[],
-): Parameter<Word[] | undefined> {
+): CommandParameter<Word[] | undefined> {
   const { parse, ...option } = defineTextList(placeholder, `${description}: ${words.join(', ')}`);
   const parseWord = (text: string): Word => {
     const word = findSpelling(text, words);

@@ -7,7 +7,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseOutboundRanges } from '../../app/outbound/address-ranges.js';
 import type { EvidencePort, LeafFilter } from '../../evidence/port.js';
-import type { CommandContext, MirrorLocation } from '../context.js';
+import type { CommandContext, MirrorContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
 import { useAndClose } from '../mirror-location.js';
 
@@ -15,7 +15,7 @@ export type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
 
 /** Opens the evidence log, passes it to `use` and closes it. Returns null if no evidence log exists. */
 export async function withEvidenceLog<Result>(
-  { engine }: Pick<MirrorLocation, 'engine'>,
+  { engine }: Pick<MirrorContext, 'engine'>,
   use: (port: EvidencePort) => Promise<Result>,
 ): Promise<Result | null> {
   const port = await engine.openEvidence();
@@ -92,7 +92,7 @@ export function toNullIfRefused(error: unknown): null {
 
 /** Describes which checkpoint of the evidence log covers a row version. Returns null if the log is missing or not readable. */
 export async function describeSealOfVersion(
-  location: Pick<MirrorLocation, 'engine'>,
+  location: Pick<MirrorContext, 'engine'>,
   version: number,
 ): Promise<string | null> {
   const { describeSeal } = await import('../../evidence/describe-seal.js');

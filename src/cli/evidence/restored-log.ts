@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { RestoredOrigin } from '../../evidence/restore-log.js';
-import type { MirrorLocation } from '../context.js';
+import type { MirrorContext } from '../context.js';
 import { withEvidenceLog } from './evidence-log.js';
 
 /** Continues the evidence log after a restore, under a new name if signed entries were lost. Returns null if nothing was ever signed. */
 export async function continueRestoredLog(
-  { engine }: Pick<MirrorLocation, 'engine'>,
+  { engine }: Pick<MirrorContext, 'engine'>,
   keyFile: string,
   now: () => number,
 ): Promise<RestoredOrigin | null> {

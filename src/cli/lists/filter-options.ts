@@ -5,10 +5,10 @@ import type { CommandContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
 import { createNameError } from '../find/name-error.js';
 import { describeListCommand } from '../find/find-rows.js';
-import { defineFlag, ORGANIZATION_OPTION, type Parameter, defineText } from '../options.js';
+import { defineFlag, ORGANIZATION_OPTION, type CommandParameter, defineText } from '../options.js';
 
 /** A filter of a list as an option of its command. */
-export type FilterOption = Parameter<string | boolean | undefined>;
+export type FilterOption = CommandParameter<string | boolean | undefined>;
 
 /** Creates one command-line option for each filter of a list. */
 export function createFilterOptions({ filters }: List): Record<string, FilterOption> {
@@ -35,7 +35,7 @@ function createFilterOption(name: string, filter: Filter): FilterOption {
   return defineText(kind === 'word' ? name : (PLACEHOLDERS[kind] ?? 'text'), description);
 }
 
-interface FilterValues {
+interface FilterOptionValues {
   /** The raw values of the filter options by option name. */
   readonly filterOptions: Readonly<Record<string, unknown>>;
   /** Null for the present. */
@@ -46,7 +46,7 @@ interface FilterValues {
 export async function toListRequest(
   context: CommandContext,
   list: List,
-  { filterOptions, instant }: FilterValues,
+  { filterOptions, instant }: FilterOptionValues,
 ): Promise<ListRequest> {
   const getFilterText = (filterName: string) => {
     const option = list.filters[filterName]?.option ?? null;

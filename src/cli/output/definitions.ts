@@ -5,14 +5,14 @@ import { makeBold } from './colour.js';
 import { COLUMN_GAP } from './fit-columns.js';
 
 /** A name and the text that explains it. */
-export type Definition = readonly [name: string, text: string];
+export type TermDefinition = readonly [name: string, text: string];
 
 const MIN_TEXT_WIDTH = 24;
 
 /** Prints names and explanations in two columns, like the options in a help text. */
 export async function printDefinitions(
   io: Io,
-  definitions: readonly Definition[],
+  definitions: readonly TermDefinition[],
   applyStyle: (name: string) => string = makeBold,
 ): Promise<void> {
   const widest = Math.max(0, ...definitions.map(([name]) => name.length));

@@ -7,13 +7,13 @@ import { describeExcludedRows } from '../../query/answer/describe.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
 
-type CreditSum = Readonly<Record<string, Value>>;
+type MatrixRow = Readonly<Record<string, Value>>;
 
 /** The rows of one project and credit type. */
 interface ProjectGroup {
   readonly type: string | null;
-  readonly firstRow: CreditSum;
-  readonly rows: readonly CreditSum[];
+  readonly firstRow: MatrixRow;
+  readonly rows: readonly MatrixRow[];
   readonly micro: bigint;
 }
 
@@ -39,7 +39,7 @@ const EMPTY_CELL = html`<td></td>`;
 /** Renders a table of credit amounts by project and vintage. Small projects share one row. */
 export function renderVintageMatrix(
   captionPrefix: string,
-  rows: readonly CreditSum[],
+  rows: readonly MatrixRow[],
   { query = null, isOneProject = false, at = null }: MatrixOptions,
 ): Html {
   const showsAll = isOneProject || query?.has(ALL) === true;
@@ -70,8 +70,8 @@ ${types.map(renderType)}
 }
 
 /** Groups rows by credit type and project. The group with the largest amount comes first. */
-function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
-  const groups = new Map<string, CreditSum[]>();
+function groupByProject(rows: readonly MatrixRow[]): ProjectGroup[] {
+  const groups = new Map<string, MatrixRow[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['type'], row['project_id'] ?? [row['project_name']]]);
     const group = groups.get(key) ?? [];
@@ -90,7 +90,7 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
  * Chooses the vintage columns of a table: the largest that fit the screen, or all if `showsAll`, then `OTHERS` for the rest.
  * Also returns whether they fit.
  */
-function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
+function chooseColumns(rows: readonly MatrixRow[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
     .map(([vintage]) => vintage);
@@ -116,7 +116,7 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
 
 /** Sums amounts by vintage column. Vintages that have no column are added to the column `OTHERS`. */
 function sumAmountsByColumn(
-  rows: readonly CreditSum[],
+  rows: readonly MatrixRow[],
   columns: readonly string[],
 ): ReadonlyMap<string, bigint> {
   const vintages = new Set(columns);
@@ -169,7 +169,7 @@ function renderSumRow(
 
 /** Renders the amount cells of a table row: the sum of `rows` in each vintage column, then their total. */
 function renderAmounts(
-  rows: readonly CreditSum[],
+  rows: readonly MatrixRow[],
   columns: readonly string[],
   renderAmount: (micro: bigint, vintage: string) => Html,
 ): Html {
@@ -183,7 +183,7 @@ function renderAmounts(
 }
 
 /** Returns the vintage of a row, or an empty string if the row has none. */
-function getVintage(row: CreditSum): string {
+function getVintage(row: MatrixRow): string {
   return getText(row, 'vintage') ?? '';
 }
 
@@ -193,12 +193,12 @@ function toColumnLabel(vintage: string): string {
 }
 
 /** Returns the project name of a row, or else the project id or "no project". */
-function getProjectName(row: CreditSum): string {
+function getProjectName(row: MatrixRow): string {
   return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
 
 /** Returns the URL of the warehouse list, filtered by the project and type of `row` and by `vintage`. */
-function toWarehouseHref(row: CreditSum, vintage: string): string {
+function toWarehouseHref(row: MatrixRow, vintage: string): string {
   const query = new URLSearchParams();
   const filters = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };
   for (const [name, value] of Object.entries(filters))
@@ -207,6 +207,6 @@ function toWarehouseHref(row: CreditSum, vintage: string): string {
 }
 
 /** Returns the total amount of all rows in millionths of a tonne. */
-function sumAmounts(rows: readonly CreditSum[]): bigint {
+function sumAmounts(rows: readonly MatrixRow[]): bigint {
   return rows.reduce((sum, row) => sum + getAmountMicro(row), 0n);
 }

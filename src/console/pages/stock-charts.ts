@@ -1,4 +1,4 @@
-import type { Charts, ChartPoint } from '../../query/charts.js';
+import type { Charts, AmountPoint } from '../../query/charts.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
 import { describeExcludedRows } from '../../query/answer/describe.js';
 import { describeNotes } from '../../query/answer/describe-notes.js';
@@ -36,7 +36,7 @@ function formatShortDay(day: string): string {
 }
 
 /** Formats the title of a chart, such as `Stock of ex-post rose from 5 t to 8 t`, from its first and last points. */
-function describeStock({ type, points }: StockSeries, first: ChartPoint, last: ChartPoint): string {
+function describeStock({ type, points }: StockSeries, first: AmountPoint, last: AmountPoint): string {
   const stock = `Stock of ${formatCreditType(type)}`;
   const current = `${formatTonnes(last.micro)} t`;
   if (points.length === 1) return `${stock}, recorded since today: ${current}`;
@@ -46,7 +46,7 @@ function describeStock({ type, points }: StockSeries, first: ChartPoint, last: C
 }
 
 /** Converts amounts in millionths of a tonne to chart points in tonnes. `formatPeriod` formats the label, a day or a month. */
-function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: string) => string) {
+function toChartPoints(points: readonly AmountPoint[], formatPeriod: (name: string) => string) {
   return points.map(point => ({
     name: formatPeriod(point.name),
     description: `${formatTonnes(point.micro)} t${describeExcludedRows([point])}`,

@@ -1,6 +1,6 @@
 /** The progress of one subscription while its events are sent: cursors, holds, and what was not saved yet. */
 import type { EventPosition } from '../catalogue/event.js';
-import type { Attempt, Hold, Progress, Subscription, SubscriptionClaim } from '../port.js';
+import type { Attempt, Hold, SubscriptionProgress, Subscription, SubscriptionClaim } from '../port.js';
 import { getRetryDelayMs, isGivenUp } from './retry.js';
 import type { Cursors, PendingPage } from './read-pending.js';
 import type { PendingEvent } from './sender-types.js';
@@ -166,8 +166,8 @@ export function createProgress(
     },
 
     /** Returns the progress since the last call, for the caller to save. */
-    takeUnsaved: (): Progress => {
-      const progress: Progress = {
+    takeUnsaved: (): SubscriptionProgress => {
+      const progress: SubscriptionProgress = {
         ...claim,
         epoch,
         changeCursor: cursors.change,

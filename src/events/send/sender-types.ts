@@ -19,7 +19,7 @@ interface ChangeRange {
 
 /** Posts events. An answer is reduced to its status, or to the reason why there was none. */
 export interface EventPost {
-  readonly post: (request: EventRequest) => Promise<PostResult>;
+  readonly post: (request: EventRequest) => Promise<EventPostResult>;
   readonly close: () => void;
 }
 
@@ -29,7 +29,7 @@ interface EventRequest {
   readonly body: string;
 }
 
-type PostResult = { readonly status: number } | { readonly error: string };
+type EventPostResult = { readonly status: number } | { readonly error: string };
 
 export interface SenderLog {
   readonly info: (fields: object, message: string) => void;

@@ -241,14 +241,14 @@ interface ReadSpan {
   readonly to: string | null;
 }
 
-type ListState =
+type ListStateRow =
   ReturnType<typeof selectListStates> extends { execute: () => Promise<(infer Row)[]> } ? Row : never;
 
 /**
  * Finds the last complete read that had ended by the instant. Scheduled reads that find a list unchanged are recorded as one
  * span.
  */
-function findLastRead(state: ListState, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
+function findLastRead(state: ListStateRow, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
   const spans: readonly ReadSpan[] = [
     {
       reads: state.next_reads,
@@ -277,7 +277,7 @@ function findLastRead(state: ListState, at: string): Pick<CoverageAt, 'lastReadA
  * Returns why a list was not known at the instant; null if it was. A list that can no longer be read is known until its last
  * complete read started, or until its only one ended.
  */
-function explainUnknown(state: ListState, at: string): GapReason | null {
+function explainUnknown(state: ListStateRow, at: string): GapReason | null {
   const { first_complete_at: firstReadEndedAt, last_readable_at: lastReadableAt } = state;
   if (firstReadEndedAt === null) return { code: 'never_read' };
   if (firstReadEndedAt > at)

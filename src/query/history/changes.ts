@@ -52,7 +52,7 @@ export async function* readChanges(reader: Reader, request: ChangeRangeRequest):
   yield* readBetween(reader, request, await readNumberBefore(reader, request.since), last);
 }
 
-type Order = 'asc' | 'desc';
+type SortDirection = 'asc' | 'desc';
 
 /** Reads changes with numbers above `after`, up to `last`. With order `desc` the change with number `last` comes first. */
 export async function* readBetween(
@@ -60,7 +60,7 @@ export async function* readBetween(
   request: ChangeRangeRequest,
   after: number,
   last: number,
-  order: Order = 'asc',
+  order: SortDirection = 'asc',
 ): AsyncGenerator<ChangeRow> {
   for (let [from, to, width] = [after, last, FIRST_WIDTH]; from < to; ) {
     const [low, high] =
@@ -181,7 +181,11 @@ export async function readLastNumber(reader: Reader): Promise<number> {
 /**
  * Builds the query of the requested changes. `isInRange` is a condition on change numbers; null selects all of them.
  */
-function selectChanges(request: ChangeRangeRequest, isInRange: Expression<SqlBool> | null, order: Order) {
+function selectChanges(
+  request: ChangeRangeRequest,
+  isInRange: Expression<SqlBool> | null,
+  order: SortDirection,
+) {
   const { organizationId: id, resource, since, until } = request;
   const conditions = allOf([
     ...(resource === null ? [] : [sql<SqlBool>`resource = ${resource}`]),

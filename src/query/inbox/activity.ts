@@ -45,7 +45,7 @@ export async function readActivity(reader: Reader, now: number) {
   });
 }
 
-type Role = Tables['inbox.processes']['role'];
+type HeartbeatRole = Tables['inbox.processes']['role'];
 
 export interface ProcessState {
   readonly state: 'never_seen' | 'alive' | 'gone';
@@ -57,7 +57,7 @@ export interface ProcessState {
  * Reads whether a worker or receiver is alive: its last heartbeat is at most a minute old. Heartbeats from the future are
  * ignored, because the clock has been corrected since.
  */
-async function readProcessState(reader: Reader, role: Role, now: number): Promise<ProcessState> {
+async function readProcessState(reader: Reader, role: HeartbeatRole, now: number): Promise<ProcessState> {
   const { seenAt } = await readOne(
     reader,
     queryBuilder
@@ -71,7 +71,7 @@ async function readProcessState(reader: Reader, role: Role, now: number): Promis
 }
 
 /** Reads the processes of a role that have written a heartbeat into this inbox recently. */
-export async function readProcesses({ all }: Reader, role: Role) {
+export async function readProcesses({ all }: Reader, role: HeartbeatRole) {
   return await all(
     queryBuilder.selectFrom('inbox.processes').select(['host', 'pid', 'started_at']).where('role', '=', role),
   );

@@ -35,13 +35,13 @@ const DAY_MS = 86_400_000;
 const MAX_REJECTIONS = 5;
 
 /** Webhooks that were rejected in the last 24 hours for one reason. */
-export interface Rejection extends RejectedSum {
+export interface RejectionSummary extends RejectedSum {
   /** Whether the settings of this program are probably wrong: they were signed, and none has been accepted since. */
   readonly isFault: boolean;
 }
 
 /** Reads which webhooks were rejected in the last 24 hours. The most frequent come first. */
-export async function readRejections(reader: Reader, now: number): Promise<Rejection[]> {
+export async function readRejections(reader: Reader, now: number): Promise<RejectionSummary[]> {
   const sums = await sumRejected(reader, new Date(now - DAY_MS).toISOString());
   const { acceptedAt } = await readOne(
     reader,

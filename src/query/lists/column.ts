@@ -63,11 +63,11 @@ export function labelOf(column: string): string {
   return LABELS[column] ?? column.replace(/_(at|id|name)$/, '').replaceAll('_', ' ');
 }
 
-type Options<Name extends string> = Partial<Omit<ListColumn<Name>, 'name' | 'kind'>>;
+type ColumnOptions<Name extends string> = Partial<Omit<ListColumn<Name>, 'name' | 'kind'>>;
 
 const define =
   (kind: ColumnKind) =>
-  <const Name extends string>(name: Name, options: Options<Name> = {}): ListColumn<Name> => ({
+  <const Name extends string>(name: Name, options: ColumnOptions<Name> = {}): ListColumn<Name> => ({
     name,
     kind,
     label: labelOf(name),

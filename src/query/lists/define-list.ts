@@ -19,7 +19,7 @@ type ColumnOf<Table extends TableName> = (keyof Tables[Table] & string) | typeof
 
 type Names = Pick<List, 'name' | 'singular' | 'summary'> & Partial<Pick<List, 'plural' | 'title' | 'empty'>>;
 
-interface Definition<Table extends TableName, Computed extends string = never> extends Names {
+interface ListDefinition<Table extends TableName, Computed extends string = never> extends Names {
   readonly from: Table;
   readonly columns: readonly ListColumn<ColumnOf<Table> | NoInfer<Computed>>[];
   readonly order?: readonly (readonly [column: keyof Tables[Table] & string, direction: 'asc' | 'desc'])[];
@@ -45,7 +45,7 @@ interface ComputedColumns<Name extends string> {
 }
 
 interface MirroredDefinition<Table extends TableName, History extends TableName, Computed extends string>
-  extends Definition<Table, Computed> {
+  extends ListDefinition<Table, Computed> {
   readonly computed?: ComputedColumns<Computed>;
   readonly entry: ResourceEntry;
   readonly history: History;
@@ -106,7 +106,7 @@ export function defineMirroredList<
 const VALID_FROM = instant('valid_from');
 
 interface OwnDefinition<Table extends TableName, Computed extends string>
-  extends Definition<Table, Computed> {
+  extends ListDefinition<Table, Computed> {
   readonly plural: string;
   readonly empty: string;
   /** The column that numbers the rows, if it is not `id`. */

@@ -180,7 +180,7 @@ function isFresh(sum: FreshnessSum): boolean {
   return colourOf(sum) === 'good';
 }
 
-interface ReadRows {
+interface RangeRows {
   readonly rows: readonly Row[] | AsyncIterable<Row>;
   readonly totals: Totals;
   readonly next: readonly Value[] | null;
@@ -188,7 +188,7 @@ interface ReadRows {
 }
 
 /** Reads the rows of a range, with the totals of all matching rows. */
-async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<ReadRows> {
+async function readRows(reader: Reader, request: ListRequest, range: RowRange): Promise<RangeRows> {
   if (range.kind === 'page') {
     const { after, limit } = range;
     return await readPage(reader, { ...request, after, limit });

@@ -19,7 +19,7 @@ import {
   toTotals,
 } from './totals.js';
 
-interface PageRequest extends ListSelection {
+interface ListPageRequest extends ListSelection {
   /** The sort values of the last row of the previous page; null for the first page. */
   readonly after: readonly Value[] | null;
   readonly limit: number;
@@ -36,7 +36,7 @@ export interface ListPageRows {
 }
 
 /** Reads one page of a list, with the totals of all pages. */
-export async function readPage(reader: Reader, request: PageRequest): Promise<ListPageRows> {
+export async function readPage(reader: Reader, request: ListPageRequest): Promise<ListPageRows> {
   const { list, limit } = request;
   const { rows: foundRows, totals } = await (isReadByIndex(request) ? readByIndex : readSorted)(
     reader,
@@ -64,7 +64,7 @@ interface PageAndTotals {
 }
 
 /** Reads a page along an index that has the order of the list, beginning after the previous page. */
-async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
+async function readByIndex(reader: Reader, request: ListPageRequest): Promise<PageAndTotals> {
   const hasNoNulls = await isOrderWithoutNulls(reader, request);
   const rows = await reader.all(selectPage(request, selectRows(request), hasNoNulls));
   return { rows, totals: await readTotals(reader, request, MAX_COUNTED) };
@@ -74,7 +74,7 @@ async function readByIndex(reader: Reader, request: PageRequest): Promise<PageAn
  * Reads a page by sorting, and counts the rows in the same query. That query sees at most `MAX_COUNTED` rows: if there are more,
  * the page is read again from all rows.
  */
-async function readSorted(reader: Reader, request: PageRequest): Promise<PageAndTotals> {
+async function readSorted(reader: Reader, request: ListPageRequest): Promise<PageAndTotals> {
   const { list } = request;
   const counted = sql`WITH matching AS (${selectRows(request, true)} LIMIT ${MAX_COUNTED + 1})`;
   const rowsWithTotal = sql`${counted} SELECT matching.*, total.*
@@ -97,7 +97,7 @@ const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(c
  * the rows of the page only. `more` has further columns of `rows`.
  */
 function selectPage<More extends object = object>(
-  request: PageRequest,
+  request: ListPageRequest,
   rows: RawBuilder<unknown>,
   hasNoNulls: boolean,
   more: SelectList<More> | null = null,
@@ -161,7 +161,7 @@ export async function hasRows(reader: Reader, request: ListSelection): Promise<b
 }
 
 /** Whether no matching row has a null in a sort column, so that an index can be entered where the page starts. */
-async function isOrderWithoutNulls(reader: Reader, request: PageRequest): Promise<boolean> {
+async function isOrderWithoutNulls(reader: Reader, request: ListPageRequest): Promise<boolean> {
   const { list, after } = request;
   if (after?.includes(null) === true) return false;
   for (const [column] of list.order) {
@@ -279,7 +279,7 @@ function buildOrder({ from, order }: List, hasNoNulls: boolean): RawBuilder<unkn
  * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, it is one that an index can
  * use.
  */
-function isAfter({ list: { order }, after }: PageRequest, hasNoNulls: boolean): Expression<SqlBool> {
+function isAfter({ list: { order }, after }: ListPageRequest, hasNoNulls: boolean): Expression<SqlBool> {
   if (after === null) return sql`1 = 1`;
   if (!hasNoNulls) return isLater(order, after);
   const columns = sql.join(order.map(([column]) => sql.ref(column)));

@@ -74,13 +74,13 @@ export function readListSlice(query: Request['query']): ListSlice {
 }
 
 /** The rows to page through: an array sorted newest first, or a table. */
-type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
+type PagedRows<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
 /**
  * Returns one page of rows, newest first, and the `pagination` object of the response. `groupKey` selects the rows of one group
  * of a table, such as an organization.
  */
-export function paginate<Row>(source: PageSource<Row>, request: PageRequest, groupKey?: string) {
+export function paginate<Row>(source: PagedRows<Row>, request: PageRequest, groupKey?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
   const skip = page * limit + hiddenRows;

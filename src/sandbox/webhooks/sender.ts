@@ -9,11 +9,11 @@ interface DeliverySenderOptions {
 }
 
 /** The status of a response to a webhook, or the error instead of one. */
-type AttemptOutcome = Pick<DeliveryAttempt, 'status' | 'error'>;
+type AttemptResponse = Pick<DeliveryAttempt, 'status' | 'error'>;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The outcome of an attempt that is running or was interrupted by a stop. */
-const UNKNOWN: AttemptOutcome = { status: null, error: null };
+const UNKNOWN: AttemptResponse = { status: null, error: null };
 
 /** Creates the sender of pending webhooks. Each app receives one webhook at a time, in order. */
 export function createDeliverySender({ store, headerPrefix, getSettings }: DeliverySenderOptions) {
@@ -32,7 +32,7 @@ export function createDeliverySender({ store, headerPrefix, getSettings }: Deliv
   });
 
   /** Records the outcome of the running attempt. Schedules the next attempt with exponential backoff. */
-  const endAttempt = defineOperation('end attempt', (id: number, outcome: AttemptOutcome) => {
+  const endAttempt = defineOperation('end attempt', (id: number, outcome: AttemptResponse) => {
     const row = deliveries.get(id);
     if (row === undefined) return;
     const attempts = row.attempts.map((attempt, index) =>

@@ -42,7 +42,7 @@ export interface CellTypes extends Record<Kind, unknown> {
   readonly bytes: Uint8Array;
 }
 
-type Change = 'added' | 'changed' | 'removed';
+type ChangeKind = 'added' | 'changed' | 'removed';
 type CreditList = 'warehouse' | 'inventory' | 'reserved';
 
 /** Columns whose texts are one of a fixed set. */
@@ -55,8 +55,8 @@ interface EnumColumns {
   readonly 'coverage.state': (typeof COVERAGE_STATES)[number];
   readonly 'freshness.state': FreshnessState;
   readonly 'freshness.reason': FreshnessReason;
-  readonly 'changes.change': Change;
-  readonly 'restatements.change': Change;
+  readonly 'changes.change': ChangeKind;
+  readonly 'restatements.change': ChangeKind;
   readonly 'credit_moves.place': CreditList;
   readonly 'balance_credits.place': CreditList;
   readonly 'balance_retirements.reckoning': 'month' | 'beneficiary' | 'certificate';
@@ -83,7 +83,7 @@ type Cell<Name extends string, C extends Column> = C extends
   | readonly ['id' | 'counted', ...(readonly unknown[])]
   ? CellValue<Name, C>
   : CellValue<Name, C> | null;
-type RowOf<Table extends string, C extends Columns> = {
+type TableRow<Table extends string, C extends Columns> = {
   readonly [Name in keyof C & string]: Cell<`${Table}.${Name}`, C[Name]>;
 };
 
@@ -101,9 +101,9 @@ type CurrentColumns<E extends Entry> = typeof VERSION & E['columns'] & DateColum
 
 /** The row type of each table and view that readers query. Names of the mirror have no schema. */
 export type Tables = {
-  readonly [R in PlainRelation as TableNameOf<R>]: RowOf<TableNameOf<R>, R['columns']>;
-} & { readonly [E in Entry as E['table']]: RowOf<E['table'], CurrentColumns<E>> } & {
-  readonly [E in Entry as `${E['table']}_history`]: RowOf<
+  readonly [R in PlainRelation as TableNameOf<R>]: TableRow<TableNameOf<R>, R['columns']>;
+} & { readonly [E in Entry as E['table']]: TableRow<E['table'], CurrentColumns<E>> } & {
+  readonly [E in Entry as `${E['table']}_history`]: TableRow<
     E['table'],
     CurrentColumns<E> & typeof ENDED_IN_HISTORY
   >;
@@ -138,10 +138,10 @@ export type Db = {
     E['table'],
     CurrentColumns<E> & typeof ENDED_IN_HISTORY
   >;
-} & { [F in DatabaseName as `${F}.schema_migrations`]: AppliedMigration };
+} & { [F in DatabaseName as `${F}.schema_migrations`]: MigrationRow };
 
 /** A row of `schema_migrations`: a migration that was applied. */
-interface AppliedMigration {
+interface MigrationRow {
   version: number;
   name: string;
   applied_at: string;
@@ -151,11 +151,11 @@ interface AppliedMigration {
 /** The name of a table whose rows have versions. */
 export type VersionedTable = `mirror.${Entry['table']}`;
 /** The name of the table of a list. Its rows have documents. */
-export type ListTable = `mirror.${Extract<Entry, { readonly resource: ListResource }>['table']}`;
+export type MirrorListTable = `mirror.${Extract<Entry, { readonly resource: ListResource }>['table']}`;
 type TableEntry = { readonly table: string };
 
 /** Returns the name of the table of a resource. */
-export function versionedTable(entry: ListEntry<never>): ListTable;
+export function versionedTable(entry: ListEntry<never>): MirrorListTable;
 export function versionedTable(entry: TableEntry): VersionedTable;
 export function versionedTable({ table }: TableEntry): string {
   return `mirror.${table}`;

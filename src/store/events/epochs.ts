@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import type { EventsPort, NewEpoch } from '../../events/port.js';
-import { type Params, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, prepared } from '../sql/prepared.js';
 import type { RunBatch } from '../statement.js';
 import type { EventsDatabase } from './events-database.js';
-
-type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 
 const READ = prepared(({ db }) =>
   db

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EventsPort, Evaluation, NewOccurrence } from '../../events/port.js';
-import { type Params, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, prepared } from '../sql/prepared.js';
 import type { RunBatch } from '../statement.js';
 import type { EventsDatabase } from './events-database.js';
 
@@ -36,7 +36,6 @@ const SET_LAST = prepared(({ db }, { last }: Params<{ readonly last: number }>) 
 const SET_EVALUATED = prepared(({ db }, { at }: Params<{ readonly at: string }>) =>
   db.updateTable('events.epochs').set({ evaluated_at: at }),
 );
-type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 type NumberedOccurrence = CellsOf<NewOccurrence> & { readonly number: number };
 const INSERT = prepared(
   ({ db }, { number, type, organization_id, subject, detail, occurred_at }: Params<NumberedOccurrence>) =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Attempt, EventsPort, Hold } from '../../events/port.js';
-import { type Params, insertRows, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, insertRows, prepared } from '../sql/prepared.js';
 import type { EventsDatabase } from './events-database.js';
 
 type SenderClaims = Pick<EventsPort, 'claim' | 'renew' | 'release' | 'save'>;
@@ -77,7 +77,6 @@ const DELETE_HOLD = prepared(({ db }, { subscription, organization }: Params<Hol
     .where('subscription_id', '=', subscription)
     .where('organization_id', '=', organization),
 );
-type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 const INSERT_HOLD = prepared(({ db }, hold: Params<CellsOf<Hold>>) =>
   db.insertInto('events.held_organizations').values({
     subscription_id: hold.subscription_id,

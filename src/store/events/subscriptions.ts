@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { EventsPort, NewSubscription } from '../../events/port.js';
-import { type Params, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, prepared } from '../sql/prepared.js';
 import type { EventsDatabase } from './events-database.js';
 
 type Subscriptions = Pick<
@@ -29,7 +29,6 @@ const LIST_ATTEMPTS = prepared(({ db, fn }, { id, limit }: Params<AttemptLimit>)
     .limit(fn.cast('int', limit)),
 );
 
-type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 const INSERT = prepared(({ db }, params: Params<CellsOf<NewSubscription>>) => {
   const { id, url, events, created_at, key_check, epoch, change_cursor, occurrence_cursor } = params;
   return db.insertInto('events.subscriptions').values({
@@ -86,15 +85,15 @@ const ROTATE = prepared(({ db }, { id, until }: Params<{ readonly id: string; re
     .set(eb => ({ generation: eb('generation', '+', sql.lit(1)), previous_until: until }))
     .where('id', '=', id),
 );
-type Cursors = { readonly id: string; readonly change: number; readonly occurrence: number };
-const SET_CURSORS = prepared(({ db }, { id, change, occurrence }: Params<Cursors>) =>
+type CursorValues = { readonly id: string; readonly change: number; readonly occurrence: number };
+const SET_CURSORS = prepared(({ db }, { id, change, occurrence }: Params<CursorValues>) =>
   db
     .updateTable('events.subscriptions')
     .set({ change_cursor: change, occurrence_cursor: occurrence })
     .where('id', '=', id),
 );
 /** Moves the positions of held organizations back too. Their events are sent again when their next attempt is due. */
-const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params<Cursors>) =>
+const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params<CursorValues>) =>
   db
     .updateTable('events.held_organizations')
     .set(eb => ({

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { NO_LIMIT, type Attestation, type Checkpoint, type EvidencePort } from '../../evidence/port.js';
-import { type Params, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
 type CheckpointStore = Pick<
@@ -58,7 +58,6 @@ const LIST_TIMESTAMPS = prepared(({ db }) =>
 );
 
 /** The columns of a row as a type with an index signature, which the parameters of a statement need. */
-type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
 
 /**
  * Creates the methods of `EvidencePort` that store checkpoints of the evidence log, and the attestations that a checkpoint was

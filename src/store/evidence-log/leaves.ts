@@ -3,7 +3,8 @@ import { EVIDENCE } from '../../../migrations/evidence/0001.js';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { createCurrentFilter, type EvidencePort, type Leaf, type NumberedKind } from '../../evidence/port.js';
 import { listKinds } from '../copy-tables.js';
-import type { Kinds, Table, Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
+import type { Kinds, Table } from '../dialect.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
@@ -28,7 +29,7 @@ type LeafStore = Pick<
   | 'removeLeavesFrom'
 >;
 /** The places from `from` up to but excluding `to`. */
-type PlaceRange = { readonly from: number; readonly to: number };
+export type PlaceRange = { readonly from: number; readonly to: number };
 
 /** How many leaves one query returns. */
 const PAGE_SIZE = 1000;
@@ -66,8 +67,8 @@ const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>
     .orderBy('place')
     .limit(sql.lit(PAGE_SIZE)),
 );
-type ChangePage = { readonly organizationId: string; readonly resource: string; readonly below: number };
-const LIST_CHANGES = prepared(({ db }, { organizationId, resource, below }: Params<ChangePage>) =>
+type ChangeLeafRange = { readonly organizationId: string; readonly resource: string; readonly below: number };
+const LIST_CHANGES = prepared(({ db }, { organizationId, resource, below }: Params<ChangeLeafRange>) =>
   db
     .selectFrom('evidence.leaves')
     .selectAll()

@@ -4,6 +4,7 @@ import type { EvidencePort } from '../../evidence/port.js';
 import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
+import type { PlaceRange } from './leaves.js';
 
 const leaf = tableRef('evidence.leaves');
 
@@ -29,7 +30,6 @@ const LIST_READS = prepared((_, { organizationId, before }: Params<ReadsBefore>)
     SELECT ${read.place} FROM ${read()} WHERE ${isRead(1)} ORDER BY ${read.read_at} DESC, ${read.place} DESC LIMIT 1)`;
 });
 
-type PlaceRange = { readonly from: number; readonly to: number };
 const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange>) =>
   db
     .selectFrom('evidence.leaves')

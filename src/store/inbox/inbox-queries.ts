@@ -89,12 +89,12 @@ const FIND_NEWEST = prepared(({ db }, { installationId, firstJobId, jobId }: Par
     .limit(1),
 );
 
-type DeliveryRange = { readonly since: string; readonly until: string; readonly afterId: number };
+type DeliveryPageParams = { readonly since: string; readonly until: string; readonly afterId: number };
 /**
  * Reads the deliveries of all installations through the index by arrival. An index by installation would cost the receiver a
  * fifth of its throughput, and double the bytes in the log.
  */
-const LIST_DELIVERIES = prepared((_, { since, until, afterId }: Params<DeliveryRange>) => {
+const LIST_DELIVERIES = prepared((_, { since, until, afterId }: Params<DeliveryPageParams>) => {
   const own = tableRef('inbox.deliveries');
   const arrivedBy = (instant: typeof own.received_at | typeof own.unread_duplicate_at) =>
     sql`(SELECT ${own.id}, ${own.installation_id}, ${instant} AS received_at, ${own.verdict}

@@ -22,6 +22,13 @@ type EngineMethods = Pick<
   | 'watch'
 >;
 
+/** Tells a process that there may be new jobs. */
+export interface WorkNotifier {
+  readonly watch: InboxPort['watch'];
+  /** Wakes the watchers of this process. Call it after this process has requested work. */
+  readonly notify: () => void;
+}
+
 /**
  * Creates an inbox from SQL for both engines, and the job steps and methods that each engine implements itself. Calls
  * `notifyWatchers`, which wakes idle workers, after each method that may have added a due job.

@@ -30,13 +30,13 @@ type EndParams = Params<EndValues>;
 /** A function that returns SQL for the end of a job, such as its next run time. */
 type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
 /** A function that returns the SQL condition for the job that ends or is retried. */
-type Condition = (params: EndParams) => RawBuilder<unknown>;
+type JobCondition = (params: EndParams) => RawBuilder<unknown>;
 
 const own = tableRef('inbox.jobs');
 const upcoming = tableRef('inbox.jobs', 'upcoming');
 const mine = tableRef('inbox.jobs', 'mine');
 
-const hasFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
+const hasFailed: JobCondition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
 const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
 const now: Clause = (fn, params) => fn.clock(params.now);
 const afterDelay: Clause = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
@@ -50,7 +50,7 @@ const setError = ({ code, message }: EndParams) =>
  */
 function prepareJobUpdate(
   set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>,
-  condition: Condition,
+  condition: JobCondition,
 ) {
   return prepared(
     ({ fn }, params: EndParams) =>
@@ -62,7 +62,7 @@ function prepareJobUpdate(
 type UpdatedJobRow = ResultRow<ReturnType<typeof prepareJobUpdate>>;
 
 /** Stores in a job the id of the waiting job with the same dedupe key, and locks the waiting job. */
-const pointToUpcoming = (condition: Condition) =>
+const pointToUpcoming = (condition: JobCondition) =>
   prepared(
     ({ fn }, params: EndParams) =>
       sqlStatement`UPDATE ${own()} SET ${own.merged_into} = (
@@ -96,7 +96,7 @@ const unlessPersonAsked =
     sql`CASE ${upcoming.trigger} WHEN 'person' THEN ${upcoming.run_at} ELSE ${runTime(fn, params)} END`;
 
 /** Merges the request of a job into the upcoming job. The job with the higher id names the newer installation. */
-const updateUpcoming = (condition: Condition, runAt: Clause, extraColumns: Clause = () => sql``) =>
+const updateUpcoming = (condition: JobCondition, runAt: Clause, extraColumns: Clause = () => sql``) =>
   prepared(
     ({ fn }, params: EndParams) => sqlStatement`UPDATE ${upcoming()} SET ${own.state} = 'waiting',
       ${own.trigger} = CASE WHEN 'person' IN (${upcoming.trigger}, ${mine.trigger}) THEN 'person'
@@ -117,7 +117,7 @@ const updateUpcoming = (condition: Condition, runAt: Clause, extraColumns: Claus
  * Prepares the statements that merge the job that meets `condition` into the waiting job with the same dedupe key, if there is
  * one. `runAt` is the run time of the merged job.
  */
-function prepareMerge(condition: Condition, runAt: Clause, extraColumns?: Clause) {
+function prepareMerge(condition: JobCondition, runAt: Clause, extraColumns?: Clause) {
   return [
     pointToUpcoming(condition),
     updateUpcoming(condition, runAt, extraColumns),
@@ -199,10 +199,10 @@ const LIST_FAILED = prepared(({ db }) =>
   db.selectFrom('inbox.jobs').select('id').where('state', '=', 'failed').orderBy('id', 'desc'),
 );
 const codeList = jsonRelation('given', { code: 'text' });
-type Codes = { readonly codes: Table };
-const hasGivenCode = (fn: SqlFunctions, { codes }: Params<Codes>) =>
+type ErrorCodeParams = { readonly codes: Table };
+const hasGivenCode = (fn: SqlFunctions, { codes }: Params<ErrorCodeParams>) =>
   sql<boolean>`${own.error_or_pause_code} IN (SELECT ${codeList.columns.code} FROM ${codeList.from(fn, codes)})`;
-const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
+const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<ErrorCodeParams>) =>
   db
     .selectFrom('inbox.jobs')
     .select('id')
@@ -210,7 +210,7 @@ const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
     .where(hasGivenCode(fn, params))
     .orderBy('id'),
 );
-const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & Codes>) => {
+const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & ErrorCodeParams>) => {
   const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
     WHERE ${own.id} IN (

@@ -113,7 +113,7 @@ const setResult = ({ requestedAt, dueAt, retirementVersion }: Params<RequestResu
   checked_at: requestedAt,
   due_at: sql<string>`CASE WHEN ${own.retirement_version} = ${retirementVersion} THEN ${dueAt} ELSE ${own.due_at} END`,
 });
-type NewFile = RequestResult & {
+type StoredFileParams = RequestResult & {
   readonly version: number;
   readonly file: string;
   readonly sha256: string;
@@ -121,7 +121,7 @@ type NewFile = RequestResult & {
   readonly validFrom: string;
   readonly syncId: number;
 };
-const STORE_FILE = prepared(({ db }, params: Params<NewFile>) =>
+const STORE_FILE = prepared(({ db }, params: Params<StoredFileParams>) =>
   db
     .updateTable('mirror.certificates')
     .set({

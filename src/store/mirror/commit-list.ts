@@ -9,7 +9,8 @@ import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import { versionedTable } from '../contract/tables.js';
-import type { Table, Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
+import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { batchByName, type BoundStatement, type Database } from '../statement.js';
@@ -24,6 +25,7 @@ import {
   listForgottenFor,
 } from './syncs.js';
 import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } from './row-versions.js';
+import type { ListParam } from './list-states.js';
 
 const projectList = jsonRelation('given', { id: 'text' });
 const retirementList = jsonRelation('given', { version: 'int' });
@@ -31,8 +33,6 @@ const retirement = tableRef('mirror.retirements', 'retirement');
 const certificate = tableRef('mirror.certificates', 'certificate');
 const certificateVersions = getVersionStatements(CERTIFICATES);
 const statementsOf = cachePerKey(createListStatements);
-
-type ListName = { readonly organizationId: string; readonly resource: string };
 
 const INSERT_PROJECTS = prepared(
   (
@@ -47,7 +47,7 @@ const INSERT_PROJECTS = prepared(
     );
   },
 );
-type UnconfirmedRemovals = ListName & {
+type UnconfirmedRemovals = ListParam & {
   readonly doubtedAt: string | null;
   readonly doubted: Uint8Array | null;
 };
@@ -265,7 +265,7 @@ function createListStatements(resource: ListResource) {
       return { statements, versions, added: rows.length - changed, changed, removed: closedEnds.length };
     },
     /** Counts the rows of the list anew. */
-    recount: prepared(({ db }, { organizationId, resource: name }: Params<ListName>) =>
+    recount: prepared(({ db }, { organizationId, resource: name }: Params<ListParam>) =>
       db
         .updateTable('mirror.resource_states')
         .set({

@@ -3,12 +3,12 @@ import { hashEmail } from '../../mirror/forgotten-people.js';
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import type { Table } from '../dialect.js';
 import { jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { toVersionTable } from './row-versions.js';
+import { toVersionTable, type VersionParams } from './row-versions.js';
+import type { ListParam } from './list-states.js';
 
 /** Lists the hashes of the email addresses of forgotten people. */
 export const LIST_FORGOTTEN = prepared(({ db }) =>
@@ -40,23 +40,22 @@ const LIST_ANSWERS = prepared(({ db }) =>
     .$narrowType<{ text: string }>(),
 );
 const versionList = jsonRelation('given', { version: 'int' });
-type Versions = { readonly versions: Table };
-const isGiven = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+const isGiven = (fn: SqlFunctions, { versions }: Params<VersionParams>) =>
   sql`(SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
 const members = tableRef('mirror.members');
 const past = tableRef('mirror.past');
 /** Remove versions of members, and mark the versions that they replaced as removed. */
 const REMOVALS = [
   prepared(
-    ({ fn }, params: Params<Versions>) =>
+    ({ fn }, params: Params<VersionParams>) =>
       sqlStatement`DELETE FROM ${members()} WHERE ${members.version} IN ${isGiven(fn, params)}`,
   ),
   prepared(
-    ({ fn }, params: Params<Versions>) =>
+    ({ fn }, params: Params<VersionParams>) =>
       sqlStatement`DELETE FROM ${past()} WHERE ${past.version} IN ${isGiven(fn, params)}`,
   ),
   prepared(
-    ({ fn }, params: Params<Versions>) =>
+    ({ fn }, params: Params<VersionParams>) =>
       sqlStatement`UPDATE ${past()} SET ${past.is_removed} = 1 WHERE ${past.closed_version} IN ${isGiven(fn, params)}`,
   ),
 ];
@@ -68,8 +67,7 @@ const COUNT_REMOVED_MEMBER = prepared(
       .where('organization_id', '=', organizationId)
       .where('resource', '=', 'members'),
 );
-type ListName = { readonly organizationId: string; readonly resource: string };
-const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<ListName>) =>
+const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<ListParam>) =>
   db
     .updateTable('mirror.resource_states')
     .set({ answer_text: null })

@@ -19,7 +19,7 @@ import { reserveVersions, toCauseColumns } from './syncs.js';
 import { getVersionStatements } from './row-versions.js';
 
 type InstallationId = { readonly id: string };
-type Content = Pick<InstallationColumns, 'permissions' | 'document'> & { readonly state: string };
+type InstallationContent = Pick<InstallationColumns, 'permissions' | 'document'> & { readonly state: string };
 
 const LIST_COLUMNS = ['id', 'organization_id as organizationId', 'state', 'permissions'] as const;
 const LIST_ALL = prepared(({ db }) =>
@@ -167,7 +167,7 @@ function toEndedSync(organizationId: string | null, read: InstallationRead, isNe
  * Returns whether the state, permissions and document of an installation are unchanged. The document does not contain the
  * permissions.
  */
-function hasSameContent(stored: Content, row: Content): boolean {
+function hasSameContent(stored: InstallationContent, row: InstallationContent): boolean {
   return (
     stored.state === row.state && stored.permissions === row.permissions && stored.document === row.document
   );

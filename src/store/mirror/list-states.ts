@@ -13,9 +13,10 @@ import { assertNotFenced, raiseFence } from './fence.js';
 const state = tableRef('mirror.resource_states');
 const sync = tableRef('mirror.syncs');
 
-type Organization = { readonly organizationId: string };
+export type OrganizationParam = { readonly organizationId: string };
+export type ListParam = OrganizationParam & { readonly resource: string };
 
-const LIST_STATES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+const LIST_STATES = prepared(({ db }, { organizationId }: Params<OrganizationParam>) =>
   db
     .selectFrom('mirror.resource_states')
     .select(eb => [
@@ -72,7 +73,7 @@ export function toMilliseconds(instant: string | null): number | null {
   return instant === null ? null : Date.parse(instant);
 }
 
-type FencedClaim = Organization & { readonly part: string; readonly claim: number };
+type FencedClaim = OrganizationParam & { readonly part: string; readonly claim: number };
 /** Ends the syncs that earlier claims left running. */
 const END_OPEN_SYNCS = prepared(
   ({ db }, { organizationId, part, claim, at }: Params<FencedClaim & { readonly at: string }>) =>
@@ -91,7 +92,7 @@ const END_OPEN_SYNCS = prepared(
 );
 
 const resourceList = jsonRelation('given', { resource: 'text' });
-type Resources = Organization & { readonly resources: Table };
+type Resources = OrganizationParam & { readonly resources: Table };
 
 const ENSURE_STATES = prepared(({ fn }, { organizationId, resources }: Params<Resources>) =>
   insertFrom(

@@ -10,23 +10,23 @@ import type { RunBatch, Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
 import { assertNotFenced, raiseFence } from './fence.js';
 import { OVERWRITE_DELETED, LOCK_COUNTER } from './forget-people.js';
+import type { OrganizationParam } from './list-states.js';
 
 /** How many rows one transaction removes. */
 const BATCH_SIZE = 500;
 
-type Organization = { readonly organizationId: string };
-type OlderRows = Organization & {
+type OlderRows = OrganizationParam & {
   /** The highest version of the rows. */
   readonly last: number;
 };
 
-const UNINSTALL = prepared(({ db }, { organizationId }: Params<Organization>) =>
+const UNINSTALL = prepared(({ db }, { organizationId }: Params<OrganizationParam>) =>
   db
     .updateTable('mirror.installations')
     .set({ state: 'uninstalled' })
     .where('organization_id', '=', organizationId),
 );
-const LIST_FILES = prepared(({ db }, { organizationId }: Params<Organization>) =>
+const LIST_FILES = prepared(({ db }, { organizationId }: Params<OrganizationParam>) =>
   db
     .selectFrom('mirror.certificates_history')
     .select('file')
@@ -47,7 +47,7 @@ const LIST_NEW_INSTALLATIONS = prepared(({ db }, { organizationId, last }: Param
 const selectRetirementIds = (
   { db }: SqlBuilder,
   operator: '=' | '<>',
-  { organizationId }: Params<Organization>,
+  { organizationId }: Params<OrganizationParam>,
 ) =>
   db
     .selectFrom('mirror.retirements_history')
@@ -60,13 +60,13 @@ const selectRetirementIds = (
         .where('organization_id', operator, organizationId),
     );
 /** Leaves out retirements that another organization has as well. */
-const LIST_OWN_RETIREMENTS = prepared((builder, params: Params<Organization>) =>
+const LIST_OWN_RETIREMENTS = prepared((builder, params: Params<OrganizationParam>) =>
   builder.db
     .selectFrom(selectRetirementIds(builder, '=', params).as('own'))
     .select('id')
     .except(builder.db.selectFrom(selectRetirementIds(builder, '<>', params).as('others')).select('id')),
 );
-const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<Organization>) =>
+const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<OrganizationParam>) =>
   db
     .deleteFrom('mirror.syncs')
     .where('id', 'in', eb =>
@@ -79,9 +79,9 @@ const REMOVE_SYNCS = prepared(({ db }, { organizationId }: Params<Organization>)
     .returning('id'),
 );
 
-type Resource = (typeof RESOURCES)[number];
-type OwnedResource = Extract<Resource, { readonly owner: string }>;
-type VersionedTable = 'mirror.past' | `mirror.${Resource['table']}`;
+type PurgedResource = (typeof RESOURCES)[number];
+type OwnedResource = Extract<PurgedResource, { readonly owner: string }>;
+type PurgedTable = 'mirror.past' | `mirror.${PurgedResource['table']}`;
 /** A table with rows of organizations, and the condition that a row belongs to one organization. */
 interface OwnedTable<Name> {
   readonly table: Name;
@@ -89,14 +89,14 @@ interface OwnedTable<Name> {
 }
 
 const past = tableRef('mirror.past');
-const isPastOf = (...resources: readonly Resource['resource'][]) =>
+const isPastOf = (...resources: readonly PurgedResource['resource'][]) =>
   sql`${past.resource} IN (${sql.join(resources.map(resource => sql.lit(resource)))})`;
 
 /**
  * Returns the tables with the rows of some resources, each with the condition that a row belongs to an organization.
  * `mirror.past`, the table of past versions, comes first.
  */
-function listOwnedTables(resources: readonly OwnedResource[]): OwnedTable<VersionedTable>[] {
+function listOwnedTables(resources: readonly OwnedResource[]): OwnedTable<PurgedTable>[] {
   const isPast = isPastOf(...resources.map(({ resource }) => resource));
   return [
     {
@@ -104,14 +104,14 @@ function listOwnedTables(resources: readonly OwnedResource[]): OwnedTable<Versio
       isOwned: organizationId => sql`${isPast} AND ${past.organization_id} = ${organizationId}`,
     },
     ...resources.map(
-      ({ table, owner }): OwnedTable<VersionedTable> => ({
+      ({ table, owner }): OwnedTable<PurgedTable> => ({
         table: `mirror.${table}`,
         isOwned: organizationId => sql`${sql.id(owner)} = ${organizationId}`,
       }),
     ),
   ];
 }
-const isOwnedResource = (resource: Resource): resource is OwnedResource => resource.owner !== null;
+const isOwnedResource = (resource: PurgedResource): resource is OwnedResource => resource.owner !== null;
 const OWNED_RESOURCES = RESOURCES.filter(isOwnedResource);
 /** The row with the organization's name is removed last, because a person who repeats the purge finds the organization by name. */
 const OWNED_LISTS = OWNED_RESOURCES.filter(({ resource }) => isListResource(resource)).toSorted(
@@ -126,13 +126,13 @@ const OWNED_TABLES = {
 /**
  * Builds a DELETE of at most `BATCH_SIZE` rows that meet a condition. The DELETE returns the version numbers of the deleted rows.
  */
-function buildBatchDelete(table: VersionedTable, condition: RawBuilder<unknown>) {
+function buildBatchDelete(table: PurgedTable, condition: RawBuilder<unknown>) {
   const rows = tableRef(table);
   return sqlStatement`DELETE FROM ${rows()} WHERE ${rows.version} IN (
       SELECT ${rows.version} FROM ${rows()} WHERE ${condition} LIMIT ${BATCH_SIZE})
     RETURNING ${select({ version: rows.version })}`;
 }
-const removeOlder = ({ table, isOwned }: OwnedTable<VersionedTable>) =>
+const removeOlder = ({ table, isOwned }: OwnedTable<PurgedTable>) =>
   prepared((_, { organizationId, last }: Params<OlderRows>) =>
     buildBatchDelete(table, sql`${isOwned(organizationId)} AND ${tableRef(table).version} <= ${last}`),
   );
@@ -163,7 +163,7 @@ const REMOVE_REST = [
   ...OWNED_BOOKKEEPING,
 ].map(({ table, isOwned }) =>
   prepared(
-    (_, { organizationId }: Params<Organization>) =>
+    (_, { organizationId }: Params<OrganizationParam>) =>
       sqlStatement`DELETE FROM ${tableRef(table)()} WHERE ${isOwned(organizationId)}`,
   ),
 );

@@ -10,14 +10,14 @@ import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
 import { cachePerKey, getColumnKinds } from './row-versions.js';
+import type { OrganizationParam } from './list-states.js';
 
-type Organization = { readonly organizationId: string };
 /** The SQL expressions of selected columns by name. */
 type ColumnExpressions = Readonly<Record<string, RawBuilder<SqlValue>>>;
 interface RowExpressions extends ColumnExpressions {
   readonly version: RawBuilder<number>;
 }
-type Page = Organization & { readonly limit: number };
+type RowPageParams = OrganizationParam & { readonly limit: number };
 /** The parts of a row's key. */
 type KeyParts = Readonly<Record<`key_${number}`, string>>;
 
@@ -62,14 +62,14 @@ function createRowStatements(resource: ListResource) {
 
   const versionAndKey: RowExpressions = { version: own.version, ...selectColumns(keyNames) };
   const prepareFind = (createCells: (fn: SqlFunctions) => RowExpressions) =>
-    prepared(({ fn }, { organizationId, keys }: Params<Organization & { readonly keys: Table }>) => {
+    prepared(({ fn }, { organizationId, keys }: Params<OrganizationParam & { readonly keys: Table }>) => {
       const hasKey =
         keyNames.length === 0
           ? sql``
           : sql`AND (${sql.join(keyColumns)}) IN (SELECT ${listColumns('given', keyNames)} FROM ${keyList.from(fn, keys)})`;
       return sqlStatement`SELECT ${select(createCells(fn))} FROM ${own()} WHERE ${scope} = ${organizationId} ${hasKey}`;
     });
-  const listPage = (fn: SqlFunctions, { organizationId, limit }: Params<Page>, isLater = sql``) =>
+  const listPage = (fn: SqlFunctions, { organizationId, limit }: Params<RowPageParams>, isLater = sql``) =>
     sqlStatement`SELECT ${select(versionAndKey)} FROM ${own()} WHERE ${scope} = ${organizationId} ${isLater}
       ORDER BY ${sql.join([scope, ...keyColumns])} LIMIT ${fn.cast('int', limit)}`;
   return {
@@ -83,8 +83,8 @@ function createRowStatements(resource: ListResource) {
       ...selectColumns(cellNames),
       ...selectLargeAsText(fn, getColumnKinds(entry.table, cellNames)),
     })),
-    listFirst: prepared(({ fn }, params: Params<Page>) => listPage(fn, params)),
-    listNext: prepared(({ fn }, params: Params<Page & KeyParts>) => {
+    listFirst: prepared(({ fn }, params: Params<RowPageParams>) => listPage(fn, params)),
+    listNext: prepared(({ fn }, params: Params<RowPageParams & KeyParts>) => {
       if (keyNames.length === 0) return listPage(fn, params);
       const parts = keyNames.map((_, index) => params[`key_${index}`]);
       return listPage(fn, params, sql`AND (${sql.join(keyColumns)}) > (${sql.join(parts)})`);

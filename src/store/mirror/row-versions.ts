@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../resources/entry.js';
 import { historyView, TABLES, versionedTable } from '../contract/tables.js';
-import type { Kinds, Rows, Table, Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
+import type { Kinds, Rows, Table } from '../dialect.js';
 import { insertIntoPast } from '../copy-to-past.js';
 import { jsonRelation, listColumns, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
@@ -16,7 +17,7 @@ export interface VersionEnd {
   readonly isRemoved: boolean;
 }
 
-type Versions = { readonly versions: Table };
+export type VersionParams = { readonly versions: Table };
 
 const VERSION = { version: 'int' } as const;
 const END = { version: 'int', at: 'instant', change_number: 'int', is_removed: 'int' } as const;
@@ -55,10 +56,10 @@ function createVersionStatements(entry: ResourceEntry) {
   const keyList = jsonRelation('given', keyKinds);
   const repairList = jsonRelation('repair', repairKinds);
 
-  const isListed = (fn: SqlFunctions, { versions }: Params<Versions>) =>
+  const isListed = (fn: SqlFunctions, { versions }: Params<VersionParams>) =>
     sql`${own.version} IN (SELECT ${versionList.columns.version} FROM ${versionList.from(fn, versions)})`;
   const SELECT_CURRENT = prepared(
-    ({ fn }, params: Params<Versions>) =>
+    ({ fn }, params: Params<VersionParams>) =>
       sqlStatement`SELECT ${select({ version: own.version, valid_from: own.valid_from })} FROM ${own()} WHERE ${isListed(fn, params)}`,
   );
   const SELECT_LAST_ENDS = prepared(({ fn }, { keys }: Params<{ readonly keys: Table }>) => {
@@ -88,7 +89,8 @@ function createVersionStatements(entry: ResourceEntry) {
     },
   );
   const DELETE_CURRENT = prepared(
-    ({ fn }, params: Params<Versions>) => sqlStatement`DELETE FROM ${own()} WHERE ${isListed(fn, params)}`,
+    ({ fn }, params: Params<VersionParams>) =>
+      sqlStatement`DELETE FROM ${own()} WHERE ${isListed(fn, params)}`,
   );
   const REPAIR = prepared(({ fn }, { repairs }: Params<{ readonly repairs: Table }>) => {
     const cells = cellNames.map(name => sql`${sql.id(name)} = ${sql.ref(`repair.${name}`)}`);

@@ -1,4 +1,5 @@
-import type { StatementWithValues, Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
+import type { StatementWithValues } from '../dialect.js';
 import { createPool, type Pool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
 

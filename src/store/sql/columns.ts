@@ -7,19 +7,19 @@ import {
   type SelectType,
   sql,
 } from 'kysely';
-import type { Db } from '../contract/tables.js';
-import type { Kinds, Table, Value } from '../dialect.js';
+import type { Db, Value } from '../contract/tables.js';
+import type { Kinds, Table } from '../dialect.js';
 import type { RelationRow, SqlFunctions } from './functions.js';
 
-type TableName = Extract<keyof Db, string>;
+type DbTable = Extract<keyof Db, string>;
 
 /** A reference to a table: each property is a column as SQL, and a call returns the table itself. Column names are type-checked. */
-export type TableRef<Name extends TableName> = {
+export type TableRef<Name extends DbTable> = {
   readonly [Column in keyof Db[Name] & string]: RawBuilder<SelectType<Db[Name][Column]>>;
 } & (() => RawBuilder<Selectable<Db[Name]>>);
 
 /** Refers to a table and its columns in an `sql` template. With an alias, the columns are qualified by it. */
-export function tableRef<Name extends TableName>(table: Name, alias?: string): TableRef<Name>;
+export function tableRef<Name extends DbTable>(table: Name, alias?: string): TableRef<Name>;
 /** Returns a Proxy: each property is the column of that name as SQL, and a call returns the table itself. */
 export function tableRef(table: string, alias?: string): object {
   const reference = alias === undefined ? sql.table(table) : sql`${sql.table(table)} AS ${sql.id(alias)}`;
@@ -67,8 +67,8 @@ export function jsonRelation<const Columns extends Kinds>(
   };
 }
 
-type Cells = Readonly<Record<string, Expression<unknown>>>;
-type RowOfCells<C extends Cells> = {
+type CellExpressions = Readonly<Record<string, Expression<unknown>>>;
+type RowOfCells<C extends CellExpressions> = {
   readonly [Name in keyof C]: C[Name] extends Expression<infer Cell> ? Cell : never;
 };
 
@@ -88,7 +88,7 @@ export class SelectList<Row> {
 }
 
 /** Builds the list after SELECT or RETURNING: `{ name: expression }` becomes `expression AS name`. */
-export function select<const C extends Cells>(cells: C): SelectList<RowOfCells<C>> {
+export function select<const C extends CellExpressions>(cells: C): SelectList<RowOfCells<C>> {
   return new SelectList(
     sql.join(Object.entries(cells).map(([name, cell]) => sql`${cell} AS ${sql.id(name)}`)),
   );
@@ -108,7 +108,7 @@ export function sqlStatement<const Parts extends readonly unknown[]>(
   return sql(texts, ...parts);
 }
 
-type InsertCells<Name extends TableName> = {
+type InsertCells<Name extends DbTable> = {
   readonly [Column in keyof Insertable<Db[Name]>]: Expression<InsertType<Db[Name][Column & keyof Db[Name]]>>;
 };
 
@@ -116,12 +116,12 @@ type InsertCells<Name extends TableName> = {
  * Builds the statement `INSERT INTO table (columns) SELECT expressions source`. `cells` maps each column to its expression, and
  * `source` is the SQL after the expressions, such as FROM or WHERE.
  */
-export function insertFrom<Name extends TableName>(
+export function insertFrom<Name extends DbTable>(
   table: Name,
   cells: InsertCells<Name>,
   source: RawBuilder<unknown>,
 ): RawBuilder<never> {
-  const entries = Object.entries<Expression<unknown>>(cells as Cells);
+  const entries = Object.entries<Expression<unknown>>(cells as CellExpressions);
   const names = sql.join(entries.map(([column]) => sql.id(column)));
   return sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${sql.join(entries.map(([, cell]) => cell))} ${source}`;
 }

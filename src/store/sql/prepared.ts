@@ -9,7 +9,8 @@ import {
   sql,
   type UpdateResult,
 } from 'kysely';
-import type { Dialect, Kinds, Rows, Table, Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
+import type { Dialect, Kinds, Rows, Table } from '../dialect.js';
 import type { BoundStatement } from '../statement.js';
 import { builderFor, Parameter, type SqlBuilder } from './builder.js';
 import { selectJsonCells } from './functions.js';
@@ -20,16 +21,19 @@ type ParameterValue<T> = T extends Table ? string : T;
 /** The parameters of a statement as SQL expressions. A table is passed as the text of a JSON array. */
 export type Params<Given> = { readonly [Name in keyof Given]-?: RawBuilder<ParameterValue<Given[Name]>> };
 
+/** The fields of a row type as a plain type, which can be the values of a statement. An interface has no index signature. */
+export type CellsOf<Row> = { readonly [Name in keyof Row]: Row[Name] };
+
 /** A query of Kysely or an `sql` template. */
 export type BuiltStatement = { toOperationNode: () => RootOperationNode } & (
   | Compilable
   | Expression<unknown>
 );
-type WriteResult = InsertResult | UpdateResult | DeleteResult;
+type StatementResult = InsertResult | UpdateResult | DeleteResult;
 /** The type of the rows of a built statement. `never` if it returns none. */
 type RowOf<Built> =
   Built extends Compilable<infer Row>
-    ? Exclude<Row, WriteResult>
+    ? Exclude<Row, StatementResult>
     : Built extends Expression<infer Row>
       ? Exclude<Row, undefined>
       : never;

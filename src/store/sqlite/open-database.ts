@@ -51,13 +51,13 @@ export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   }
 }
 
-interface Transaction {
+interface OpenTransaction {
   readonly commit: () => void;
   readonly rollBack: () => void;
 }
 
 /** Begins a transaction that locks the database for writing at once. Without that lock, a write after a read could fail. */
-export function beginTransaction(db: Sqlite): Transaction {
+export function beginTransaction(db: Sqlite): OpenTransaction {
   db.exec('BEGIN IMMEDIATE');
   return {
     commit: () => db.exec('COMMIT'),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { EvidencePort } from '../../evidence/port.js';
-import type { Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
 import { createEvidencePort } from '../evidence-log/create-evidence-port.js';
 import type { RunBatch } from '../statement.js';
 import { createBatch, createStatementRunner } from './database.js';

@@ -18,7 +18,7 @@ export function createReader(db: Sqlite): Reader {
   const prepare = <Row>(query: Query<Row>) => {
     const { text, values } = compile(query);
     return db
-      .prepare<unknown[], Row & Cells>(text)
+      .prepare<unknown[], Row & RowCells>(text)
       .safeIntegers()
       .bind(...values);
   };
@@ -82,4 +82,4 @@ export function compile(query: Query<unknown>) {
   return { text: sql, values: parameters };
 }
 
-type Cells = Record<string, Value>;
+type RowCells = Record<string, Value>;

@@ -1,4 +1,4 @@
-import type { Value } from '../dialect.js';
+import type { Value } from '../contract/tables.js';
 
 /** Converts each bigint of a row to a number if the number is exact. Changes the row in place and returns it. */
 export function toSafeNumbers<Row extends Record<string, Value>>(row: Row): Row {

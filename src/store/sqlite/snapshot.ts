@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { sql } from 'kysely';
-import { type Cells, copyTable, listTables, type ReadRows } from '../copy-tables.js';
+import { type CopiedRow, copyTable, listTables, type ReadRows } from '../copy-tables.js';
 import { SQLITE } from '../dialect.js';
 import { prepared } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
@@ -46,8 +46,8 @@ export function createRowReader(db: Sqlite): ReadRows {
   return async function* read({ name, columns }) {
     const list = sql.join(Object.keys(columns).map(column => sql.id(column)));
     const { text } = prepared(() => sql`SELECT ${list} FROM ${sql.table(name)}`).compileFor(SQLITE);
-    let rows: Cells[] = [];
-    for (const row of db.prepare<[], Cells>(text).safeIntegers().iterate()) {
+    let rows: CopiedRow[] = [];
+    for (const row of db.prepare<[], CopiedRow>(text).safeIntegers().iterate()) {
       rows.push(row);
       if (rows.length < BATCH_ROWS) continue;
       yield rows;

@@ -14,7 +14,7 @@ export const CHECKPOINT_BYTES = 16_384_000;
 
 /** Reads the state of a write-ahead log. Takes no lock and starts no checkpoint. */
 export function readWalState(db: Sqlite, schema = 'main'): WalState {
-  const [row] = db.prepare<[], Checkpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
+  const [row] = db.prepare<[], WalCheckpoint>(`PRAGMA ${schema}.wal_checkpoint(NOOP)`).all();
   const pageBytes = Number(db.pragma(`${schema}.page_size`, { simple: true }));
   const movedPages = Math.max(0, row?.checkpointed ?? 0);
   const unmovedBytes = pageBytes * Math.max(0, (row?.log ?? 0) - movedPages);
@@ -22,7 +22,7 @@ export function readWalState(db: Sqlite, schema = 'main'): WalState {
 }
 
 /** The row that PRAGMA wal_checkpoint returns. */
-interface Checkpoint {
+interface WalCheckpoint {
   readonly busy: number;
   /** The number of pages in the log; -1 if there is no log. */
   readonly log: number;

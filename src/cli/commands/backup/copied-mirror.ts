@@ -3,7 +3,7 @@ import { type StoredRecordCounts, countStoredRecords } from '../../../query/inbo
 import type { BackupStore } from '../../../store/engine.js';
 import { openEngine } from '../../../store/open-engine.js';
 import { verifyCertificateFiles } from '../../certificate-files.js';
-import { type CommandContext, type MirrorLocation } from '../../context.js';
+import { type CommandContext, type MirrorContext } from '../../context.js';
 import { useAndClose } from '../../mirror-location.js';
 import { createCheckError, createUsageError } from '../../command-error.js';
 import { createProgress } from '../../output/progress.js';
@@ -11,7 +11,7 @@ import { createProgress } from '../../output/progress.js';
 export const JSON_FORMAT = { json: 'print what was done as JSON' };
 
 /** Returns the object that copies and restores the files of a mirror. Throws for a mirror in PostgreSQL. */
-export function requireFileBackupStore({ engine }: MirrorLocation): BackupStore {
+export function requireFileBackupStore({ engine }: MirrorContext): BackupStore {
   if (engine.backup !== null) return engine.backup;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',

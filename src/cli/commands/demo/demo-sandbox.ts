@@ -3,7 +3,7 @@ import {
   ControlError,
   createControlClient,
 } from '../../../sandbox/control/control-client.js';
-import type { MirrorLocation } from '../../context.js';
+import type { MirrorContext } from '../../context.js';
 import { isLoopbackUrl } from '../../../text/loopback.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { generateKeyPair } from 'node:crypto';
@@ -20,7 +20,7 @@ export async function findSandbox(url: string | undefined): Promise<ControlClien
 }
 
 /** Returns whether the demo in this folder is still simulating its history. */
-export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
+export async function isDemoBeingCreated({ isDemo, folder }: MirrorContext): Promise<boolean> {
   /** Until the history is complete, the registry runs but no receiver has a port. */
   const settings = isDemo ? readDemoSettings(folder) : null;
   if (settings === null || settings['PORT']) return false;
@@ -28,7 +28,7 @@ export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Pr
 }
 
 /** Returns the message that `status` and `doctor` print while the demo is being created. */
-export function describeDemoCreation({ engine }: MirrorLocation): string {
+export function describeDemoCreation({ engine }: MirrorContext): string {
   return `The demo in ${engine.location} is being created: it plays its simulated history, then starts the receiver and the worker.`;
 }
 

@@ -21,7 +21,7 @@ import { createUsageError } from '../../command-error.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/visitor-pages.js';
 import { listenForPeople } from '../../../webhook/http-listener.js';
 import { type Io, printNotice } from '../../io.js';
-import type { MirrorLocation } from '../../context.js';
+import type { MirrorContext } from '../../context.js';
 import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-location.js';
 import { getDemoSettingsFile, readDemoSettings, writeDemoSettings } from './demo-settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -245,7 +245,7 @@ function getProgramCommand({ env }: Io): string {
 
 /** Waits until the demo's data is mirrored and returns a line with its counts. Returns null if `stopping` is aborted first. */
 async function waitUntilMirrored(
-  location: MirrorLocation,
+  location: MirrorContext,
   organizationCount: number,
   stopping: AbortSignal,
 ): Promise<string | null> {

@@ -8,7 +8,7 @@ import { defineCommand } from '../../define-command.js';
 import { createCheckError } from '../../command-error.js';
 import type { Io } from '../../io.js';
 import { colourState } from '../../output/colour.js';
-import { type Definition, printDefinitions } from '../../output/definitions.js';
+import { type TermDefinition, printDefinitions } from '../../output/definitions.js';
 
 export const DOCTOR = defineCommand({
   summary: 'Check settings, databases, registry access and processes',
@@ -36,7 +36,7 @@ export const DOCTOR = defineCommand({
 async function printFindings(io: Io, findings: readonly Finding[]): Promise<void> {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const formatLabel = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
-  const lines = findings.flatMap(({ state, check, found, todo }): Definition[] => [
+  const lines = findings.flatMap(({ state, check, found, todo }): TermDefinition[] => [
     [formatLabel(state, check), found],
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);

@@ -3,7 +3,7 @@ import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
 import { readStatus } from '../../../query/status.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
-import type { CommandContext, MirrorLocation } from '../../context.js';
+import type { CommandContext, MirrorContext } from '../../context.js';
 import { createSecretMask, describeDatabaseDamage } from '../../errors/explain-error.js';
 import { checkEvidenceSealing } from '../../evidence/evidence-checks.js';
 import { checkSubscriptions } from '../../subscriptions/subscription-checks.js';
@@ -52,7 +52,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
 }
 
 /** Describes whether the mirror has real or made-up data, such as "a real mirror in data". */
-function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
+function describeMirrorKind({ isDemo, engine }: MirrorContext): string {
   if (isDemo) return `the demo in ${engine.location}: made-up data`;
   const kind = engine.findMissingFile() === null ? 'a real mirror' : 'the settings expect a real mirror';
   return `${kind} in ${engine.location}`;

@@ -10,7 +10,7 @@ import { readTargets } from '../../../query/at-registry.js';
 import { createDiscoverJob } from '../../../sync/schedule/discover-installations.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { createCheckError, throwIfInterrupted } from '../../command-error.js';
-import { type CommandContext, type MirrorLocation } from '../../context.js';
+import { type CommandContext, type MirrorContext } from '../../context.js';
 import { findInstallationOfOrganization } from '../../find/find-rows.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -97,7 +97,7 @@ const INTERRUPTED =
   'Interrupted. Finished reads are kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
 /** Throws if the disk is nearly full. Workers then claim no jobs, so waiting might never end. */
-function throwIfDiskFull({ engine }: MirrorLocation): void {
+function throwIfDiskFull({ engine }: MirrorContext): void {
   const disk = engine.measureDisk();
   if (!disk?.paused) return;
   throw createCheckError(

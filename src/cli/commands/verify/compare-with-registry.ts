@@ -17,7 +17,7 @@ import { isListResource, type ListResource, LISTS } from '../../../resources/lis
 import { SOURCES } from '../../../sync/list-sources.js';
 
 /** A row that differs: its list, its key, and how it differs. */
-type Difference = Readonly<Record<'check' | 'where' | 'fault', string>>;
+type RegistryDifference = Readonly<Record<'check' | 'where' | 'fault', string>>;
 
 /** The two sides of the comparison, and a listener for its progress. */
 interface ComparisonOptions {
@@ -62,7 +62,7 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
   let rows = 0;
   /** The organizations of which at least one list was compared. */
   const organizations = new Set<string>();
-  const faults: Difference[] = [];
+  const faults: RegistryDifference[] = [];
   for await (const comparison of createComparisons(options)) {
     if (!isSelected(comparison)) continue;
     options.onNext(comparison);
@@ -75,7 +75,10 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
 }
 
 /** Yields the rows of a list or object that differ between mirror and registry. */
-async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
+async function* findDifferences(
+  comparison: Comparison,
+  mirror: MirrorContents,
+): AsyncGenerator<RegistryDifference> {
   const { name: check } = comparison;
   const missingKeys = new Set(mirror.keys());
   for await (const [key, content] of comparison.readRegistry(mirror)) {

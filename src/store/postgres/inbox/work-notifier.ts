@@ -1,18 +1,11 @@
 import { sql } from 'kysely';
 import { select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
+import type { WorkNotifier } from '../../inbox/inbox-store.js';
 import { createAutocommitBatch } from '../database.js';
 import type { Postgres } from '../open-postgres.js';
 
 type Listener = Pick<Postgres, 'listen' | 'query'>;
-
-/** Tells a process that there may be new jobs. */
-export interface WorkNotifier {
-  /** Calls back whenever there may be work. Returns a function that stops watching. */
-  readonly watch: (onChange: () => void) => () => void;
-  /** Calls the watchers of this process at once. Call it after this process has requested work. */
-  readonly notify: () => void;
-}
 
 const POLL_MS = 1000;
 /** Polling slows down after ten minutes without a notification, if the connection has received one before. */
