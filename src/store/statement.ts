@@ -20,20 +20,29 @@ export type RunBatch = <const All extends readonly (BoundStatement | null)[]>(
   ...all: All
 ) => Promise<BatchResults<All>>;
 
-type NamedStatements = Readonly<Record<string, BoundStatement | null>>;
-type NamedResults<All extends NamedStatements> = {
+/** The statements of a batch by name. A skipped statement is null. */
+export type NamedStatements = Readonly<Record<string, BoundStatement | null>>;
+/** The rows of each statement of a batch, by the name of the statement. */
+export type NamedResults<All extends NamedStatements> = {
   readonly [Name in keyof All]: All[Name] extends BoundStatement<infer Row> | null ? Row[] : never;
 };
 
-/** Runs a batch and returns the rows of each statement by its name. */
-export function batchByName<const All extends NamedStatements>(
+/** Runs two groups of named statements as one batch. Returns the rows of each statement, by group and name. */
+export function batchByName<const First extends NamedStatements, const Second extends NamedStatements>(
   batch: RunBatch,
-  statements: All,
-): Promise<NamedResults<All>>;
-/** Runs the statements as one batch and returns an object with the rows of each under the name of the statement. */
-export async function batchByName(batch: RunBatch, statements: NamedStatements): Promise<object> {
-  const results = await batch(...Object.values(statements));
-  return Object.fromEntries(Object.keys(statements).map((name, index) => [name, results[index]]));
+  first: First,
+  second: Second,
+): Promise<[NamedResults<First>, NamedResults<Second>]>;
+/** Runs two groups of named statements as one batch. Returns the rows of each statement, by group and name. */
+export async function batchByName(
+  batch: RunBatch,
+  first: NamedStatements,
+  second: NamedStatements,
+): Promise<[object, object]> {
+  const rows = (await batch(...Object.values(first), ...Object.values(second))).values();
+  const takeRows = (statements: NamedStatements) =>
+    Object.fromEntries(Object.keys(statements).map(name => [name, rows.next().value]));
+  return [takeRows(first), takeRows(second)];
 }
 
 /** A database of either engine. */

@@ -7,8 +7,8 @@ import type { CertificateState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import { batchByName, type BoundStatement, type RunBatch, type Database } from '../statement.js';
-import { startCommit, createStartStatements, endCommit, reserveVersions } from './syncs.js';
+import type { BoundStatement, RunBatch, Database } from '../statement.js';
+import { beginCommit, buildCommitEnd, buildVersionReservation } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 const MINUTE_MS = 60_000;
@@ -226,7 +226,11 @@ export function createCertificates(
     const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());
     const { count, last } = next ?? { count: 0, last: null };
     if (last !== null) {
-      await batch(reserveVersions(count), FOLLOW_RETIREMENTS({ count, last, at }), MOVE_MARK({ last }));
+      await batch(
+        buildVersionReservation(count),
+        FOLLOW_RETIREMENTS({ count, last, at }),
+        MOVE_MARK({ last }),
+      );
     }
     return count;
   }
@@ -252,12 +256,15 @@ export function createCertificates(
         const { organizationId } = sync.request;
         const ids = retirementIds.toTable(answers.map(({ retirementId: id }) => ({ id })));
         const keys = answers.map(({ retirementId }) => [organizationId, retirementId]);
-        const found = await batchByName(batch, {
-          ...createStartStatements(sync, answers.length),
+        const reads = {
           certificates: LIST_BY_RETIREMENT({ organizationId, ids }),
           lastEnds: versions.selectLastEnds(keys),
-        });
-        const commit = startCommit(sync, answers.length, found);
+        };
+        const { commit, rows: found } = await beginCommit(
+          batch,
+          { sync, versionCount: answers.length },
+          reads,
+        );
         const { id: syncId, firstVersion, clock } = commit;
         const downloaded = answers.flatMap(({ result }) =>
           result.kind === 'file' ? [result.file.file] : [],
@@ -302,7 +309,7 @@ export function createCertificates(
           changed: countKind('replaced'),
           unchanged: countKind('unchanged'),
         };
-        const { statements, result } = endCommit(commit, counts);
+        const { statements, result } = buildCommitEnd(commit, counts);
         const archived = ends.length === 0 ? null : versions.copyToPast(ends, syncId);
         await batch(archived, ...updates, ...statements);
         return { ...result, written };

@@ -13,16 +13,15 @@ import type { Value } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import { batchByName, type BoundStatement, type Database } from '../statement.js';
+import type { BoundStatement, Database } from '../statement.js';
 import { LIST_FORGOTTEN } from './forget-people.js';
 import {
-  startCommit,
+  beginCommit,
   type SyncCommit,
-  createStartStatements,
-  endCommit,
-  endSync,
-  endRefusedSync,
-  listForgottenFor,
+  buildCommitEnd,
+  buildSyncEnd,
+  buildRefusedSyncEnd,
+  buildForgottenQuery,
 } from './syncs.js';
 import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } from './row-versions.js';
 import type { ListParam } from './list-states.js';
@@ -106,25 +105,24 @@ export function createCommits({ transact }: Database): Pick<MirrorPort, 'commit'
         const list = isListResource(resource) ? statementsOf(resource) : null;
         const versionCount = list?.countVersions(changes) ?? 0;
         const isUnchanged = isUnchangedRead(sync, changes, completion);
-        const found = await batchByName(batch, {
-          ...createStartStatements(sync, versionCount, isUnchanged),
+        const reads = {
           ...(list?.listReads(sync, changes) ?? NO_READS),
-          forgotten: list?.hasPeople === true ? LIST_FORGOTTEN() : listForgottenFor(completion),
-        });
-        const commit = startCommit(sync, versionCount, found);
+          forgotten: list?.hasPeople === true ? LIST_FORGOTTEN() : buildForgottenQuery(completion),
+        };
+        const { commit, rows: found } = await beginCommit(batch, { sync, versionCount, isUnchanged }, reads);
         const writes = list?.listWrites(commit, changes, found);
         const { statements, versions, ...counts } = writes ?? NO_WRITES;
         const end =
           completion === null
-            ? endCommit(commit, counts)
-            : endSync(commit, counts, completion, { forgotten: found.forgotten, isUnchanged });
+            ? buildCommitEnd(commit, counts)
+            : buildSyncEnd(commit, counts, completion, { forgotten: found.forgotten, isUnchanged });
         const isRecounted = full === true && completion !== null;
         const recount = isRecounted ? (list?.recount({ organizationId, resource }) ?? null) : null;
         await batch(...statements, ...end.statements, recount);
         return { ...end.result, versions };
       }),
     endRefused: async (sync, completion) => {
-      await transact(batch => batch(endRefusedSync(sync, completion)));
+      await transact(batch => batch(buildRefusedSyncEnd(sync, completion)));
     },
   };
 }

@@ -25,14 +25,14 @@ const READ_FENCE = prepared(({ db }, { organizationId, part }: Params<ClaimedPar
     .where('part', '=', part),
 );
 
-/** Returns the statements that must begin every write under a claim: they raise the fencing token and read it. */
-export function raiseFence({ organizationId, part, claim }: WriteClaim) {
+/** Builds the two statements with which every write under a claim begins: they raise the fencing token and then read it. */
+export function buildFenceStatements({ organizationId, part, claim }: WriteClaim) {
   return [RAISE_FENCE({ organizationId, part, claim }), READ_FENCE({ organizationId, part })] as const;
 }
 
 /**
- * Throws a `MirrorError` with the code `fenced` if the stored claim number (the fencing token) is higher than the caller's. In that
- * case a later claim has already written.
+ * Throws a `MirrorError` with the code `fenced` if the stored fencing token is higher than the caller's claim number: a worker with
+ * a later claim has already written.
  */
 export function assertNotFenced([fence]: readonly { readonly claim: number }[], { claim }: WriteClaim): void {
   if (fence !== undefined && fence.claim > claim) {

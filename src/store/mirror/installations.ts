@@ -13,9 +13,9 @@ import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { assertNotFenced, raiseFence } from './fence.js';
-import { ensureStates } from './list-states.js';
-import { reserveVersions, toCauseColumns } from './syncs.js';
+import { assertNotFenced, buildFenceStatements } from './fence.js';
+import { buildStateInsert } from './list-states.js';
+import { buildVersionReservation, toCauseColumns } from './syncs.js';
 import { getVersionStatements } from './row-versions.js';
 
 type InstallationId = { readonly id: string };
@@ -106,7 +106,10 @@ export function createInstallations({
         const organizationId = (fields ?? previous)?.organization_id ?? null;
         if (organizationId !== null) {
           const claim = { organizationId, part: 'data', claim: read.claim };
-          const [, fences] = await batch(...raiseFence(claim), ensureStates(organizationId, read.resources));
+          const [, fences] = await batch(
+            ...buildFenceStatements(claim),
+            buildStateInsert(organizationId, read.resources),
+          );
           assertNotFenced(fences, claim);
         }
         const [[stored], [past]] = await batch(READ_ROW({ id }), versions.selectLastEnds([[id]]));
@@ -122,7 +125,7 @@ export function createInstallations({
           return 'unchanged';
         }
         const [[last], [sync]] = await batch(
-          reserveVersions(1),
+          buildVersionReservation(1),
           INSERT_SYNC(toEndedSync(organizationId, read, stored === undefined)),
         );
         const version = last?.last ?? 0;
@@ -148,7 +151,7 @@ export function createInstallations({
   };
 }
 
-/** Returns the record of a finished read (sync) of one installation. `isNew` says that the installation was not stored before. */
+/** Returns the values of the row in `syncs` for a finished read of one installation. `isNew` says that it was not stored before. */
 function toEndedSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,

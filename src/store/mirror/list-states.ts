@@ -8,7 +8,7 @@ import type { Table } from '../dialect.js';
 import { tableRef, jsonRelation, insertFrom } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { Database } from '../statement.js';
-import { assertNotFenced, raiseFence } from './fence.js';
+import { assertNotFenced, buildFenceStatements } from './fence.js';
 
 const state = tableRef('mirror.resource_states');
 const sync = tableRef('mirror.syncs');
@@ -49,7 +49,7 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<OrganizationPar
     .$narrowType<{ resource: Resource }>(),
 );
 
-/** Converts a database row to a list state. SQLite returns 0 and 1 instead of booleans. */
+/** Converts a row of `resource_states` to a `ListState`. SQLite returns 0 and 1 instead of booleans. */
 function toListState({
   resource: _,
   hasOpenSync,
@@ -102,8 +102,8 @@ const ENSURE_STATES = prepared(({ fn }, { organizationId, resources }: Params<Re
   ),
 );
 
-/** Inserts the states of resources that have none yet. */
-export function ensureStates(organizationId: string, resources: readonly string[]) {
+/** Builds the statement that inserts an empty row of `resource_states` for each resource that has none. */
+export function buildStateInsert(organizationId: string, resources: readonly string[]) {
   return ENSURE_STATES({ organizationId, resources: toResourceTable(resources) });
 }
 
@@ -113,7 +113,7 @@ function toResourceTable(resources: readonly string[]): Table {
 
 /** `no_permission` also clears errors of earlier requests, because the resource is no longer requested. */
 const MARK_ACCESS = {
-  no_permission: prepareMark(at => ({
+  no_permission: prepareAccessUpdate(at => ({
     no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
     refusals: 0,
     not_offered_at: null,
@@ -122,12 +122,12 @@ const MARK_ACCESS = {
     failing_since: null,
     webhook_failed: 0,
   })),
-  refused: prepareMark(at => ({
+  refused: prepareAccessUpdate(at => ({
     no_permission_at: sql<string>`coalesce(${state.no_permission_at}, ${at})`,
     refusals: sql<number>`${state.refusals} + 1`,
     not_offered_at: null,
   })),
-  not_offered: prepareMark(at => ({
+  not_offered: prepareAccessUpdate(at => ({
     not_offered_at: sql<string>`coalesce(${state.not_offered_at}, ${at})`,
     refusals: sql<number>`${state.refusals} + 1`,
     no_permission_at: null,
@@ -135,10 +135,12 @@ const MARK_ACCESS = {
 } as const satisfies Record<AccessMark, unknown>;
 
 /**
- * Prepares an UPDATE that marks some resources of an organization, for example as refused. `toColumns` returns the columns to
- * set at an instant.
+ * Prepares an UPDATE that stores why some resources of an organization cannot be read. `toColumns` returns the values of the
+ * columns for the instant at which that was noticed.
  */
-function prepareMark(toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>) {
+function prepareAccessUpdate(
+  toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>,
+) {
   return prepared(
     ({ db, fn }, { organizationId, resources, at }: Params<Resources & { readonly at: string }>) =>
       db
@@ -168,7 +170,7 @@ export function createListStates({
       transact(async batch => {
         const writeClaim = { organizationId, part, claim };
         const endSyncs = END_OPEN_SYNCS({ ...writeClaim, at: formatInstant(at) });
-        const [, fences] = await batch(...raiseFence(writeClaim), endSyncs);
+        const [, fences] = await batch(...buildFenceStatements(writeClaim), endSyncs);
         assertNotFenced(fences, writeClaim);
       }),
     markAccess: (mark, claim, resources, at) =>
@@ -179,7 +181,11 @@ export function createListStates({
           resources: toResourceTable(resources),
           at: formatInstant(at),
         });
-        const [, fences] = await batch(...raiseFence(claim), ensureStates(organizationId, resources), marked);
+        const [, fences] = await batch(
+          ...buildFenceStatements(claim),
+          buildStateInsert(organizationId, resources),
+          marked,
+        );
         assertNotFenced(fences, claim);
       }),
   };

@@ -9,8 +9,8 @@ import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
-import { batchByName, type Database } from '../statement.js';
-import { startCommit, createStartStatements, endCommit } from './syncs.js';
+import type { Database } from '../statement.js';
+import { beginCommit, buildCommitEnd } from './syncs.js';
 import { type VersionEnd, getVersionStatements } from './row-versions.js';
 
 type DueRange = { readonly organizationId: string; readonly checkedBefore: string; readonly now: string };
@@ -85,13 +85,16 @@ export function createProjects({
     writeProjects: (sync, answers, at) =>
       transact(async batch => {
         const ids = projectIds.toTable(answers.map(({ id }) => ({ id })));
-        const found = await batchByName(batch, {
-          ...createStartStatements(sync, answers.length),
+        const reads = {
           checks: LIST_CHECKS({ ids }),
           current: LIST_CURRENT({ ids }),
           lastEnds: versions.selectLastEnds(ids.rows),
-        });
-        const commit = startCommit(sync, answers.length, found);
+        };
+        const { commit, rows: found } = await beginCommit(
+          batch,
+          { sync, versionCount: answers.length },
+          reads,
+        );
         const { id: syncId, firstVersion, clock } = commit;
         const checkedAt = new Map(found.checks.map(row => [row.id, row.checked_at]));
         const currentById = new Map(found.current.map(row => [row.id, row]));
@@ -124,7 +127,7 @@ export function createProjects({
 
         const written = answers.map(planProjectWrite);
         const checks = answers.filter((_, index) => written[index] !== 'older').map(toCheckRow);
-        const { statements, result } = endCommit(commit, countResults(written));
+        const { statements, result } = buildCommitEnd(commit, countResults(written));
         await batch(
           UPSERT_CHECKS({ checks: projectCheck.toTable(checks) }),
           ...versions.moveToPast(ends, syncId),

@@ -8,7 +8,7 @@ import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js'
 import { type Params, prepared } from '../sql/prepared.js';
 import type { RunBatch, Database } from '../statement.js';
 import type { CertificateFiles } from './certificates.js';
-import { assertNotFenced, raiseFence } from './fence.js';
+import { assertNotFenced, buildFenceStatements } from './fence.js';
 import { OVERWRITE_DELETED, LOCK_COUNTER } from './forget-people.js';
 import type { OrganizationParam } from './list-states.js';
 
@@ -226,8 +226,8 @@ export function createRemoval(
       const last = await transact(async batch => {
         const [, , certificatesFence, , dataFence, , counter] = await batch(
           OVERWRITE_DELETED(),
-          ...raiseFence(certificates),
-          ...raiseFence(data),
+          ...buildFenceStatements(certificates),
+          ...buildFenceStatements(data),
           UNINSTALL({ organizationId }),
           LOCK_COUNTER(),
         );
@@ -259,8 +259,8 @@ export function createRemoval(
       transact(async batch => {
         const { certificates, data } = createClaimsOfParts(organizationId, claim);
         const [, certificatesFence, , dataFence, , rows, installations] = await batch(
-          ...raiseFence(certificates),
-          ...raiseFence(data),
+          ...buildFenceStatements(certificates),
+          ...buildFenceStatements(data),
           LOCK_COUNTER(),
           LIST_FILES({ organizationId }),
           LIST_NEW_INSTALLATIONS({ organizationId, last }),

@@ -13,9 +13,15 @@ import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { insertFrom, tableRef } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
-import type { BoundStatement } from '../statement.js';
-import { assertNotFenced, raiseFence } from './fence.js';
-import { ensureStates } from './list-states.js';
+import {
+  batchByName,
+  type BoundStatement,
+  type NamedResults,
+  type NamedStatements,
+  type RunBatch,
+} from '../statement.js';
+import { assertNotFenced, buildFenceStatements } from './fence.js';
+import { buildStateInsert } from './list-states.js';
 import { LIST_FORGOTTEN, LOCK_COUNTER } from './forget-people.js';
 
 type Sync = Tables['syncs'];
@@ -57,11 +63,11 @@ const READ_STATE = prepared(({ db }, params: Params<ResourceRef>) =>
 );
 /** The state of a resource before a commit. */
 type PreviousState = ResultRow<typeof READ_STATE>;
-/** The current span of unchanged reads. */
-type UnchangedSpan = Omit<PreviousState, 'read_claim' | 'read_at' | 'as_of'>;
+/** The totals of a series of reads in succession that found nothing new. */
+type UnchangedReads = Omit<PreviousState, 'read_claim' | 'read_at' | 'as_of'>;
 
-/** Copies the current span of unchanged reads to the table of ended spans. */
-const INSERT_SPAN = prepared((_, params: Params<ResourceRef>) =>
+/** Copies the current series of unchanged reads to `unchanged_spans`, the table of ended series. */
+const ARCHIVE_UNCHANGED_READS = prepared((_, params: Params<ResourceRef>) =>
   insertFrom(
     'mirror.unchanged_spans',
     {
@@ -130,7 +136,7 @@ const END_SYNC = prepared(({ db }, params: Params<SyncEnd>) =>
 );
 
 type StateUpdate = ResourceRef &
-  UnchangedSpan &
+  UnchangedReads &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type EndedStateUpdate = StateUpdate &
   ReturnType<typeof toEndedStateColumns> &
@@ -214,46 +220,11 @@ function pick(params: Readonly<Record<string, unknown>>, names: readonly string[
 }
 
 /**
- * Returns the statement that reserves version numbers; null for none. The counter stays locked until the commit, so versions
- * become visible in the order of their numbers.
+ * Builds the statement that reserves version numbers; null if `count` is 0. The counter stays locked until the transaction ends,
+ * so versions become visible in the order of their numbers.
  */
-export function reserveVersions(count: number) {
+export function buildVersionReservation(count: number) {
   return count === 0 ? null : RESERVE_VERSIONS({ count });
-}
-
-/**
- * Returns the statements with which each commit of a sync begins. They raise the fencing token, take locks and reserve version
- * numbers. The first commit also inserts the row of the sync, unless the read found nothing new (`isUnchanged`).
- */
-export function createStartStatements(
-  { request, part, id }: OpenSync,
-  versionCount: number,
-  isUnchanged = false,
-) {
-  const { organizationId, resource, claim, trigger, startedAt, cause } = request;
-  const started_at = formatInstant(startedAt);
-  const newSync = { organizationId, resource, trigger, claim, started_at, ...toCauseColumns(cause) };
-  const [raisedFence, fences] = raiseFence({ organizationId, part, claim });
-  return {
-    raisedFence,
-    fences,
-    installations: LOCK_INSTALLATIONS({ organizationId }),
-    states: READ_STATE({ organizationId, resource }),
-    newState: id === null ? ensureStates(organizationId, [resource]) : null,
-    counter: reserveVersions(versionCount) ?? (id === null && !isUnchanged ? LOCK_COUNTER() : null),
-    // The lock on the counter makes syncs of several workers visible in the order of their ids. The evidence log seals
-    // everything up to the newest id that it sees.
-    newSync: id === null && !isUnchanged ? INSERT_SYNC(newSync) : null,
-  };
-}
-
-/** Rows that the start statements return. */
-interface StartRows {
-  readonly fences: readonly { readonly claim: number }[];
-  readonly installations: readonly { readonly state: string }[];
-  readonly states: readonly PreviousState[];
-  readonly counter: readonly { readonly last: number }[];
-  readonly newSync: readonly { readonly id: number }[];
 }
 
 /** A commit of a sync. Each is one transaction. */
@@ -267,50 +238,84 @@ export interface SyncCommit {
   readonly previousState: PreviousState | undefined;
 }
 
+/** A commit that is about to begin. */
+interface NewCommit {
+  readonly sync: OpenSync;
+  /** How many version numbers the commit may use. */
+  readonly versionCount: number;
+  /** Whether the whole read found nothing new. Such a read gets no row in `syncs`. */
+  readonly isUnchanged?: boolean;
+}
+
 /**
- * Creates the state of a commit from the rows that its start statements returned. Throws if a worker with a newer claim or a
- * newer read has already written, or if the organization has no active installation.
+ * Begins a commit of a sync: takes locks, raises the fencing token, reserves version numbers, and inserts the row of a new sync.
+ * Runs the queries in `reads` under these locks and returns their rows too. Throws a `MirrorError` if a newer claim or a newer
+ * read has written, or if the organization has no active installation.
  */
-export function startCommit(
-  sync: OpenSync,
-  versionCount: number,
-  { fences, installations, states, counter: [reserved], newSync: [inserted] }: StartRows,
-): SyncCommit {
-  const { organizationId, claim, startedAt } = sync.request;
-  assertNotFenced(fences, { organizationId, part: sync.part, claim });
+export async function beginCommit<const Reads extends NamedStatements>(
+  batch: RunBatch,
+  { sync, versionCount, isUnchanged = false }: NewCommit,
+  reads: Reads,
+): Promise<{ readonly commit: SyncCommit; readonly rows: NamedResults<Reads> }> {
+  const { organizationId, resource, claim, trigger, startedAt, cause } = sync.request;
+  const writeClaim = { organizationId, part: sync.part, claim };
+  const started_at = formatInstant(startedAt);
+  const isNew = sync.id === null;
+  const [raisedFence, readFence] = buildFenceStatements(writeClaim);
+  const first = {
+    raisedFence,
+    fences: readFence,
+    installations: LOCK_INSTALLATIONS({ organizationId }),
+    states: READ_STATE({ organizationId, resource }),
+    newState: isNew ? buildStateInsert(organizationId, [resource]) : null,
+    reservation: buildVersionReservation(versionCount) ?? (isNew && !isUnchanged ? LOCK_COUNTER() : null),
+    // The lock on the counter makes syncs of several workers visible in the order of their ids. The evidence log seals
+    // everything up to the newest id that it sees.
+    newSync:
+      isNew && !isUnchanged
+        ? INSERT_SYNC({ organizationId, resource, trigger, claim, started_at, ...toCauseColumns(cause) })
+        : null,
+  };
+  const [{ fences, installations, states, reservation, newSync }, rows] = await batchByName(
+    batch,
+    first,
+    reads,
+  );
+  assertNotFenced(fences, writeClaim);
   if (installations.length > 0 && installations.every(row => row.state !== 'active')) {
     throw new MirrorError('not_active', 'the organization has no active installation any more');
   }
   const [previousState] = states;
-  if (previousState?.read_claim === claim && (previousState.read_at ?? '') > formatInstant(startedAt)) {
+  if (previousState?.read_claim === claim && (previousState.read_at ?? '') > started_at) {
     throw new MirrorError('stale_read', 'a newer read of the same resource has already written');
   }
-  return {
+  const commit: SyncCommit = {
     sync,
-    id: sync.id ?? inserted?.id ?? 0,
-    firstVersion: (reserved?.last ?? versionCount) - versionCount + 1,
+    id: sync.id ?? newSync[0]?.id ?? 0,
+    firstVersion: (reservation[0]?.last ?? versionCount) - versionCount + 1,
     clock: new VersionClock(sync.latestInstant),
     previousState,
   };
+  return { commit, rows };
 }
 
-/** The last statements of a commit, and the result for the caller. */
+/** The last statements of a commit, and the result that its caller returns. */
 export interface CommitEnd {
   readonly statements: readonly (BoundStatement | null)[];
   readonly result: CommitResult;
 }
 
-/** Returns the last statements of a commit that does not end its sync, and the result of the commit. */
-export function endCommit(
+/** Builds the last statements of a commit after which its sync continues, and the result of the commit. */
+export function buildCommitEnd(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
 ): CommitEnd {
   const counts = { ...NO_CHANGES, ...changes };
   return {
     statements: [
-      ...closeSpan(sync, previousState),
+      ...buildSeriesArchive(sync, previousState),
       UPDATE_COUNTS({ id, ...toCountColumns(sync.counts, counts) }),
-      UPDATE_STATE({ ...toStateColumns(sync, counts, clock), ...NO_SPAN, open_sync: id }),
+      UPDATE_STATE({ ...toStateColumns(sync, counts, clock), ...NO_UNCHANGED_READS, open_sync: id }),
     ],
     result: { syncId: id, latestInstant: clock.latest, drift: 0, ...counts },
   };
@@ -319,15 +324,15 @@ export function endCommit(
 interface EndOptions {
   /** Hashes of the email addresses of forgotten people, who must not appear in a stored answer. */
   readonly forgotten: readonly { readonly hash: string }[];
-  /** Whether the read found nothing new. It then counts in a span of unchanged reads and has no row in `syncs`. */
+  /** Whether the whole read found nothing new. */
   readonly isUnchanged: boolean;
 }
 
 /**
- * Returns the statements that end a sync, and the result of the commit that runs them. A read that changed no row gets no row in
- * `syncs`, but is counted in a span of unchanged reads.
+ * Builds the last statements of the commit that ends a sync, and the result of the commit. An unchanged read gets no row in
+ * `syncs`: it only increases the count of unchanged reads in `resource_states`.
  */
-export function endSync(
+export function buildSyncEnd(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
   completion: SyncCompletion,
@@ -341,11 +346,13 @@ export function endSync(
   const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
   const hashes = new Set(forgotten.map(({ hash }) => hash));
   const mayStoreAnswer = answerText !== null && isFreeOfForgottenPeople(hashes, answerText);
-  const span = isUnchanged ? extendSpan(sync, previousState, completion) : NO_SPAN;
-  const isExtended = span.unchanged_reads > 1;
+  const unchangedReads = isUnchanged
+    ? countUnchangedRead(sync, previousState, completion)
+    : NO_UNCHANGED_READS;
+  const continuesSeries = unchangedReads.unchanged_reads > 1;
   const endState = UPDATE_ENDED_STATE({
     ...toStateColumns(sync, counts, clock),
-    ...span,
+    ...unchangedReads,
     ...columns,
     as_of: isComplete ? formatInstant(request.startedAt) : null,
     complete_at: isComplete ? clock.clampToLatest(formatInstant(endedAt)) : null,
@@ -365,7 +372,7 @@ export function endSync(
   };
   return {
     statements: [
-      ...(isExtended ? [] : closeSpan(sync, previousState)),
+      ...(continuesSeries ? [] : buildSeriesArchive(sync, previousState)),
       isUnchanged ? null : END_SYNC(end),
       endState,
     ],
@@ -373,7 +380,7 @@ export function endSync(
   };
 }
 
-const NO_SPAN: UnchangedSpan = {
+const NO_UNCHANGED_READS: UnchangedReads = {
   unchanged_reads: 0,
   unchanged_first_started_at: null,
   unchanged_first_finished_at: null,
@@ -383,26 +390,26 @@ const NO_SPAN: UnchangedSpan = {
 };
 
 /**
- * Returns the statements that move the open span of unchanged reads to the ended spans; none if no span is open. They lock the
- * version counter, so that spans become visible in the order of their ids.
+ * Builds the statements that copy the current series of unchanged reads to `unchanged_spans`; none if there is no series. They
+ * lock the version counter, so that the rows become visible in the order of their ids.
  */
-function closeSpan(
+function buildSeriesArchive(
   { request: { organizationId, resource } }: OpenSync,
   previousState: PreviousState | undefined,
 ): BoundStatement[] {
   const isOpen = (previousState?.unchanged_reads ?? 0) > 0;
-  return isOpen ? [LOCK_COUNTER(), INSERT_SPAN({ organizationId, resource })] : [];
+  return isOpen ? [LOCK_COUNTER(), ARCHIVE_UNCHANGED_READS({ organizationId, resource })] : [];
 }
 
 /**
- * Adds a read that found nothing new to the open span of unchanged reads, and returns the span. Begins a new span on each UTC
- * day, and after the clock was set back, so that the instants of a span never decrease.
+ * Adds a read that found nothing new to the current series of such reads, and returns the new totals of the series. Begins a new
+ * series on each UTC day, and after the clock was set back, so that the instants of a series never decrease.
  */
-function extendSpan(
+function countUnchangedRead(
   { request }: OpenSync,
   previousState: PreviousState | undefined,
   { endedAt, requests, bytes }: SyncCompletion,
-): UnchangedSpan {
+): UnchangedReads {
   const startedAt = formatInstant(request.startedAt);
   // The clock may be set back during a read.
   const finishedAt = formatInstant(Math.max(request.startedAt, endedAt));
@@ -412,7 +419,7 @@ function extendSpan(
     toUtcDay(previousState.unchanged_first_started_at) === toUtcDay(startedAt) &&
     (previousState.as_of ?? '') <= startedAt &&
     (previousState.unchanged_last_finished_at ?? '') <= finishedAt;
-  const previous = continues ? previousState : NO_SPAN;
+  const previous = continues ? previousState : NO_UNCHANGED_READS;
   return {
     unchanged_reads: previous.unchanged_reads + 1,
     unchanged_first_started_at: previous.unchanged_first_started_at ?? startedAt,
@@ -428,19 +435,19 @@ function toUtcDay(instant: string | null): string {
   return (instant ?? '').slice(0, 10);
 }
 
-/** Returns the query for forgotten people if the sync stores the text of an answer, which might name one of them; else null. */
-export function listForgottenFor(completion: SyncCompletion | null) {
+/** Builds the query for forgotten people if a sync stores the text of an answer, which might name one of them; else null. */
+export function buildForgottenQuery(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Returns the statement that marks a sync as failed after one of its commits was refused; null if the sync is not stored yet. */
-export function endRefusedSync({ id, counts }: OpenSync, completion: SyncCompletion) {
+/** Builds the statement that marks a sync as failed after a commit of it threw; null if `syncs` has no row of it yet. */
+export function buildRefusedSyncEnd({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
   return END_SYNC({ ...columns, state: 'failed', drift: 0 });
 }
 
-/** Returns the columns of `resource_states` that each commit of a sync writes, the last one included. */
+/** Returns the values of the columns of `resource_states` that every commit of a sync writes. */
 function toStateColumns({ request }: OpenSync, counts: ChangeCounts, clock: VersionClock) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
@@ -457,10 +464,7 @@ function countChanges({ added, changed, removed }: ChangeCounts): number {
   return added + changed + removed;
 }
 
-/**
- * Returns the count columns of `syncs`: the counts of earlier commits plus those of this commit. `is_changed` is 1 if this
- * commit changed rows.
- */
+/** Adds the counts of a commit to those of the earlier commits of the sync, and returns them as columns of `syncs`. */
 function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   return {
     rows_added: previous.added + counts.added,
@@ -471,7 +475,7 @@ function toCountColumns(previous: ChangeCounts, counts: ChangeCounts) {
   };
 }
 
-/** Returns the columns of the table `syncs` that the last commit of a sync writes. */
+/** Returns the values of the columns of `syncs` that describe how a sync ended. */
 function toSyncEndColumns(
   id: number,
   { endedAt, lastAnswerAt = null, requests, bytes, fault }: SyncCompletion,
@@ -488,8 +492,8 @@ function toSyncEndColumns(
 }
 
 /**
- * Returns the columns of `resource_states` that only the last commit of a sync writes. If a flag `has_…` is 1, its column is
- * set, even to NULL. If it is 0, the stored value stays.
+ * Returns the values of the columns of `resource_states` that only the last commit of a sync writes. A column whose flag `has_…`
+ * is 0 keeps its stored value.
  */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;

@@ -103,9 +103,12 @@ test('the results of a batch are read by name, and a statement that is left out 
   );
   const read = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
   const results = await transact(batch =>
-    batchByName(batch, { before: read(), raise: raise({ last: 7 }), skipped: null, after: read() }),
+    batchByName(batch, { before: read(), raise: raise({ last: 7 }) }, { skipped: null, after: read() }),
   );
-  expect(results).toEqual({ before: [{ last: 0 }], raise: [], skipped: [], after: [{ last: 7 }] });
+  expect(results).toEqual([
+    { before: [{ last: 0 }], raise: [] },
+    { skipped: [], after: [{ last: 7 }] },
+  ]);
 });
 
 test('rows that are passed as JSON are a relation with typed columns', async () => {
