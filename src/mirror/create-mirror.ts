@@ -1,6 +1,6 @@
 /**
  * The mirror is the copy of the registry's data in SQL, with the history of every row. Each read is recorded as one sync.
- * The mirror never calls the registry and never writes for a job that lost its claim. It closes a row only when a read
+ * The mirror never calls the registry and never writes for a job that lost its claim. It removes a row only when a read
  * proves that the registry no longer has the row (see list/decide-removals.ts).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';

@@ -11,11 +11,11 @@ export function isUnchangedRead(
   completion: SyncCompletion | null,
 ): boolean {
   // Such a read gets no row in `syncs`, to save disk space.
-  // A fleet that is read every few minutes would otherwise fill the disk. The open span of the list counts such reads.
+  // A fleet that is read every few minutes would otherwise fill the disk. The series of unchanged reads of the list counts them.
   const { request, id, hasPartialRows, followsCompleteRead } = sync;
-  const { inserts, closes, repairs, projects, unconfirmedRemovals } = changes;
+  const { inserts, removals, repairs, projects, unconfirmedRemovals } = changes;
   const hasChanges =
-    inserts.length + closes.length + repairs.length + projects.length > 0 ||
+    inserts.length + removals.length + repairs.length + projects.length > 0 ||
     unconfirmedRemovals !== undefined;
   return (
     request.trigger === 'schedule' &&

@@ -51,10 +51,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('a row that was closed and comes back begins after its end, even if the clock stands still', async () => {
     const { db, port, write } = await staged();
     const [version = 0] = await write('retirements', [createInsert('r-1')]);
-    const closes = [{ version, observedAt }];
+    const removals = [{ version, observedAt }];
     const { latestInstant: latestAt } = await port.commit(
       openSync('retirements', observedAt),
-      { ...NO_CHANGES, closes },
+      { ...NO_CHANGES, removals },
       null,
     );
     await write('retirements', [createInsert('r-1')], latestAt);

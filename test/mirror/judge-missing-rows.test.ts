@@ -14,19 +14,19 @@ describe('the verdict on missing rows', () => {
     unconfirmedForMs: null,
   };
   test.each([
-    ['is to close rows missing from a single answer', { isSingleAnswer: true }, 'close'],
+    ['is to remove rows missing from a single answer', { isSingleAnswer: true }, 'remove'],
     ['is to read a list that changed during the read again', {}, 'read_again'],
-    ['is to close rows missing from an unchanged list', { isUnchanged: true }, 'close'],
-    ['is to close if every missing row was looked up', { lookedUp: 5, stillExisting: 2 }, 'close'],
+    ['is to remove rows missing from an unchanged list', { isUnchanged: true }, 'remove'],
+    ['is to remove if every missing row was looked up', { lookedUp: 5, stillExisting: 2 }, 'remove'],
     [
       'is to read again if not every row was looked up and one still exists',
       { missing: 51, rowsBefore: 200, lookedUp: 50, stillExisting: 1, isSingleAnswer: true },
       'read_again',
     ],
     [
-      'is to close all rows of a list of three if a new row came',
+      'is to remove all rows of a list of three if a new row came',
       { missing: 3, rowsBefore: 3, rowsSeen: 1, isSingleAnswer: true },
-      'close',
+      'remove',
     ],
     [
       'is doubt if three of four rows are missing',
@@ -34,9 +34,9 @@ describe('the verdict on missing rows', () => {
       'unconfirmed',
     ],
     [
-      'is to close all rows of a list whose rows expire by themselves',
+      'is to remove all rows of a list whose rows expire by themselves',
       { missing: 9, rowsBefore: 9, rowsSeen: 0, isSingleAnswer: true, expiresByItself: true },
-      'close',
+      'remove',
     ],
     [
       'is doubt if the only row is missing',
@@ -44,14 +44,14 @@ describe('the verdict on missing rows', () => {
       'unconfirmed',
     ],
     [
-      'is to close the only row if it is still missing a minute later',
+      'is to remove the only row if it is still missing a minute later',
       { missing: 1, rowsBefore: 1, rowsSeen: 0, unconfirmedForMs: 60_000 },
-      'close_confirmed',
+      'remove_confirmed',
     ],
     [
-      'is to close if exactly half of the rows are missing',
+      'is to remove if exactly half of the rows are missing',
       { missing: 20, rowsBefore: 40, isSingleAnswer: true },
-      'close',
+      'remove',
     ],
     [
       'is doubt if more than half of the rows are missing',
@@ -64,9 +64,9 @@ describe('the verdict on missing rows', () => {
       'wait',
     ],
     [
-      'is to close if a second read agrees after a minute',
+      'is to remove if a second read agrees after a minute',
       { missing: 21, rowsBefore: 40, unconfirmedForMs: 60_000 },
-      'close_confirmed',
+      'remove_confirmed',
     ],
     [
       'is doubt if one of the missing rows still exists',

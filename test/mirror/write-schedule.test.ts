@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RowClose } from '../../src/mirror/port/rows.js';
+import type { RowRemoval } from '../../src/mirror/port/rows.js';
 import { type ScheduledWrite, WriteSchedule } from '../../src/mirror/list/write-schedule.js';
 
 const COMPLETION = { state: 'complete', fault: null, isInterrupted: false, requests: 1, bytes: 1 } as const;
@@ -38,15 +38,18 @@ test.each(['planWritesAfterPage', 'planWritesAfterBatch'] as const)(
   },
 );
 
-test('many closes are spread over several writes, each row once, and the last write ends the sync', () => {
-  const closes = Array.from({ length: 1_700 }, (_, version): RowClose => ({ version, observedAt: 'then' }));
+test('many removals are spread over several writes, each row once, and the last write ends the sync', () => {
+  const removals = Array.from(
+    { length: 1_700 },
+    (_, version): RowRemoval => ({ version, observedAt: 'then' }),
+  );
   const { schedule, perform } = createSchedule({ ...EMPTY, pendingCount: 900 });
-  const finalChanges = { closes, closeCount: closes.length, unconfirmedRemovals: null };
+  const finalChanges = { removals, removalCount: removals.length, unconfirmedRemovals: null };
   const writes = perform(schedule.planLastWrites(finalChanges, COMPLETION));
-  const closesOf = ({ otherChanges }: ScheduledWrite) => [...(otherChanges.closes ?? [])];
+  const removalsOf = ({ otherChanges }: ScheduledWrite) => [...(otherChanges.removals ?? [])];
   expect(writes.map(({ limit }) => limit)).toEqual([800, 800, 0, 0, 0, 800]);
-  expect(writes.map(write => closesOf(write).length)).toEqual([0, 0, 800, 800, 100, 0]);
-  expect(writes.flatMap(closesOf)).toEqual(closes);
+  expect(writes.map(write => removalsOf(write).length)).toEqual([0, 0, 800, 800, 100, 0]);
+  expect(writes.flatMap(removalsOf)).toEqual(removals);
   const endsSync = writes.map(({ completion }) => completion !== undefined);
   expect(endsSync).toEqual([false, false, false, false, false, true]);
 });

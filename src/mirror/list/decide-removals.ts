@@ -58,7 +58,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides whether a read saw the whole list, and which stored rows to close because the registry no longer has them. */
+/** Decides whether a read saw the whole list, and which stored rows to remove because the registry no longer has them. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -83,7 +83,7 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
 }
 
 /**
- * Returns a decision that closes no rows if an unreadable row may be one of the missing rows, or if the responses name no owner
+ * Returns a decision that removes no rows if an unreadable row may be one of the missing rows, or if the responses name no owner
  * although earlier ones did. Otherwise returns null.
  */
 function decideIfInconclusive(

@@ -30,20 +30,20 @@ export interface RemovalEvidence {
 
 /**
  * What the evidence says about the missing rows:
- * - `close`: the missing rows are gone, except those that the registry still has.
+ * - `remove`: the missing rows are gone, except those that the registry still has.
  * - `read_again`: nothing is proved; read the list again.
  * - `unconfirmed`: most of the list is missing; a second read must agree.
  * - `wait`: a second read agrees, but too early to count.
- * - `close_confirmed`: a second read agrees; the rows that both reads lacked are gone.
+ * - `remove_confirmed`: a second read agrees; the rows that both reads lacked are gone.
  */
-export type RemovalVerdict = 'close' | 'read_again' | 'unconfirmed' | 'wait' | 'close_confirmed';
+export type RemovalVerdict = 'remove' | 'read_again' | 'unconfirmed' | 'wait' | 'remove_confirmed';
 
-/** Returns a verdict on rows that a complete read did not see: close them, wait, or read the list again. */
+/** Returns a verdict on rows that a complete read did not see: remove them, wait, or read the list again. */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   if (isMostOfListMissing(evidence)) return judgeWhenMostMissing(evidence);
-  if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'close';
+  if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'remove';
   if (evidence.stillExisting > 0) return 'read_again';
-  return evidence.isSingleAnswer || evidence.isUnchanged ? 'close' : 'read_again';
+  return evidence.isSingleAnswer || evidence.isUnchanged ? 'remove' : 'read_again';
 }
 
 /** Whether so many rows are missing that the response may be wrong: all rows, or more than half. */
@@ -57,5 +57,5 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';
   // The second read must be at least a minute after the first.
-  return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_confirmed';
+  return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'remove_confirmed';
 }

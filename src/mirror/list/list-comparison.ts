@@ -89,7 +89,7 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Marks the stored rows with these keys as seen, because their new content is unreadable and this read must not close them.
+   * Marks the stored rows with these keys as seen, because their new content is unreadable and this read must not remove them.
    * Counts the keys that are not stored.
    */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { RemovalDecision } from './missing-rows.js';
 import { isForgotten } from '../forgotten-people.js';
 import {
   type ListChanges,
-  type RowClose,
+  type RowRemoval,
   type RowKey,
   type ListCommitResult,
   NO_CHANGES,
@@ -23,7 +23,7 @@ const ROWS_PER_COMPARISON = 250;
 
 /**
  * Reads one list into the mirror: gathers the rows of pages, compares them with the stored rows, writes the differences
- * in transactions of limited size, and at the end closes rows that are certainly gone.
+ * in transactions of limited size, and at the end removes rows that are certainly gone.
  */
 export class MirrorListReader<Item extends { document: string }> implements ListReader<Item> {
   readonly previousRead: LastRead;
@@ -76,7 +76,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Records rows whose content could not be parsed, so that this read does not close them as removed. A null in `keys` stands
+   * Records rows whose content could not be parsed, so that this read does not remove them. A null in `keys` stands
    * for a row whose key is unreadable too.
    */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
@@ -114,7 +114,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Ends the read: compares the remaining rows, closes rows that the registry no longer has, and commits the remaining changes.
+   * Ends the read: compares the remaining rows, removes rows that the registry no longer has, and commits the remaining changes.
    * Returns the counts and the outcome of the read.
    */
   async finish(readCompletion: ReadCompletion): Promise<ReadResult> {
@@ -135,8 +135,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
     const { state, readAgain } = decision;
     const fault = decision.fault ?? unreadable ?? this.#describeRepairs();
     const finalChanges = {
-      closes: this.#createCloses(decision),
-      closeCount: decision.versionsToClose.size,
+      removals: this.#createRemovals(decision),
+      removalCount: decision.versionsToRemove.size,
       unconfirmedRemovals: this.#packUnconfirmedRemovals(decision),
     };
     // The next read must compare pages with unreadable rows again, to report those rows again.
@@ -240,11 +240,11 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields the rows that the registry no longer has, each with the instant at which to close it. */
-  *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
-    // Without an instant from a lookup, the row is closed at the end of the read.
+  /** Yields the rows that the registry no longer has, each with the instant at which it counts as removed. */
+  *#createRemovals({ versionsToRemove, goneAt }: RemovalDecision): Generator<RowRemoval> {
+    // Without an instant from a lookup, the row counts as removed at the end of the read.
     const endedAt = this.#options.now();
-    for (const version of versionsToClose.values()) {
+    for (const version of versionsToRemove.values()) {
       yield { version, observedAt: formatInstant(goneAt.get(version) ?? endedAt) };
     }
   }

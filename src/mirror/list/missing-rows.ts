@@ -24,8 +24,8 @@ export interface MissingRows {
 export interface RemovalDecision {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: ReadFault | null;
-  readonly versionsToClose: VersionSet;
-  /** When the registry said that a row is gone; rows without an entry are closed as of the end of the read. */
+  readonly versionsToRemove: VersionSet;
+  /** When the registry said that a row is gone; rows without an entry count as removed at the end of the read. */
   readonly goneAt: ReadonlyMap<number, number>;
   /** Removals that a second read must confirm. Null clears the stored ones, undefined leaves them. */
   readonly unconfirmedRemovals: VersionSet | null | undefined;
@@ -64,7 +64,7 @@ export async function findMissingRows(
   }
 }
 
-/** Decides which missing rows to close. If the registry can read rows of this list by id, first requests up to 50 of them. */
+/** Decides which missing rows to remove. If the registry can read rows of this list by id, first requests up to 50 of them. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -90,7 +90,7 @@ export async function decideMissingRows(
 }
 
 /**
- * Converts a verdict on missing rows to the decision on which of them to close. `existing` has those that the registry still
+ * Converts a verdict on missing rows to the decision on which of them to remove. `existing` has those that the registry still
  * returns by id.
  */
 function toDecision(
@@ -99,25 +99,25 @@ function toDecision(
   existing: VersionSet,
   { unconfirmedVersions, isUnchanged }: RemovalCircumstances,
 ): RemovalDecision {
-  if (verdict === 'close') {
-    const versionsToClose = subtract(missing, existing);
-    if (existing.size === 0 || isUnchanged) return { ...COMPLETE, versionsToClose };
+  if (verdict === 'remove') {
+    const versionsToRemove = subtract(missing, existing);
+    if (existing.size === 0 || isUnchanged) return { ...COMPLETE, versionsToRemove };
     const fault = createFault('rows_moved', existing.size);
-    return { ...COMPLETE, state: 'partial', fault, versionsToClose, readAgain: true };
+    return { ...COMPLETE, state: 'partial', fault, versionsToRemove, readAgain: true };
   }
   if (verdict === 'read_again') {
     const fault = createFault('rows_missing', missing.size);
     return { ...COMPLETE, state: 'partial', fault, readAgain: true };
   }
-  const isConfirmed = verdict === 'close_confirmed';
+  const isConfirmed = verdict === 'remove_confirmed';
   const unconfirmed = isConfirmed ? subtract(missing, unconfirmedVersions) : missing;
-  const versionsToClose = isConfirmed ? subtract(missing, unconfirmed) : NO_VERSIONS;
-  if (unconfirmed.size === 0) return { ...COMPLETE, versionsToClose };
+  const versionsToRemove = isConfirmed ? subtract(missing, unconfirmed) : NO_VERSIONS;
+  if (unconfirmed.size === 0) return { ...COMPLETE, versionsToRemove };
   return {
     ...COMPLETE,
     state: 'removals_unconfirmed',
     fault: createFault('mostly_gone', unconfirmed.size),
-    versionsToClose,
+    versionsToRemove,
     unconfirmedRemovals: verdict === 'wait' ? undefined : unconfirmed,
   };
 }
@@ -126,13 +126,13 @@ function toDecision(
 export const COMPLETE: RemovalDecision = {
   state: 'complete',
   fault: null,
-  versionsToClose: NO_VERSIONS,
+  versionsToRemove: NO_VERSIONS,
   goneAt: new Map(),
   unconfirmedRemovals: null,
   readAgain: false,
 };
 
-/** Returns a decision that closes no rows, because the read did not see the whole list. */
+/** Returns a decision that removes no rows, because the read did not see the whole list. */
 export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }

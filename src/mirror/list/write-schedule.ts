@@ -1,4 +1,4 @@
-import type { ListChanges, RowClose } from '../port/rows.js';
+import type { ListChanges, RowRemoval } from '../port/rows.js';
 import type { SyncCompletion } from '../port/sync.js';
 
 /** The most changes in one transaction. More would make other writers wait for over 60 ms. */
@@ -10,8 +10,8 @@ const MAX_BUFFERED_PAGES = 50;
 
 /** The changes that the end of a read writes in addition to the buffered differences. */
 export interface FinalChanges extends Pick<ListChanges, 'unconfirmedRemovals'> {
-  readonly closes: Iterable<RowClose>;
-  readonly closeCount: number;
+  readonly removals: Iterable<RowRemoval>;
+  readonly removalCount: number;
 }
 
 /** One transaction to write: up to `limit` of the buffered differences, and other changes. */
@@ -68,16 +68,16 @@ export class WriteSchedule {
    * `completion`, which ends the sync.
    */
   *planLastWrites(
-    { closes, closeCount, ...finalChanges }: FinalChanges,
+    { removals, removalCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
   ): Generator<ScheduledWrite> {
     // In one transaction, the remaining changes become visible together.
-    const fitsInOneWrite = this.#buffer.pendingCount + closeCount <= MAX_CHANGES_PER_WRITE;
-    if (!fitsInOneWrite) yield* this.#planWritesBeforeEnd(closes);
-    const remainingCloses = fitsInOneWrite ? [...closes] : [];
+    const fitsInOneWrite = this.#buffer.pendingCount + removalCount <= MAX_CHANGES_PER_WRITE;
+    if (!fitsInOneWrite) yield* this.#planWritesBeforeEnd(removals);
+    const remainingRemovals = fitsInOneWrite ? [...removals] : [];
     yield {
       limit: MAX_CHANGES_PER_WRITE,
-      otherChanges: { ...finalChanges, closes: remainingCloses },
+      otherChanges: { ...finalChanges, removals: remainingRemovals },
       completion,
     };
   }
@@ -107,18 +107,18 @@ export class WriteSchedule {
   }
 
   /**
-   * Plans all but the last transaction at the end of a long read: first the buffered row versions are written, then `closes` in
+   * Plans all but the last transaction at the end of a long read: first the buffered row versions are written, then `removals` in
    * batches.
    */
-  *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
+  *#planWritesBeforeEnd(removals: Iterable<RowRemoval>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
-    let batch: RowClose[] = [];
-    for (const close of closes) {
-      batch.push(close);
+    let batch: RowRemoval[] = [];
+    for (const removal of removals) {
+      batch.push(removal);
       if (batch.length < MAX_CHANGES_PER_WRITE) continue;
-      yield { limit: 0, otherChanges: { closes: batch } };
+      yield { limit: 0, otherChanges: { removals: batch } };
       batch = [];
     }
-    yield { limit: 0, otherChanges: { closes: batch } };
+    yield { limit: 0, otherChanges: { removals: batch } };
   }
 }

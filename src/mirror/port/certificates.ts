@@ -24,7 +24,7 @@ export interface CertificateDownload {
 
 /**
  * The effect of a write on a certificate. `noted`: only the attempt was recorded. `gone`: nothing was written, because the
- * retirement was closed or purged, or the file removed, since the download.
+ * retirement was removed or purged, or the file removed, since the download.
  */
 export type CertificateWriteResult = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
 

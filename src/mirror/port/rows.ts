@@ -38,8 +38,8 @@ export interface RowInsert {
   readonly replacedVersion: number | null;
 }
 
-/** A row to be closed because the registry no longer has it. */
-export interface RowClose {
+/** A row to be removed because the registry no longer has it. */
+export interface RowRemoval {
   readonly version: number;
   /** When the first answer without the row arrived. */
   readonly observedAt: string;
@@ -48,7 +48,7 @@ export interface RowClose {
 /** The changes to a list that one transaction writes. */
 export interface ListChanges {
   readonly inserts: readonly RowInsert[];
-  readonly closes: readonly RowClose[];
+  readonly removals: readonly RowRemoval[];
   /** The correct column values of versions that somebody changed by hand. A repair creates no new version. */
   readonly repairs: readonly VersionCells[];
   /** Ids of projects that rows of this sync reference for the first time. */
@@ -59,7 +59,7 @@ export interface ListChanges {
 
 export const NO_CHANGES: ListChanges = {
   inserts: [],
-  closes: [],
+  removals: [],
   repairs: [],
   projects: [],
   unconfirmedRemovals: undefined,

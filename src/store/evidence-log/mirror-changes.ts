@@ -20,8 +20,8 @@ interface MirrorChanges extends Pick<EvidencePort, 'listVersions'> {
 
 /** The columns that say how a past version ended. */
 const END_COLUMNS = ['valid_to', 'closed_by', 'closed_version'] as const;
-/** The columns of a closed version that the record of the next change contains, and their names in that record. */
-const CLOSING_FIELDS = [
+/** The columns of an ended version that the record of the next change contains, and their names in that record. */
+const END_FIELDS = [
   ['version', 'ended_version'],
   ['valid_to', 'ended_at'],
   ['closed_by', 'ended_by'],
@@ -103,7 +103,7 @@ function prepareChangeReads(resource: MirroredResource) {
       UNION ALL ${selectPast(fn, resource, columns)}`;
     return selectVersions(resource, versions, columns, 'valid_from', isSelected(sql.id('h', 'version')));
   };
-  const selectClosed = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
+  const selectEnded = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const all = [...columns, ...END_COLUMNS];
     const versions = selectPast(fn, resource, all);
     return selectVersions(resource, versions, all, 'valid_to', isSelected(sql.id('h', 'closed_version')));
@@ -112,11 +112,11 @@ function prepareChangeReads(resource: MirroredResource) {
     createdInRange: prepared((builder, range: Params<NumberRange>) =>
       selectCreated(builder, isInRange(range)),
     ),
-    closedInRange: prepared((builder, range: Params<NumberRange>) => selectClosed(builder, isInRange(range))),
+    endedInRange: prepared((builder, range: Params<NumberRange>) => selectEnded(builder, isInRange(range))),
     createdBy: prepared((builder, list: Params<NumberList>) =>
       selectCreated(builder, isListed(builder, list)),
     ),
-    closedBy: prepared((builder, list: Params<NumberList>) => selectClosed(builder, isListed(builder, list))),
+    endedBy: prepared((builder, list: Params<NumberList>) => selectEnded(builder, isListed(builder, list))),
   };
 }
 
@@ -124,20 +124,20 @@ const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(
 
 /**
  * Describes a change as a leaf (entry) of the evidence log. Records the unchanging columns of the version that the change
- * `created`, or only the key if it removed the row. Also records how the `closed` version ended, if there is one.
+ * `created`, or only the key if it removed the row. Also records how the `ended` version ended, if there is one.
  */
 function describeChange(
   resource: MirroredResource,
   number: number,
   created: Cells | undefined,
-  closed: Cells | undefined,
+  ended: Cells | undefined,
 ): Observation {
-  const version = created ?? closed;
+  const version = created ?? ended;
   const record: Record<string, Cells[string]> = { kind: 'change', resource: resource.resource };
   for (const name of created === undefined ? resource.key : listRecordColumns(resource))
     if (name === 'document') record['document_sha256'] = hash('sha256', String(created?.[name]), 'hex');
     else record[name] = version?.[name] ?? null;
-  if (closed !== undefined) for (const [name, as] of CLOSING_FIELDS) record[as] = closed[name] ?? null;
+  if (ended !== undefined) for (const [name, as] of END_FIELDS) record[as] = ended[name] ?? null;
   const { ended_version: endedVersion, valid_from: from, created_at: dated, amount_micro: micro } = record;
   const isCounted = hasCountedRows(resource) && created !== undefined;
   return {
@@ -164,13 +164,13 @@ function describeChange(
 function describeChanges(
   resource: MirroredResource,
   created: readonly Cells[],
-  closed: readonly Cells[],
+  ended: readonly Cells[],
 ): Observation[] {
   const createdByNumber = new Map(created.map(row => [Number(row['version']), row]));
-  const closedByNumber = new Map(closed.map(row => [Number(row['closed_version']), row]));
-  const numbers = new Set([...createdByNumber.keys(), ...closedByNumber.keys()]);
+  const endedByNumber = new Map(ended.map(row => [Number(row['closed_version']), row]));
+  const numbers = new Set([...createdByNumber.keys(), ...endedByNumber.keys()]);
   return Array.from(numbers, number =>
-    describeChange(resource, number, createdByNumber.get(number), closedByNumber.get(number)),
+    describeChange(resource, number, createdByNumber.get(number), endedByNumber.get(number)),
   );
 }
 
@@ -183,19 +183,19 @@ export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): Mirr
   return {
     listChanges: async range => {
       const changes: Observation[] = [];
-      for (const { resource, createdInRange, closedInRange } of STATEMENTS) {
-        const [created, closed] = await readMirror(createdInRange(range), closedInRange(range));
-        changes.push(...describeChanges(resource, created, closed));
+      for (const { resource, createdInRange, endedInRange } of STATEMENTS) {
+        const [created, ended] = await readMirror(createdInRange(range), endedInRange(range));
+        changes.push(...describeChanges(resource, created, ended));
       }
       return changes.toSorted((left, right) => Number(left.number) - Number(right.number));
     },
     listVersions: async (name, numbers) => {
       const statements = STATEMENTS.find(({ resource }) => resource.resource === name);
       if (statements === undefined) return [];
-      const { resource, createdBy, closedBy } = statements;
+      const { resource, createdBy, endedBy } = statements;
       const list = { numbers: numberList.toTable(numbers.map(number => ({ number }))) };
-      const [created, closed] = await readMirror(createdBy(list), closedBy(list));
-      return describeChanges(resource, created, closed);
+      const [created, ended] = await readMirror(createdBy(list), endedBy(list));
+      return describeChanges(resource, created, ended);
     },
   };
 }

@@ -73,11 +73,11 @@ const SELECT_CERTIFICATES = prepared(
 
 /** The rows that the first batch of a commit reads, under the lock of the fencing token. */
 interface CommitReads {
-  /** The current versions that the commit replaces or closes. */
+  /** The current versions that the commit replaces or removes. */
   readonly current: readonly { readonly version: number; readonly valid_from: string }[];
   /** For new rows with earlier versions: when the last of these ended. */
   readonly lastEnds: readonly Readonly<Record<string, string>>[];
-  /** The certificates of retirements that the commit closes. They are closed with their retirements. */
+  /** The certificates of retirements that the commit removes. They are removed with their retirements. */
   readonly certificates: readonly ResultRow<typeof SELECT_CERTIFICATES>[];
   readonly forgotten: readonly { readonly hash: string }[];
 }
@@ -181,16 +181,16 @@ function createListStatements(resource: ListResource) {
    * Plans the ends of the versions of removed rows, and of the stored certificates of removed retirements. Skips versions that
    * are no longer current.
    */
-  function planCloses(
+  function planRemovals(
     { firstVersion, clock }: SyncCommit,
-    { inserts, closes }: ListChanges,
+    { inserts, removals }: ListChanges,
     reads: CommitReads,
   ) {
     const validFrom = mapValidFrom(reads);
     const certificateOf = new Map(reads.certificates.map(row => [row.retirementVersion, row]));
     const ends: VersionEnd[] = [];
     const certificateEnds: VersionEnd[] = [];
-    for (const [index, { version, observedAt }] of closes.entries()) {
+    for (const [index, { version, observedAt }] of removals.entries()) {
       const previous = validFrom.get(version);
       if (previous === undefined) continue;
       const at = clock.assignInstant(observedAt, previous);
@@ -202,7 +202,7 @@ function createListStatements(resource: ListResource) {
         version: stored.version,
         // The certificate may have been stored after the answer that no longer had its retirement.
         at: computeVersionInstant(at, stored.valid_from),
-        changeNumber: changeNumber + closes.length,
+        changeNumber: changeNumber + removals.length,
         isRemoved: true,
       });
     }
@@ -211,13 +211,13 @@ function createListStatements(resource: ListResource) {
 
   return {
     hasPeople: email >= 0,
-    /** Counts the version numbers that a commit needs. The certificate of a closed retirement needs one of its own. */
-    countVersions: ({ inserts, closes }: ListChanges) =>
-      inserts.length + closes.length * (hasCertificates ? 2 : 1),
-    listReads: ({ request, previousLatestInstant }: OpenSync, { inserts, closes }: ListChanges) => {
+    /** Counts the version numbers that a commit needs. The certificate of a removed retirement needs one of its own. */
+    countVersions: ({ inserts, removals }: ListChanges) =>
+      inserts.length + removals.length * (hasCertificates ? 2 : 1),
+    listReads: ({ request, previousLatestInstant }: OpenSync, { inserts, removals }: ListChanges) => {
       const replaced = inserts.flatMap(({ replacedVersion }) => replacedVersion ?? []);
-      const closed = closes.map(({ version }) => version);
-      const ending = [...replaced, ...closed];
+      const removed = removals.map(({ version }) => version);
+      const ending = [...replaced, ...removed];
       // The earlier versions of a new row do not matter if its answer is later than every instant of the list.
       const keys = inserts
         .filter(
@@ -229,8 +229,8 @@ function createListStatements(resource: ListResource) {
         current: ending.length === 0 ? null : listVersions.selectCurrent(ending),
         lastEnds: keys.length === 0 ? null : listVersions.selectLastEnds(keys),
         certificates:
-          hasCertificates && closed.length > 0
-            ? SELECT_CERTIFICATES({ retirements: toVersionTable(closed) })
+          hasCertificates && removed.length > 0
+            ? SELECT_CERTIFICATES({ retirements: toVersionTable(removed) })
             : null,
       };
     },
@@ -239,10 +239,10 @@ function createListStatements(resource: ListResource) {
       const { organizationId, startedAt } = commit.sync.request;
       const { repairs, projects, unconfirmedRemovals } = changes;
       const { ends: replacedEnds, rows, versions } = planInserts(commit, changes.inserts, reads);
-      const { ends: closedEnds, certificateEnds } = planCloses(commit, changes, reads);
+      const { ends: removedEnds, certificateEnds } = planRemovals(commit, changes, reads);
       const certificates = reads.certificates.map(({ version }) => version);
       const statements = [
-        ...listVersions.moveToPast([...replacedEnds, ...closedEnds], id),
+        ...listVersions.moveToPast([...replacedEnds, ...removedEnds], id),
         ...certificateVersions.moveToPast(certificateEnds, id),
         certificates.length === 0 ? null : certificateVersions.deleteCurrent(certificates),
         rows.length === 0 ? null : listVersions.insert(rows),
@@ -260,7 +260,7 @@ function createListStatements(resource: ListResource) {
             }),
       ];
       const changed = replacedEnds.length;
-      return { statements, versions, added: rows.length - changed, changed, removed: closedEnds.length };
+      return { statements, versions, added: rows.length - changed, changed, removed: removedEnds.length };
     },
     /** Counts the rows of the list anew. */
     recount: prepared(({ db }, { organizationId, resource: name }: Params<ListParam>) =>

@@ -66,7 +66,7 @@ test('each operation of a read takes a fixed number of round trips, however much
   const rest: ListChanges = {
     ...first,
     inserts: [{ ...insertOf('r-0'), replacedVersion: versions[0] ?? 0 }],
-    closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
+    removals: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
     unconfirmedRemovals: new Uint8Array([1, 2]),
   };
   const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
