@@ -1,380 +1,471 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type Answer,
   callSandbox,
+  createRefusal,
   installApp,
   issueCredit,
-  mintToken,
-  startSandboxForFile,
   signAppJwt,
+  startSandboxForFile,
+  mintToken,
 } from '../support/sandbox.js';
+
+const sandbox = await startSandboxForFile();
+const { registry } = sandbox;
+const installed = installApp(sandbox);
+const { app, organization, installationId, token } = installed;
+const neighbour = installApp(sandbox).organization;
+const creditId = issueCredit(sandbox, organization.id, { amount: 10 });
+registry.credits.issue({ organizationId: organization.id, creditId, amount: 10 });
+const { id: reservationId } = registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const UNKNOWN_ADDRESS = `0x${'0'.repeat(40)}`;
+const NEIGHBOUR_ADDRESS = registry.store.tables.addresses
+  .list()
+  .find(row => row.organizationId === neighbour.id)?.address;
+const ROOT = `/organizations/${organization.id}`;
+const QUEUE = `${ROOT}/warehouse/inventory/reservations`;
+const HELD = `${QUEUE}/${reservationId}`;
+const REQUESTS = `${ROOT}/inventory/requests`;
+const CREATE = '/app/create/user/organization';
+const PLACEHOLDERS = { [HELD]: '<reservation>', [QUEUE]: '<reservations>', [ROOT]: '<organization>' };
+
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
+const receiverId = organization.id;
+const order = { creditId, amount: 1, retirementData };
+const user = { email: 'ada@people.example', fullName: 'Ada', profilePicture: '' };
+const newOrganization = { fullName: 'Never made', type: 'other', countryCode: 'IS' };
+const takenEmail = registry.store.tables.users.list()[0]?.email.toUpperCase();
 
-let before: unknown;
+const NO_AMOUNTS = [0, -1, '1', null, undefined, {}, [1], true, 0.0000001, 1e300];
+const withAmounts = NO_AMOUNTS.map(amount => ({ ...order, amount }));
+const NO_TEXTS = [1, null, {}, [], true, undefined];
+const NO_BODIES = [
+  '{"amount":',
+  '',
+  '[]',
+  '"hello"',
+  'null',
+  `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+  `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  '{"__proto__":{"amount":1,"creditId":"x"}}',
+];
+const TOO_LARGE = [{ comment: 'x'.repeat(200_000) }, `"${'x'.repeat(200_000)}"`];
+const NO_RETIREMENTS = [
+  undefined,
+  null,
+  'x',
+  [],
+  {},
+  { reason: 'Other' },
+  { beneficiaryName: 'Ada' },
+  { reason: '', beneficiaryName: 'Ada' },
+  { reason: 1, beneficiaryName: 'Ada' },
+  { reason: 'Other', beneficiaryName: ' ' },
+  { reason: 'Other', beneficiaryName: {} },
+  { reason: 'Other', beneficiaryName: 'Ada', comment: 5 },
+  { reason: 'x'.repeat(10_001), beneficiaryName: 'Ada' },
+];
+const NO_EMAILS = [
+  '',
+  'ada',
+  'ada@',
+  '@people.example',
+  'ada@people',
+  'a da@people.example',
+  'a@b@people.example',
+  7,
+  undefined,
+];
 
-const sandbox = await startSandboxForFile();
-const installed = installApp(sandbox);
-const ownId = installed.organization.id;
-const creditId = issueCredit(sandbox, ownId, { amount: 10 });
-sandbox.registry.credits.issue({ organizationId: ownId, creditId, amount: 10 });
-const root = `/organizations/${ownId}`;
-const queue = `${root}/warehouse/inventory/reservations`;
-const reserveCall = { token: installed.token, body: { creditId, amount: 1 } };
-const reservationId = (await callSandbox(sandbox, `POST ${queue}`, reserveCall)).body.id;
-const paths: Record<string, string> = {
-  root,
-  queue,
-  held: `${queue}/${reservationId}`,
-  requests: `${root}/inventory/requests`,
-};
+/** A call, what is wrong with each of the bodies, the status of the refusal, and the bodies. */
+type BadCall = readonly [call: string, problem: string, status: number, bodies: readonly unknown[]];
+
+const REGISTRY_CALLS: readonly BadCall[] = [
+  [`POST ${QUEUE}`, 'no positive number of millionths', 400, withAmounts],
+  [
+    `POST ${QUEUE}`,
+    'an amount that is no JSON number',
+    400,
+    ['NaN', 'Infinity', '1e999', '0x1'].map(text => `{"creditId":"${creditId}","amount":${text}}`),
+  ],
+  [`POST ${QUEUE}`, 'more than is available', 409, [{ creditId, amount: 9.000001 }]],
+  [`POST ${QUEUE}`, 'a creditId that is no text', 400, NO_TEXTS.map(id => ({ creditId: id, amount: 1 }))],
+  [
+    `POST ${QUEUE}`,
+    'an unknown creditId',
+    404,
+    ['', 'nope', '../x', "' or 1=1 --"].map(id => ({ creditId: id, amount: 1 })),
+  ],
+  ...[QUEUE, `${HELD}/retire`, `${REQUESTS}/retire`].flatMap((path): readonly BadCall[] => [
+    [`POST ${path}`, 'a body that is no JSON object', 400, NO_BODIES],
+    [`POST ${path}`, 'a body that is too large', 413, TOO_LARGE],
+  ]),
+  ...['cancel', 'Transfer', 'retire%20', '%00'].map(
+    (action): BadCall => [`POST ${HELD}/${action}`, 'an unknown action', 400, [{ retirementData }]],
+  ),
+  ...['transfer', 'transfer_retire'].flatMap((action): readonly BadCall[] => [
+    [
+      `POST ${HELD}/${action}`,
+      'no receiver',
+      400,
+      [{ retirementData }, { retirementData, receiverId: null }],
+    ],
+    [`POST ${REQUESTS}/${action}`, 'no receiver', 400, [order]],
+  ]),
+  ...['retire', 'transfer_retire'].flatMap((action): readonly BadCall[] => [
+    [
+      `POST ${HELD}/${action}`,
+      'unusable retirementData',
+      400,
+      NO_RETIREMENTS.map(wrong => ({ receiverId, retirementData: wrong })),
+    ],
+    [
+      `POST ${REQUESTS}/${action}`,
+      'unusable retirementData',
+      400,
+      NO_RETIREMENTS.map(wrong => ({ ...order, toOrganizationId: receiverId, retirementData: wrong })),
+    ],
+  ]),
+  [
+    `POST ${HELD}/transfer`,
+    'a receiverId that is no UUID',
+    400,
+    ['not-a-uuid', '', 1, {}, `${UNKNOWN}0`].map(id => ({ receiverId: id })),
+  ],
+  [
+    `POST ${HELD}/transfer`,
+    'a receiverAddress that is no address',
+    400,
+    ['0x12', '0'.repeat(42), `0x${'g'.repeat(40)}`, `0x${'0'.repeat(41)}`, '', 1].map(address => ({
+      receiverAddress: address,
+    })),
+  ],
+  [
+    `POST ${HELD}/transfer`,
+    'an unknown receiver',
+    404,
+    [{ receiverId: UNKNOWN }, { receiverAddress: UNKNOWN_ADDRESS }],
+  ],
+  [
+    `POST ${HELD}/transfer`,
+    'an id and an address of different receivers',
+    400,
+    [{ receiverId, receiverAddress: NEIGHBOUR_ADDRESS }],
+  ],
+  [`POST ${HELD}/transfer`, 'a comment that is no text', 400, [{ receiverId, transferComment: 1 }]],
+  ...[UNKNOWN, 'nope', '%2e%2e%2f'].map(
+    (id): BadCall => [`POST ${QUEUE}/${id}/retire`, 'an unknown reservation', 404, [{ retirementData }]],
+  ),
+  [`POST ${REQUESTS}/retire`, 'no positive number of millionths', 400, withAmounts],
+  [`POST ${REQUESTS}/retire`, 'more than is available', 409, [{ ...order, amount: 10.000001 }]],
+  [`POST ${REQUESTS}/retire`, 'an unknown creditId', 404, [{ ...order, creditId: 'x' }]],
+  [`POST ${REQUESTS}/burn`, 'an unknown action', 400, [order]],
+  [
+    `POST ${REQUESTS}/transfer`,
+    'a target that is no id or address',
+    400,
+    [{ toOrganizationId: 'x' }, { toAddress: '0xzz' }].map(target => ({ ...order, ...target })),
+  ],
+  [
+    `POST ${REQUESTS}/transfer`,
+    'an unknown target',
+    404,
+    [{ toOrganizationId: UNKNOWN }, { toAddress: UNKNOWN_ADDRESS }].map(target => ({ ...order, ...target })),
+  ],
+  [
+    `POST ${CREATE}`,
+    'a user without a usable email or name',
+    400,
+    [...NO_EMAILS.map(email => ({ email })), { fullName: 1 }, { profilePicture: {} }].map(change => ({
+      user: { ...user, ...change },
+      organization: newOrganization,
+    })),
+  ],
+  [
+    `POST ${CREATE}`,
+    'an organization without a usable name, type or country',
+    400,
+    [
+      ...['is', 'ISL', 'I', '', '12', 5].map(countryCode => ({ countryCode })),
+      ...['bank', '', null, undefined, 1].map(type => ({ type })),
+      ...['', undefined].map(fullName => ({ fullName })),
+    ].map(change => ({ user, organization: { ...newOrganization, ...change } })),
+  ],
+  [
+    `POST ${CREATE}`,
+    'a missing part',
+    400,
+    [
+      {},
+      { user },
+      { organization: newOrganization },
+      { user: 'ada', organization: newOrganization },
+      { user: [] },
+    ],
+  ],
+  [
+    `POST ${CREATE}`,
+    'a name or an email that is in use',
+    409,
+    [
+      { user, organization: { ...newOrganization, fullName: organization.fullName } },
+      { user: { ...user, email: takenEmail }, organization: newOrganization },
+    ],
+  ],
+];
+
+const NOT_FOUND = [
+  'GET /projects/find?creditId=unknown',
+  'GET /projects/find?serialization=unknown',
+  `GET /projects/${UNKNOWN}`,
+  `GET /retirements?id=${UNKNOWN}`,
+  `GET /retirements/${UNKNOWN}/pdf`,
+  `GET ${ROOT}/retirements/nope`,
+  `GET ${ROOT}/retirements/nope/pdf`,
+  `GET ${REQUESTS}/nope`,
+  `GET ${QUEUE}/nope`,
+  `DELETE ${QUEUE}/nope`,
+  `GET ${ROOT}/nothing`,
+  `PUT ${ROOT}`,
+  'GET /',
+  'GET /app/installations/nope',
+  `POST /app/installations/${UNKNOWN}/accessTokens`,
+  `GET /app/organizations/${UNKNOWN}/installation`,
+];
+
+const NO_NUMBERS = ['-1', '1.5', 'x', '', '1e3', '99999999999999999999', ' 1', '0x10', 'NaN'];
+const BAD_QUERIES = [
+  ...[...NO_NUMBERS, '0', '1001'].map(limit => `limit=${encodeURIComponent(limit)}&page=0`),
+  ...NO_NUMBERS.map(page => `limit=10&page=${encodeURIComponent(page)}`),
+  'limit=1&limit=2',
+];
+const BAD_LOOKUPS = [
+  ...['', '?serialization=', '?creditId=', '?other=1', '?creditId=a&creditId=b'].map(
+    query => `/projects/find${query}`,
+  ),
+  ...['', '?id=', '?id=a&id=b'].map(query => `/retirements${query}`),
+  '/projects/%E0%A4%A',
+];
+
+const CONTROL_CALLS: readonly BadCall[] = [
+  [
+    'POST /apps',
+    'an unusable name, permission, address or key',
+    400,
+    [
+      {},
+      { name: '' },
+      { name: 'x', permissions: { organization_info: 'WRITE' } },
+      { name: 'x', permissions: ['organization_everything:read'] },
+      { name: 'x', permissions: 'all' },
+      { name: 'x', permissions: 5 },
+      { name: 'x', webhookUrl: 'ftp://x' },
+      { name: 'x', publicKeys: ['no key'] },
+      { name: 'x', publicKeys: 'no list' },
+    ],
+  ],
+  ['POST /apps', 'a name that is in use', 409, [{ name: app.name }]],
+  ['POST /organizations', 'a missing part', 400, [{}]],
+  ['POST /projects', 'a missing name', 400, [{}]],
+  ['POST /projects', 'an unknown proponent', 404, [{ fullName: 'project', proponentId: 'nobody' }]],
+  ['POST /credits', 'a missing part', 400, [{}]],
+  ['POST /credits', 'an unknown owner', 404, [{ organizationId: 'nope', projectId: 'nope', amount: 1 }]],
+  ['POST /installations', 'a missing part', 400, [{}]],
+  ['POST /installations', 'an unknown app', 404, [{ appId: 'nope', organizationId: 'nope' }]],
+  [
+    'POST /installations',
+    'a second installation on an organization',
+    409,
+    [{ appId: app.id, organizationId: organization.id }],
+  ],
+  [
+    'PATCH /webhooks',
+    'a setting out of its range',
+    400,
+    [
+      { drop: -1 },
+      { hold: 'yes' },
+      { duplicate: 1e9 },
+      { delayMs: 9e15 },
+      { backoffMs: 9e15 },
+      { attempts: 1_000 },
+      { timeoutMs: 2 ** 33 },
+    ],
+  ],
+  ['POST /deliveries/release', 'an unknown id', 400, [{ ids: ['x'] }]],
+  [
+    'POST /clock',
+    'an instant outside the years of four digits',
+    400,
+    [
+      ...['x', 1.5, 1e300, 9e15, 8e15, -8e13].map(moveMs => ({ moveMs })),
+      ...['noon', '+275760-09-13T00:00:00.000Z'].map(at => ({ at })),
+      { frozen: 'yes' },
+    ],
+  ],
+  [
+    'POST /faults',
+    'an unknown kind, count, path or option',
+    400,
+    [
+      {},
+      { kind: 'unknown' },
+      { kind: 'html', count: -1 },
+      { kind: 'html', path: '' },
+      [],
+      ...[
+        { status: 99 },
+        { status: 'teapot' },
+        { rows: 0 },
+        { retryAfter: 'a\r\nSet-Cookie: b' },
+        { delayMs: -1 },
+        { colour: 'red' },
+      ].map(options => ({ kind: 'status', options })),
+    ],
+  ],
+  ['GET /calls?limit=0', 'a limit of 0', 400, [undefined]],
+  ['GET /deliveries?limit=x', 'a limit that is no number', 400, [undefined]],
+  ...[
+    'GET /apps/nope',
+    'DELETE /apps/nope/keys',
+    'POST /organizations/nope/claim',
+    'POST /installations/nope/suspend',
+    'POST /installations/nope/uninstall',
+    'POST /installations/nope/accept-permissions',
+    'POST /requests/nope/accept',
+    'POST /requests/nope/decline',
+    'GET /deliveries/x',
+    'POST /deliveries/999/resend',
+    'POST /deliveries/none/resend',
+    'POST /deliveries/1e400/drop',
+    'DELETE /faults/999',
+    'DELETE /faults/none',
+    'GET /nothing',
+  ].map((call): BadCall => [call, 'an unknown id', 404, [undefined]]),
+  ['PATCH /apps/nope', 'an unknown id', 404, [{}]],
+  ['POST /apps/nope/keys', 'an unknown id', 404, [{ publicKey: 'x' }]],
+  ['PATCH /projects/nope', 'an unknown id', 404, [{}]],
+  ['PATCH /retirements/nope', 'an unknown id', 404, [{ beneficiary: 'x', reason: 'y' }]],
+  ...['deposit', 'retire-off-platform'].map(
+    (action): BadCall => [
+      `POST /organizations/nope/${action}`,
+      'an unknown id',
+      404,
+      [{ creditId: 'x', amount: 1 }],
+    ],
+  ),
+];
 
 /** Returns all data that a refused call must not change. */
 function readAllData(): unknown {
-  const { tokens: _, settings: _clock, ...tables } = sandbox.registry.store.tables;
-  return Object.values(tables).map(table => table.list());
+  const { tokens: _, ...tables } = registry.store.tables;
+  return [
+    registry.store.clock.getState(),
+    registry.deliveries.getSettings(),
+    Object.values(tables).map(table => table.list()),
+  ];
 }
 
-beforeEach(() => {
-  before = readAllData();
-});
-afterEach(() => {
-  expect(readAllData()).toEqual(before);
-});
-
-function expectRefusal({ status, body }: Answer, expected: number): void {
-  expect(status).toBe(expected);
-  expect(body).toMatchObject({ statusCode: expected, error: expect.any(String) });
-  const texts = Array.isArray(body.message) ? body.message : [body.message];
-  expect(texts.length).toBeGreaterThan(0);
-  for (const text of texts) expect(text).toMatch(/\w/);
+async function callWithToken(call: string, body?: unknown): Promise<Answer> {
+  const isOfApp = / \/app\/(?!installations\/token)/.test(call);
+  return callSandbox(sandbox, call, { token: isOfApp ? signAppJwt(sandbox, app) : token, body });
 }
 
-async function post(path: string, body: unknown): Promise<Answer> {
-  return callSandbox(sandbox, `POST ${path}`, { token: installed.token, body });
+/** Expects a refusal in the registry’s format, with at least one readable message. */
+function expectRefusal(answer: Answer, status: number): void {
+  expect(answer).toMatchObject(createRefusal(status));
+  expect(Object.keys(answer.body)).toEqual(['statusCode', 'message', 'error']);
+  const messages = [answer.body.message].flat();
+  expect(messages.length).toBeGreaterThan(0);
+  for (const text of messages) expect(text).toMatch(/\w/);
 }
 
-const BAD_AMOUNTS: readonly [string, unknown][] = [
-  ['zero', 0],
-  ['negative', -1],
-  ['a text', '1'],
-  ['null', null],
-  ['absent', undefined],
-  ['an object', {}],
-  ['a list', [1]],
-  ['true', true],
-  ['finer than a millionth', 0.0000001],
-  ['absurd', 1e300],
-];
+const shorten = (call: string) =>
+  Object.entries(PLACEHOLDERS).reduce((text, [path, name]) => text.replace(path, name), call);
 
-describe('POST reserve credits refuses', () => {
-  test.each(BAD_AMOUNTS)('an amount that is %s', async (_, amount) => {
-    expectRefusal(await post(paths['queue'] ?? '', { creditId, amount }), 400);
-  });
-
-  test('an amount that is not a JSON number', async () => {
-    for (const text of ['NaN', 'Infinity', '1e999', '0x1']) {
-      expectRefusal(await post(paths['queue'] ?? '', `{"creditId":"${creditId}","amount":${text}}`), 400);
-    }
-  });
-
-  test('more than is available', async () => {
-    expectRefusal(await post(paths['queue'] ?? '', { creditId, amount: 9.000001 }), 409);
-  });
-
-  test.each([1, null, {}, [], true, undefined])('a creditId of %j', async wrong => {
-    expectRefusal(await post(paths['queue'] ?? '', { creditId: wrong, amount: 1 }), 400);
-  });
-
-  test('an unknown creditId', async () => {
-    for (const wrong of ['', 'nope', '../x', "' or 1=1 --"]) {
-      expectRefusal(await post(paths['queue'] ?? '', { creditId: wrong, amount: 1 }), 404);
-    }
-  });
-
-  test('several problems in one answer', async () => {
-    const answer = await post(paths['queue'] ?? '', {});
-    expectRefusal(answer, 400);
-    expect(answer.body.message).toHaveLength(2);
-  });
-});
-
-const BODIES: readonly [string, string][] = [
-  ['invalid JSON', '{"amount":'],
-  ['an empty text', ''],
-  ['a list', '[]'],
-  ['a text', '"hello"'],
-  ['null', 'null'],
-  ['deep nesting', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
-  ['a prototype', '{"__proto__":{"amount":1,"creditId":"x"}}'],
-];
-
-describe.each(['queue', 'held', 'requests'])('the body of a POST to %s is refused as', where => {
-  test.each(BODIES)('%s', async (_, body) => {
-    const suffix = where === 'queue' ? '' : '/retire';
-    expectRefusal(await post(`${paths[where]}${suffix}`, body), 400);
-  });
-
-  test('too large', async () => {
-    const suffix = where === 'queue' ? '' : '/retire';
-    expectRefusal(await post(`${paths[where]}${suffix}`, { comment: 'x'.repeat(200_000) }), 413);
-  });
-});
-
-describe('POST finish reservation refuses', () => {
-  test.each(['cancel', 'Transfer', 'retire%20', '%00'])('the unknown action %j', async action => {
-    expectRefusal(await post(`${paths['held']}/${action}`, { retirementData }), 400);
-  });
-
-  test.each(['transfer', 'transfer_retire'])('%s without a receiver', async action => {
-    expectRefusal(await post(`${paths['held']}/${action}`, { retirementData }), 400);
-    expectRefusal(await post(`${paths['held']}/${action}`, { retirementData, receiverId: null }), 400);
-  });
-
-  test.each(['not-a-uuid', '', 1, {}, `${UNKNOWN}0`])('a receiverId of %j', async receiverId => {
-    expectRefusal(await post(`${paths['held']}/transfer`, { receiverId }), 400);
-  });
-
-  test.each(['0x12', '0'.repeat(42), `0x${'g'.repeat(40)}`, `0x${'0'.repeat(41)}`, '', 1])(
-    'a receiverAddress of %j',
-    async receiverAddress => {
-      expectRefusal(await post(`${paths['held']}/transfer`, { receiverAddress }), 400);
+describe('a call with bad input changes nothing and is refused in the registry’s format', () => {
+  test.each(REGISTRY_CALLS.map(([call, ...rest]) => [shorten(call), ...rest, call] as const))(
+    '%s with %s: %i',
+    async (_title, _problem, status, bodies, call) => {
+      const before = readAllData();
+      for (const body of bodies) expectRefusal(await callWithToken(call, body), status);
+      expect(readAllData()).toEqual(before);
     },
   );
 
-  test('a receiver that does not exist', async () => {
-    expectRefusal(await post(`${paths['held']}/transfer`, { receiverId: UNKNOWN }), 404);
-    expectRefusal(await post(`${paths['held']}/transfer`, { receiverAddress: UNKNOWN_ADDRESS }), 404);
+  test.each(CONTROL_CALLS)('control API: %s with %s: %i', async (call, _problem, status, bodies) => {
+    const before = readAllData();
+    for (const body of bodies)
+      expectRefusal(await callSandbox(sandbox, call.replace(' ', ' /_sandbox'), { body }), status);
+    expect(readAllData()).toEqual(before);
   });
 
-  test('an id and an address of different receivers', async () => {
-    const addresses = sandbox.registry.store.tables.addresses.list();
-    const elsewhere = addresses.find(row => row.organizationId !== installed.organization.id);
-    const other = elsewhere?.address ?? UNKNOWN_ADDRESS;
-    const answer = await post(`${paths['held']}/transfer`, {
-      receiverId: installed.organization.id,
-      receiverAddress: other,
-    });
-    expectRefusal(answer, other === UNKNOWN_ADDRESS ? 404 : 400);
+  test('several problems are named in one answer', async () => {
+    expect((await callWithToken(`POST ${QUEUE}`, {})).body.message).toHaveLength(2);
   });
 
-  test.each(['retire', 'transfer_retire'])('%s without retirementData', async action => {
-    const receiverId = installed.organization.id;
-    for (const wrong of [undefined, null, 'x', [], {}, { reason: 'Other' }, { beneficiaryName: 'Ada' }]) {
-      expectRefusal(await post(`${paths['held']}/${action}`, { receiverId, retirementData: wrong }), 400);
-    }
+  test.each(NOT_FOUND.map(call => [shorten(call), call]))('%s: 404', async (_title, call = '') => {
+    expectRefusal(await callWithToken(call), 404);
   });
 
-  test.each([
-    { reason: '', beneficiaryName: 'Ada' },
-    { reason: 1, beneficiaryName: 'Ada' },
-    { reason: 'Other', beneficiaryName: ' ' },
-    { reason: 'Other', beneficiaryName: {} },
-    { reason: 'Other', beneficiaryName: 'Ada', comment: 5 },
-    { reason: 'x'.repeat(10_001), beneficiaryName: 'Ada' },
-  ])('the retirementData %#', async wrong => {
-    expectRefusal(await post(`${paths['held']}/retire`, { retirementData: wrong }), 400);
-  });
+  test.each(['/projects', `${ROOT}/retirements`, QUEUE, REQUESTS, '/app/installations'])(
+    'a limit or page that is out of range or no number in %s: 400',
+    async path => {
+      for (const query of BAD_QUERIES) expectRefusal(await callWithToken(`GET ${path}?${query}`), 400);
+    },
+  );
 
-  test('a transferComment that is not a text', async () => {
-    const receiverId = installed.organization.id;
-    expectRefusal(await post(`${paths['held']}/transfer`, { receiverId, transferComment: 1 }), 400);
-  });
-
-  test('an unknown reservation', async () => {
-    for (const id of [UNKNOWN, 'nope', '%2e%2e%2f']) {
-      expectRefusal(await post(`${paths['queue']}/${id}/retire`, { retirementData }), 404);
-    }
-  });
-});
-
-describe('POST an inventory request refuses', () => {
-  test.each(BAD_AMOUNTS)('an amount that is %s', async (_, amount) => {
-    expectRefusal(await post(`${paths['requests']}/retire`, { creditId, amount, retirementData }), 400);
-  });
-
-  test('more than is available', async () => {
-    const body = { creditId, amount: 10.000001, retirementData };
-    expectRefusal(await post(`${paths['requests']}/retire`, body), 409);
-  });
-
-  test('an unknown action', async () => {
-    expectRefusal(await post(`${paths['requests']}/burn`, { creditId, amount: 1, retirementData }), 400);
-  });
-
-  test('an unknown creditId', async () => {
-    expectRefusal(
-      await post(`${paths['requests']}/retire`, { creditId: 'x', amount: 1, retirementData }),
-      404,
-    );
-  });
-
-  test.each(['transfer', 'transfer_retire'])('%s without a target', async action => {
-    expectRefusal(await post(`${paths['requests']}/${action}`, { creditId, amount: 1, retirementData }), 400);
+  test.each(BAD_LOOKUPS)('GET %s: 400', async path => {
+    expectRefusal(await callWithToken(`GET ${path}`), 400);
   });
 
   test.each([
-    [{ toOrganizationId: 'x' }, 400],
-    [{ toOrganizationId: UNKNOWN }, 404],
-    [{ toAddress: '0xzz' }, 400],
-    [{ toAddress: UNKNOWN_ADDRESS }, 404],
-  ])('the target %j', async (target, status) => {
-    expectRefusal(await post(`${paths['requests']}/transfer`, { creditId, amount: 1, ...target }), status);
-  });
-
-  test.each(['retire', 'transfer_retire'])('%s without retirementData', async action => {
-    const toOrganizationId = installed.organization.id;
-    const answer = await post(`${paths['requests']}/${action}`, { creditId, amount: 1, toOrganizationId });
-    expectRefusal(answer, 400);
-  });
-});
-
-describe('POST /app/create/user/organization refuses', () => {
-  const user = { email: 'ada@people.example', fullName: 'Ada', profilePicture: '' };
-  const organization = { fullName: 'Never made', type: 'other', countryCode: 'IS' };
-
-  async function createOrganizationForApp(body: unknown): Promise<Answer> {
-    return callSandbox(sandbox, 'POST /app/create/user/organization', {
-      token: signAppJwt(sandbox, installed.app),
-      body,
-    });
-  }
-
-  test.each([
-    '',
-    'ada',
-    'ada@',
-    '@people.example',
-    'ada@people',
-    'a da@people.example',
-    'a@b@people.example',
-    7,
-  ])('the e-mail address %j', async email => {
-    expectRefusal(await createOrganizationForApp({ user: { ...user, email }, organization }), 400);
-  });
-
-  test.each(['is', 'ISL', 'I', '', '12', 5])('the country code %j', async countryCode => {
-    expectRefusal(
-      await createOrganizationForApp({ user, organization: { ...organization, countryCode } }),
-      400,
-    );
-  });
-
-  test.each(['bank', '', null, undefined, 1])('the type %j', async type => {
-    expectRefusal(await createOrganizationForApp({ user, organization: { ...organization, type } }), 400);
-  });
-
-  test.each([
-    {},
-    { user },
-    { organization },
-    { user: 'ada', organization },
-    { user: [], organization },
-    { user: { ...user, email: undefined }, organization },
-    { user: { ...user, fullName: 1 }, organization },
-    { user: { ...user, profilePicture: {} }, organization },
-    { user, organization: { ...organization, fullName: '' } },
-    { user, organization: { ...organization, fullName: undefined } },
-  ])('the body %#', async body => {
-    expectRefusal(await createOrganizationForApp(body), 400);
-  });
-
-  test('a name or an e-mail address that is in use', async () => {
-    const taken = { ...organization, fullName: installed.organization.fullName };
-    expectRefusal(await createOrganizationForApp({ user, organization: taken }), 409);
-    const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.list();
-    expectRefusal(
-      await createOrganizationForApp({ user: { ...user, email: email.toUpperCase() }, organization }),
-      409,
-    );
-  });
-});
-
-describe('limit and page are refused if given as', () => {
-  const bad = ['-1', '1.5', 'x', '', '1e3', '99999999999999999999', ' 1', '0x10', 'NaN'];
-  test.each([...bad, '0', '1001'])('limit=%s', async limit => {
-    const query = `limit=${encodeURIComponent(limit)}&page=0`;
+    '%00',
+    '..%2f..',
+    'a%0ab',
+    '%ff',
+    "'%20or%201=1--",
+    '%F0%9F%98%80',
+    '__proto__',
+    'x'.repeat(5_000),
+  ])('the id %s: 4xx on every path', async id => {
+    expectRefusal(await callWithToken(`GET /organizations/${id}`), id === '%ff' ? 400 : 403);
     for (const path of [
-      '/projects',
-      `${paths['root']}/retirements`,
-      `${paths['queue']}`,
-      `${paths['requests']}`,
+      `${ROOT}/retirements/${id}`,
+      `${ROOT}/retirements/${id}/pdf`,
+      `${QUEUE}/${id}`,
+      `${REQUESTS}/${id}`,
+      `/projects/${id}`,
+      `/projects/find?creditId=${id}`,
+      `/projects/find?serialization=${id}`,
+      `/retirements?id=${id}`,
+      `/retirements/${id}/pdf`,
     ]) {
-      expectRefusal(await callSandbox(sandbox, `GET ${path}?${query}`, { token: installed.token }), 400);
+      const answer = await callWithToken(`GET ${path}`);
+      expect([400, 404], path).toContain(answer.status);
+      expectRefusal(answer, answer.status);
     }
   });
-  test.each(bad)('page=%s', async page => {
-    const query = `limit=10&page=${encodeURIComponent(page)}`;
-    expectRefusal(await callSandbox(sandbox, `GET /projects?${query}`, { token: installed.token }), 400);
-    const token = signAppJwt(sandbox, installed.app);
-    expectRefusal(await callSandbox(sandbox, `GET /app/installations?${query}`, { token }), 400);
-  });
-  test('two values', async () => {
-    expectRefusal(
-      await callSandbox(sandbox, 'GET /projects?limit=1&limit=2', { token: installed.token }),
-      400,
-    );
-  });
-});
 
-describe('lookups answer', () => {
-  test.each(['', '?serialization=', '?creditId=', '?other=1', '?creditId=a&creditId=b'])(
-    '400 to GET /projects/find%s',
-    async query => {
-      expectRefusal(
-        await callSandbox(sandbox, `GET /projects/find${query}`, { token: installed.token }),
-        400,
+  test('an unknown organization, another organization and a revoked token: 403', async () => {
+    for (const id of [UNKNOWN, 'nope', neighbour.id])
+      expectRefusal(await callWithToken(`GET /organizations/${id}`), 403);
+    const revoked = mintToken(sandbox, app, installationId);
+    await callSandbox(sandbox, 'DELETE /app/installations/token', { token: revoked });
+    expectRefusal(await callSandbox(sandbox, 'GET /projects', { token: revoked }), 403);
+  });
+
+  test('an unknown permission is refused with a list of the known ones', async () => {
+    for (const [permissions, message] of [
+      [['organization_info:view'], /organization_info:read, .*got organization_info:view/],
+      [{ organization_info: 'WRITE' }, /organization_info: VIEW, .*got organization_info: WRITE/],
+    ] as const) {
+      const body = { name: 'Other', permissions };
+      expect(String((await callSandbox(sandbox, 'POST /_sandbox/apps', { body })).body.message)).toMatch(
+        message,
       );
-    },
-  );
-
-  test.each(['', '?id=', '?id=a&id=b'])('400 to GET /retirements%s', async query => {
-    expectRefusal(await callSandbox(sandbox, `GET /retirements${query}`, { token: installed.token }), 400);
-  });
-
-  test.each([
-    'GET /projects/find?creditId=unknown',
-    'GET /projects/find?serialization=unknown',
-    `GET /projects/${UNKNOWN}`,
-    `GET /retirements?id=${UNKNOWN}`,
-    `GET /retirements/${UNKNOWN}/pdf`,
-    'GET <root>/retirements/nope',
-    'GET <root>/retirements/nope/pdf',
-    'GET <root>/inventory/requests/nope',
-    'GET <root>/warehouse/inventory/reservations/nope',
-    'DELETE <root>/warehouse/inventory/reservations/nope',
-    'GET <root>/nothing',
-    'PUT <root>',
-    'GET /',
-  ])('404 to %s', async call => {
-    const real = call.replace('<root>', paths['root'] ?? '');
-    const accept = real.endsWith('/pdf') ? '*/*' : 'application/json';
-    expectRefusal(await callSandbox(sandbox, real, { token: installed.token, headers: { accept } }), 404);
-  });
-
-  test.each([
-    'GET /app/installations/nope',
-    `POST /app/installations/${UNKNOWN}/accessTokens`,
-    `GET /app/organizations/${UNKNOWN}/installation`,
-  ])('404 to %s', async call => {
-    expectRefusal(await callSandbox(sandbox, call, { token: signAppJwt(sandbox, installed.app) }), 404);
-  });
-
-  test('400 to a path that cannot be decoded', async () => {
-    expectRefusal(await callSandbox(sandbox, 'GET /projects/%E0%A4%A', { token: installed.token }), 400);
-  });
-
-  test("403 to another organization's id and to an unknown one", async () => {
-    for (const id of [UNKNOWN, 'nope', '%00']) {
-      expectRefusal(await callSandbox(sandbox, `GET /organizations/${id}`, { token: installed.token }), 403);
     }
-  });
-
-  test('403 to a revoked token', async () => {
-    const token = mintToken(sandbox, installed.app);
-    await callSandbox(sandbox, 'DELETE /app/installations/token', { token });
-    expectRefusal(await callSandbox(sandbox, 'GET /projects', { token }), 403);
   });
 });

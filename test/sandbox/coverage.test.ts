@@ -34,7 +34,7 @@ test('coverage.md names existing test files for each statement of the registry',
 });
 
 test('an empty cell and a missing test file are reported', () => {
-  expect(findUncovered('| GET /a | `sandbox/permissions` |  | `cli/gone` |')).toEqual([
+  expect(findUncovered('| GET /a | `sandbox/operations` |  | `cli/gone` |')).toEqual([
     'GET /a: ',
     'GET /a: `cli/gone`',
   ]);

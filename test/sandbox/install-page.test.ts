@@ -97,7 +97,7 @@ async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?:
   return Number(answer.statusCode);
 }
 
-test('the form works behind a TLS proxy, and a rebound host name is refused', async () => {
+test('the form works behind a TLS proxy that keeps the Host header, and a rebound host name is refused', async () => {
   const { sandbox, nameId } = await startWithApp([]);
   const named = await startTemporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
@@ -108,6 +108,7 @@ test('the form works behind a TLS proxy, and a rebound host name is refused', as
     expect(await submitFrom(sandbox, path, host), host).toBe(200);
     expect(await submitFrom(sandbox, path, host, `https://${host}`), host).toBe(NO_ORGANIZATION);
     expect(await submitFrom(sandbox, path, host, `https://evil.example`), host).toBe(403);
+    expect(await submitFrom(named, pathOfNamed, host, 'https://registry.example'), host).toBe(403);
   }
   for (const host of [
     'registry.example',

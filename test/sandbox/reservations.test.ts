@@ -1,221 +1,207 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/start.js';
 import {
-  type Answer,
-  callSandbox,
-  createOrganization,
-  type Installed,
+  createCaller,
+  createControlCaller,
+  findUnbalancedCredits,
   installApp,
   issueCredit,
-  startSandboxForFile,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
-const TEN_MINUTES_MS = 10 * 60 * 1000;
-const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ada', comment: 'for 2026' };
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
 
-let installed: Installed;
-let creditId: string;
-let root: string;
-let queue: string;
-
-const sandbox = await startSandboxForFile();
-beforeEach(() => {
-  sandbox.registry.store.clock.freeze();
-  installed = installApp(sandbox, installed === undefined ? {} : { app: installed.app });
-  creditId = issueCredit(sandbox, installed.organization.id, { amount: 10 });
-  root = `/organizations/${installed.organization.id}`;
-  queue = `${root}/warehouse/inventory/reservations`;
-});
-afterEach(() => sandbox.registry.store.clock.resume());
-
-async function callWithToken(endpoint: string, body?: unknown): Promise<Answer> {
-  return callSandbox(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
+/** Starts a sandbox whose clock stands still, with a credit of 10 tonnes in a warehouse. */
+async function openScene(options: Partial<SandboxOptions> = {}) {
+  const sandbox = await startTemporarySandbox(options);
+  const { clock } = sandbox.registry.store;
+  clock.freeze();
+  const installed = installApp(sandbox);
+  const { organization, token } = installed;
+  const creditId = issueCredit(sandbox, organization.id, { amount: 10 });
+  const call = createCaller(sandbox, token);
+  const warehouse = `/organizations/${organization.id}/warehouse/inventory`;
+  const queue = `${warehouse}/reservations`;
+  const reserve = async (amount = 4) => (await call(`POST ${queue}`, { creditId, amount })).body;
+  const read = async (id: string) => (await call(`GET ${queue}/${id}`)).body;
+  const readAvailable = async () => (await call(`GET ${warehouse}`)).body.credits[0]?.amount;
+  return {
+    ...installed,
+    sandbox,
+    clock,
+    control: createControlCaller(sandbox),
+    creditId,
+    call,
+    queue,
+    reserve,
+    read,
+    readAvailable,
+  };
 }
 
-async function reserve(amount = 4): Promise<string> {
-  const { status, body } = await callWithToken(`POST ${queue}`, { creditId, amount });
-  expect(status).toBe(200);
-  return body.id;
-}
-
-/** Reads the amount of the credit in a warehouse or inventory. */
-async function readAmountIn(
-  place: 'warehouse/inventory' | 'inventory',
-  owner: Installed = installed,
-): Promise<number> {
-  const path = `/organizations/${owner.organization.id}/${place}`;
-  const { body } = await callSandbox(sandbox, `GET ${path}`, { token: owner.token });
-  const found = body.credits.find((credit: { id: string }) => credit.id === creditId);
-  return found === undefined ? 0 : found.amount;
-}
-
-describe('POST reserve credits', () => {
-  test('creates an outstanding reservation of the calling app and removes its credits from the warehouse', async () => {
-    const { body } = await callWithToken(`POST ${queue}`, { creditId, amount: 4 });
-    expect(body).toEqual({
-      id: expect.any(String),
-      tokenId: expect.any(String),
-      tokenAddress: expect.any(String),
-      creditId,
-      serialization: expect.any(String),
-      type: 'exPost',
-      amount: 4,
-      state: 'outstanding',
-      isComplete: false,
-      createdAt: expect.any(String),
-      updatedAt: expect.any(String),
-      reservedToDate: expect.any(String),
-      project: { id: expect.any(String), fullName: expect.any(String) },
-      reserver: { id: installed.app.id, name: installed.app.name },
-    });
-    expect(Date.parse(body.reservedToDate) - Date.parse(body.createdAt)).toBe(TEN_MINUTES_MS);
-    expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    expect((await callWithToken(`GET ${queue}/${body.id}`)).body).toEqual(body);
+describe('a reservation', () => {
+  test('holds its credits for 10 minutes, and not a millisecond less', async () => {
+    const { clock, call, queue, reserve, read, readAvailable } = await openScene();
+    const { id, createdAt, reservedToDate } = await reserve();
+    expect(Date.parse(reservedToDate) - Date.parse(createdAt)).toBe(10 * MINUTE_MS);
+    clock.shiftTime(10 * MINUTE_MS - 1);
+    expect([(await read(id)).state, await readAvailable()]).toEqual(['outstanding', 6]);
+    clock.shiftTime(1);
+    expect(await read(id)).toMatchObject({ state: 'expired', isComplete: false });
+    expect(await readAvailable()).toBe(10);
+    const refused = { status: 409, body: { message: 'The reservation is expired' } };
+    expect(await call(`POST ${queue}/${id}/retire`, { retirementData })).toMatchObject(refused);
+    expect(await call(`DELETE ${queue}/${id}`)).toMatchObject(refused);
+    expect(await readAvailable()).toBe(10);
   });
 
-  test('a credit that is reserved completely is not in the warehouse', async () => {
+  test('can be finished until the last millisecond', async () => {
+    const { clock, call, queue, reserve } = await openScene();
+    const { id } = await reserve();
+    clock.shiftTime(10 * MINUTE_MS - 1);
+    expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
+  });
+
+  test('of a whole credit leaves none of it in the warehouse', async () => {
+    const { reserve, readAvailable } = await openScene();
     await reserve(10);
-    const { body } = await callWithToken(`GET ${root}/warehouse/inventory`);
-    expect(body.credits).toEqual([]);
+    expect(await readAvailable()).toBeUndefined();
   });
 
-  test('two callers cannot reserve the same amount', async () => {
-    const attempts = Array.from({ length: 20 }, () =>
-      callWithToken(`POST ${queue}`, { creditId, amount: 3 }),
+  test('that is cancelled returns its credits once', async () => {
+    const { call, queue, reserve, readAvailable } = await openScene();
+    const { id } = await reserve();
+    const cancelled = { id, state: 'cancelled', isComplete: false };
+    expect(await call(`DELETE ${queue}/${id}`)).toMatchObject({ status: 200, body: cancelled });
+    expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+    expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
+    expect(await readAvailable()).toBe(10);
+  });
+
+  test('that ended before its time limit states when it ended, and stays in the list', async () => {
+    const { clock, call, queue, reserve, read } = await openScene();
+    const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
+    clock.shiftTime(MINUTE_MS);
+    await call(`DELETE ${queue}/${cancelled.id}`);
+    await call(`POST ${queue}/${finished.id}/retire`, { retirementData });
+    for (const { id, reservedToDate } of [cancelled, finished]) {
+      const ended = await read(id);
+      expect(ended.reservedToDate).toBe(ended.updatedAt);
+      expect(ended.reservedToDate < reservedToDate).toBe(true);
+    }
+    clock.shiftTime(9 * MINUTE_MS);
+    const outstanding = await reserve(1);
+    const { reservations } = (await call(`GET ${queue}`)).body;
+    expect(reservations.map(({ id, state }: Record<string, string>) => [id, state])).toEqual([
+      [outstanding.id, 'outstanding'],
+      [finished.id, 'finished'],
+      [cancelled.id, 'cancelled'],
+      [expired.id, 'expired'],
+    ]);
+  });
+
+  test('stays expired when the clock is moved back', async () => {
+    const { sandbox, clock, reserve, read, readAvailable } = await openScene();
+    const { id } = await reserve();
+    clock.shiftTime(11 * MINUTE_MS);
+    clock.shiftTime(-11 * MINUTE_MS);
+    expect([(await read(id)).state, await readAvailable()]).toEqual(['expired', 10]);
+    const kept = await reserve();
+    sandbox.registry.clock.change({ at: new Date(clock.now() + DAY_MS).toISOString(), moveMs: -DAY_MS });
+    expect(await read(kept.id)).toMatchObject({ state: 'outstanding' });
+  });
+
+  test('that expires because the clock is moved ended at the instant of that move', async () => {
+    const { sandbox, control, reserve, read } = await openScene();
+    const { id } = await reserve();
+    const before = sandbox.registry.store.now();
+    await control('POST /clock', { moveMs: 60 * MINUTE_MS });
+    expect(await read(id)).toMatchObject({ state: 'expired', reservedToDate: before, updatedAt: before });
+  });
+
+  test('is expired by the control API, which returns its credits', async () => {
+    const { sandbox, organization, control, reserve, read, readAvailable } = await openScene();
+    const { id } = await reserve();
+    const ended = await control(`POST /reservations/${id}/expire`);
+    const expected = { state: 'expired', organizationId: organization.id };
+    expect(ended).toMatchObject({ status: 200, body: expected });
+    expect((await read(id)).reservedToDate).toBe(sandbox.registry.store.now());
+    expect(await readAvailable()).toBe(10);
+    expect((await control(`POST /reservations/${id}/expire`)).status).toBe(409);
+    expect((await control('POST /reservations/none/expire')).status).toBe(404);
+    expect((await control('GET /reservations?limit=1')).body.reservations).toEqual([ended.body]);
+  });
+
+  test('is not found through another organization', async () => {
+    const { sandbox, app, organization, queue, reserve } = await openScene();
+    const { id } = await reserve();
+    const other = installApp(sandbox, { app });
+    const path = `${queue.replace(organization.id, other.organization.id)}/${id}`;
+    for (const method of ['GET', 'DELETE'])
+      expect((await createCaller(sandbox, other.token)(`${method} ${path}`)).status).toBe(404);
+  });
+});
+
+describe('of concurrent calls', () => {
+  test('only as many reservations succeed as there are credits', async () => {
+    const { sandbox, organization, creditId, call, queue, readAvailable } = await openScene();
+    const callAsOther = createCaller(sandbox, installApp(sandbox, { organization }).token);
+    const attempts = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 === 0 ? call : callAsOther)(`POST ${queue}`, { creditId, amount: 3 }),
     );
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(3);
     expect(statuses.filter(status => status === 409)).toHaveLength(17);
-    expect(await readAmountIn('warehouse/inventory')).toBe(1);
+    expect(await readAvailable()).toBe(1);
+  });
+
+  test('exactly one finishes or cancels a reservation', async () => {
+    const { sandbox, call, queue, reserve } = await openScene();
+    const { id } = await reserve();
+    const body = { receiverId: installApp(sandbox).organization.id, retirementData };
+    const ends = ['DELETE', 'POST transfer', 'POST retire', 'POST transfer_retire'];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const [method, action] = (ends[index % ends.length] ?? '').split(' ');
+        return action === undefined
+          ? call(`DELETE ${queue}/${id}`)
+          : call(`${method} ${queue}/${id}/${action}`, body);
+      }),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter(status => status === 200)).toHaveLength(1);
+    expect(statuses.filter(status => status === 409)).toHaveLength(19);
+    expect(findUnbalancedCredits(sandbox)).toEqual([]);
   });
 });
 
-describe('after 10 minutes', () => {
-  test('the reservation expires and its credits return to the warehouse, not a millisecond earlier', async () => {
-    const id = await reserve();
-    const { clock } = sandbox.registry.store;
-    clock.shiftTime(TEN_MINUTES_MS - 1);
-    expect((await callWithToken(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
-    expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    clock.shiftTime(1);
-    expect((await callWithToken(`GET ${queue}/${id}`)).body).toMatchObject({
-      state: 'expired',
-      isComplete: false,
-    });
-    expect(await readAmountIn('warehouse/inventory')).toBe(10);
+describe('with the profile as-documented', () => {
+  test('no answer shows the state of a reservation', async () => {
+    const { call, queue, reserve, read } = await openScene({ profile: 'as-documented' });
+    const created = await reserve();
+    const { reservations } = (await call(`GET ${queue}`)).body;
+    const shown = [
+      created,
+      await read(created.id),
+      reservations[0],
+      (await call(`DELETE ${queue}/${created.id}`)).body,
+    ];
+    for (const reservation of shown) {
+      expect(reservation).toMatchObject({ id: created.id, isComplete: false });
+      expect(reservation).not.toHaveProperty('state');
+    }
   });
 
-  test('the reservation can no longer be finished or cancelled', async () => {
-    const id = await reserve();
-    sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS);
-    const finished = await callWithToken(`POST ${queue}/${id}/retire`, { retirementData });
-    expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
-    expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await readAmountIn('warehouse/inventory')).toBe(10);
+  test('a warehouse credit has the documented fields, and the addresses endpoint returns the organization', async () => {
+    const { call, organization } = await openScene({ profile: 'as-documented' });
+    const root = `GET /organizations/${organization.id}`;
+    const { credits } = (await call(`${root}/warehouse/inventory`)).body;
+    const documented = ['id', 'inventoryId', 'organizationId', 'project', 'serialization', 'amount', 'type'];
+    expect(Object.keys(credits[0])).toEqual(documented);
+    const addresses = await call(`${root}/addresses`);
+    expect(addresses).toMatchObject({ status: 200, body: { fullName: organization.fullName } });
+    expect(addresses.body).toEqual((await call(root)).body);
   });
-
-  test('the reservation can be finished until the last millisecond', async () => {
-    const id = await reserve();
-    sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS - 1);
-    expect((await callWithToken(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
-  });
-});
-
-test('DELETE of an outstanding reservation cancels it and returns its credits', async () => {
-  const id = await reserve();
-  const { status, body } = await callWithToken(`DELETE ${queue}/${id}`);
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ id, state: 'cancelled', isComplete: false });
-  expect(await readAmountIn('warehouse/inventory')).toBe(10);
-  expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
-  expect((await callWithToken(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
-  expect(await readAmountIn('warehouse/inventory')).toBe(10);
-});
-
-describe('POST finish reservation with an action', () => {
-  let receiver: Installed;
-
-  beforeEach(() => {
-    receiver = installApp(sandbox, { app: installed.app });
-  });
-
-  test('transfer moves the credits into the inventory of a receiver named by id', async () => {
-    const id = await reserve();
-    const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
-    const finished = await callWithToken(`POST ${queue}/${id}/transfer`, body);
-    expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
-    expect(await readAmountIn('inventory', receiver)).toBe(4);
-    expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    const { transactions } = (await callSandbox(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
-    expect(transactions).toMatchObject([
-      { type: 'transfer', status: 'processed', comment: 'thank you', amount: 4 },
-    ]);
-  });
-
-  test('transfer moves the credits to a receiver named by address, in any case of letters', async () => {
-    const { body } = await callSandbox(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
-      token: receiver.token,
-    });
-    const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
-    await callWithToken(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
-    expect(await readAmountIn('inventory', receiver)).toBe(4);
-  });
-
-  test('retire retires the credits for the organization itself', async () => {
-    await callWithToken(`POST ${queue}/${await reserve()}/retire`, { retirementData });
-    const { body } = await callWithToken(`GET ${root}/retirements`);
-    expect(body.retirements).toMatchObject([
-      { amount: 4, reason: 'Voluntary purposes', beneficiary: 'Ada', comment: 'for 2026' },
-    ]);
-    expect(await readAmountIn('inventory')).toBe(0);
-  });
-
-  test('transfer_retire retires the credits for the receiver', async () => {
-    const body = { receiverId: receiver.organization.id, retirementData };
-    await callWithToken(`POST ${queue}/${await reserve()}/transfer_retire`, body);
-    expect((await callWithToken(`GET ${root}/retirements`)).body.retirements).toEqual([]);
-    const path = `/organizations/${receiver.organization.id}/retirements`;
-    const { body: list } = await callSandbox(sandbox, `GET ${path}`, { token: receiver.token });
-    expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
-    expect(await readAmountIn('inventory', receiver)).toBe(0);
-  });
-
-  test('a finished reservation can be neither finished again nor cancelled', async () => {
-    const id = await reserve();
-    await callWithToken(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
-    const again = await callWithToken(`POST ${queue}/${id}/transfer`, {
-      receiverId: receiver.organization.id,
-    });
-    expect(again).toMatchObject({ status: 409, body: { message: 'The reservation is finished' } });
-    expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
-    expect(await readAmountIn('inventory', receiver)).toBe(4);
-  });
-});
-
-test('GET reservations pages through all, newest first, also those that have ended', async () => {
-  const { clock } = sandbox.registry.store;
-  const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
-  await callWithToken(`DELETE ${queue}/${cancelled}`);
-  await callWithToken(`POST ${queue}/${finished}/retire`, { retirementData });
-  clock.shiftTime(TEN_MINUTES_MS);
-  const outstanding = await reserve(1);
-  const seen: [string, string][] = [];
-  for (const page of [0, 1]) {
-    const { body } = await callWithToken(`GET ${queue}?limit=2&page=${page}`);
-    expect(body.pagination).toMatchObject({ total: 4, currentPage: page, pageCount: 2 });
-    for (const { id, state } of body.reservations) seen.push([id, state]);
-  }
-  expect(seen).toEqual([
-    [outstanding, 'outstanding'],
-    [finished, 'finished'],
-    [cancelled, 'cancelled'],
-    [expired, 'expired'],
-  ]);
-});
-
-test('a reservation is not found through another organization', async () => {
-  const id = await reserve();
-  const other = installApp(sandbox, { app: installed.app, organization: createOrganization(sandbox) });
-  const path = `/organizations/${other.organization.id}/warehouse/inventory/reservations/${id}`;
-  expect((await callSandbox(sandbox, `GET ${path}`, { token: other.token })).status).toBe(404);
-  expect((await callSandbox(sandbox, `DELETE ${path}`, { token: other.token })).status).toBe(404);
 });

@@ -2,16 +2,18 @@ import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openSandboxStore } from '../../src/sandbox/store/store.js';
 import {
   copyJournalAsKilled,
   callSandbox,
+  createCaller,
   createOrganization,
   installApp,
   issueCredit,
   listAllRows,
   createTemporarySandboxFolder,
+  registerApp,
   signAppJwt,
   startTestSandbox,
   startTemporarySandbox,
@@ -24,82 +26,72 @@ test('without a folder the sandbox uses a temporary one, which close removes', a
   expect(existsSync(sandbox.folder)).toBe(false);
 });
 
+/** Installs an app on an organization with a warehouse credit. */
+function openWarehouse(sandbox: Sandbox) {
+  const installed = installApp(sandbox);
+  const creditId = issueCredit(sandbox, installed.organization.id);
+  const root = `/organizations/${installed.organization.id}`;
+  const queue = `${root}/warehouse/inventory/reservations`;
+  const reserve = async () =>
+    (await createCaller(sandbox, installed.token)(`POST ${queue}`, { creditId, amount: 1 })).body;
+  return { ...installed, root, queue, reserve };
+}
+
 test('a restart loses nothing', async () => {
   const folder = createTemporarySandboxFolder();
   const first = await startTestSandbox({ folder, seed: 1 });
-  const { app, organization, token } = installApp(first.sandbox);
-  const creditId = issueCredit(first.sandbox, organization.id);
-  const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const reservation = await callSandbox(first.sandbox, `POST ${queue}`, {
-    token,
-    body: { creditId, amount: 1 },
-  });
+  const { app, token, queue, reserve } = openWarehouse(first.sandbox);
+  const reservation = await reserve();
   first.sandbox.registry.store.clock.shiftTime(400_000);
   first.sandbox.registry.faults.add({ path: '/projects', kind: 'html' });
   await first.stop();
 
   const second = await startTemporarySandbox({ folder, seed: 1 });
+  const call = createCaller(second, token);
   expect(second.registry.store.clock.getState().offsetMs).toBeGreaterThan(399_000);
-  expect((await callSandbox(second, `GET ${queue}/${reservation.body.id}`, { token })).body).toEqual(
-    reservation.body,
-  );
-  expect(
-    (await callSandbox(second, 'GET /app/installations', { token: signAppJwt(second, app) })).status,
-  ).toBe(200);
-  expect((await callSandbox(second, 'GET /projects', { token })).body).toMatch(/^<!doctype html>/);
-  const calls = await callSandbox(second, `GET /_sandbox/calls?appId=${app.id}`);
-  expect(calls.body.calls.map(({ method }: { method: string }) => method)).toContain('POST');
+  expect((await call(`GET ${queue}/${reservation.id}`)).body).toEqual(reservation);
+  const callAsApp = createCaller(second, signAppJwt(second, app));
+  expect((await callAsApp('GET /app/installations')).status).toBe(200);
+  expect((await call('GET /projects')).body).toMatch(/^<!doctype html>/);
+  const { calls } = (await callSandbox(second, `GET /_sandbox/calls?appId=${app.id}`)).body;
+  expect(calls.map(({ method }: { method: string }) => method)).toContain('POST');
 });
 
 test('a reservation whose time ended while the sandbox was stopped is expired after a restart', async () => {
   const folder = createTemporarySandboxFolder();
   const first = await startTestSandbox({ folder });
-  const { organization, token } = installApp(first.sandbox);
-  const creditId = issueCredit(first.sandbox, organization.id);
-  const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const reservation = await callSandbox(first.sandbox, `POST ${queue}`, {
-    token,
-    body: { creditId, amount: 1 },
-  });
+  const { token, queue, reserve } = openWarehouse(first.sandbox);
+  const { id, reservedToDate } = await reserve();
   await first.stop();
   const second = await startTemporarySandbox({ folder, wallClock: () => Date.now() + 600_000 });
-  const { body } = await callSandbox(second, `GET ${queue}/${reservation.body.id}`, { token });
-  expect(body).toMatchObject({ state: 'expired', updatedAt: reservation.body.reservedToDate });
+  const { body } = await createCaller(second, token)(`GET ${queue}/${id}`);
+  expect(body).toMatchObject({ state: 'expired', updatedAt: reservedToDate });
 });
 
-test('a folder that holds one world cannot be started with another seed', async () => {
+test('a folder refuses another seed than its world’s, and a seed for a registry that began without one', async () => {
   const folder = createTemporarySandboxFolder();
-  const first = await startTestSandbox({ folder, seed: 1 });
-  await first.stop();
+  await (await startTestSandbox({ folder, seed: 1 })).stop();
   await expect(startSandbox({ port: 0, folder, seed: 2 })).rejects.toThrow(/holds the world/);
-  const plain = await startTestSandbox({ folder });
-  expect(plain.sandbox.registry.projects.listAll().length).toBeGreaterThan(7);
-  await plain.stop();
-});
+  const same = await startTemporarySandbox({ folder });
+  expect(same.registry.projects.listAll().length).toBeGreaterThan(7);
 
-test('the same seed gives the same world, and another seed a different one', async () => {
-  const names = async (seed: number) => {
-    const sandbox = await startTemporarySandbox({ seed });
-    return sandbox.registry.organizations.listAll();
-  };
-  const [one, same, other] = [await names(1), await names(1), await names(2)];
-  expect(one).toEqual(same);
-  expect(one).not.toEqual(other);
+  const plain = createTemporarySandboxFolder();
+  const first = await startTestSandbox({ folder: plain });
+  registerApp(first.sandbox);
+  await first.stop();
+  await expect(startSandbox({ port: 0, folder: plain, seed: 1 })).rejects.toThrow(/created without a seed/);
+  const again = await startTemporarySandbox({ folder: plain });
+  expect(again.registry.apps.list()).toHaveLength(1);
 });
 
 test('every row that was answered survives a kill -9', async () => {
   const first = await startTemporarySandbox({ seed: 1 });
-  const { organization, token } = installApp(first);
-  const creditId = issueCredit(first, organization.id);
-  const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  await callSandbox(first, 'POST /_sandbox/webhooks', { body: { hold: true } });
-  const reservation = await callSandbox(first, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+  const { token, root, queue, reserve } = openWarehouse(first);
+  const call = createCaller(first, token);
+  await callSandbox(first, 'PATCH /_sandbox/webhooks', { body: { hold: true } });
   const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
-  await callSandbox(first, `POST ${queue}/${reservation.body.id}/retire`, {
-    token,
-    body: { retirementData },
-  });
-  await callSandbox(first, `GET /organizations/${organization.id}/friendbot`, { token });
+  await call(`POST ${queue}/${(await reserve()).id}/retire`, { retirementData });
+  await call(`GET ${root}/friendbot`);
   const again = await startTemporarySandbox({ folder: copyJournalAsKilled(first), seed: 1 });
   expect(listAllRows(again)).toEqual(listAllRows(first));
   expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));

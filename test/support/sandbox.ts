@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID, sign } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { temporaryFolder } from './folder.js';
 
@@ -257,7 +257,7 @@ export async function callSandbox(
     redirect: 'manual',
     headers: {
       ...VERSION,
-      accept: 'application/json',
+      accept: path.endsWith('/pdf') ? 'application/octet-stream' : 'application/json',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
@@ -267,4 +267,21 @@ export async function callSandbox(
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+}
+
+/** Makes a call with a fixed credential, such as `call('GET /projects')`. */
+export type Caller = (call: string, body?: unknown) => Promise<Answer>;
+
+export function createCaller(sandbox: Sandbox, token: string): Caller {
+  return async (call, body) => callSandbox(sandbox, call, { token, body });
+}
+
+/** Creates a caller of the control API. Its paths leave out `/_sandbox`. */
+export function createControlCaller(sandbox: Sandbox): Caller {
+  return async (call, body) => callSandbox(sandbox, call.replace(' ', ' /_sandbox'), { body });
+}
+
+/** Returns the status and the error body of a refused call. */
+export function createRefusal(status: number): object {
+  return { status, body: { statusCode: status, message: expect.anything(), error: expect.any(String) } };
 }
