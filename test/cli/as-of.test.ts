@@ -50,53 +50,6 @@ test('as-of during a read shows the rows observed by then and reports the runnin
   expect(coverage.rows.map(({ id }: { id: string }) => id)).toContain('second');
 });
 
-test('a list as of an instant leaves out organizations without a complete read by then, even if a failed first read had shown rows', async () => {
-  const { mirror, clock, folder } = await openAsOfScene();
-  const request = {
-    organizationId: 'organization-2',
-    claim: 2,
-    startedAt: clock.at,
-    trigger: 'schedule',
-  } as const;
-  const members = await mirror.beginRead({ ...request, resource: 'members' });
-  await members.finish({ ...TRAFFIC, total: 0, lookUpMissing: async () => new Map() });
-  const read = await mirror.beginRead({ ...request, resource: 'retirements' });
-  await read.writePage(
-    createUnknownPage([retirement('half-known', { organizationId: 'organization-2' })], clock.at),
-  );
-  await read.finish({ ...TRAFFIC, total: 2, lookUpMissing: async () => new Map() });
-  clock.at += MINUTE;
-  const { exitCode, stdout, stderr } = await runCommand(
-    ['retirements', 'list', '--as-of', 'now', '--limit', '0'],
-    {
-      env: { DATA_DIR: folder },
-      now: () => clock.at,
-    },
-  );
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 0,
-    stderr: `As observed by ${new Date(clock.at).toISOString()}.\norganization-2, retirements: never read completely.\nCovers 1 of the 2 known organizations.\nChanges after 2026-05-04T12:00:00.000Z had not been read yet.\n`,
-  });
-  expect(stdout).toContain('second');
-  expect(stdout).not.toContain('half-known');
-});
-
-test('a list that became unreadable is known until its last complete read and unknown afterwards', async () => {
-  const { ask, db, folder, clock, read } = await openAsOfScene();
-  await read('retirements', [...retirements(3), retirement('second')], { claim: 3 });
-  clock.at += MINUTE;
-  const list = (at: string) =>
-    runCommand(['retirements', 'list', '--as-of', at], { env: { DATA_DIR: folder }, now: () => clock.at });
-  expect((await list('now')).stdout).toContain('second');
-  await db.change("UPDATE resource_states SET no_permission_at = as_of WHERE resource = 'retirements'");
-  const until = 'retirements: not known after 2026-05-04T14:00:00.000Z';
-  for (const outcome of [await list('now'), await ask('now')]) {
-    expect(outcome).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(outcome.stderr).toContain(until);
-  }
-  expect((await ask('2026-05-04T12:30:00Z')).stderr).not.toContain('not known after');
-});
-
 test('as-of fails for a list that was never read, even if no organization is known', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
@@ -115,15 +68,6 @@ test('as-of fails for a list that was never read, even if no organization is kno
     expect(stderr).toMatch(/never (been )?read/);
     for (const table of ['installations', 'resource_states']) await db.change(`DELETE FROM ${table}`);
   }
-});
-
-test('as-of fails before the end of the first complete read and counts the rows with an earlier date', async () => {
-  const { ask } = await openAsOfScene();
-  const half = await ask('2026-05-04T12:09:59.999Z');
-  expect(half).toMatchObject({ exitCode: 3, stdout: '' });
-  expect(half.stderr).toContain('retirements: not known before 2026-05-04T12:10:00.000Z');
-  expect(half.stderr).toMatch(/; \d+ of the retirements listed today have an earlier date/);
-  expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
 });
 
 test('a date before the first complete read is refused with the dates that can be asked instead', async () => {

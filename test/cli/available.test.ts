@@ -9,7 +9,7 @@ let mirror: MirrorCopy;
 /** Ids of organizations that hold credits in their warehouse. */
 
 const demo = await startDemoForFile();
-const [failing = '', suspended = '', doubted = ''] = (
+const [failing = ''] = (
   await demo.rows(
     'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',
   )
@@ -43,16 +43,6 @@ interface Answer {
 async function json(...argv: string[]): Promise<Answer> {
   const { stdout } = await run('--json', ...argv);
   return JSON.parse(stdout);
-}
-
-async function makeTrouble(): Promise<void> {
-  const state = (change: string) => `UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`;
-  await mirror.change(
-    `${state("outcome = 'failed', error = 'it answered 500', failing_since = as_of, webhook_failed = 1")} AND organization_id = ?`,
-    failing,
-  );
-  await mirror.change("UPDATE installations SET state = 'suspended' WHERE organization_id = ?", suspended);
-  await mirror.change(`${state('doubted_at = as_of')} AND organization_id = ?`, doubted);
 }
 
 async function sumHeld(): Promise<{ rows: number; micro: number }> {
@@ -107,24 +97,6 @@ function fail(): never {
   throw new Error('nothing is available');
 }
 
-test('T85 a fresh warehouse whose last read failed is marked in the table, CSV and JSON', async () => {
-  const since = '2026-05-04T12:00:00.000Z';
-  await mirror.change(
-    `UPDATE resource_states SET outcome = 'failed', failing_since = '${since}' WHERE resource = 'warehouse' AND organization_id = ?`,
-    failing,
-  );
-  const { stdout, stderr } = await run();
-  expect(stdout).toContain('fresh, but the last read failed');
-  expect(stderr).toContain('fresh, but the last read failed in 1 organization');
-  const fails = { organization_id: failing, failing_since: since };
-  expect((await json()).rows).toContainEqual(expect.objectContaining({ ...fails, freshness: 'fresh' }));
-  expect((await run('--csv')).stdout).toContain(`,fresh,${since},`);
-  const sql = `SELECT organization_id, failing_since FROM available_credits WHERE organization_id = '${failing}'`;
-  expect(await mirror.rows(sql)).toContainEqual(fails);
-  const list = await runCommand(['warehouse', 'list', '--json'], { env: { DATA_DIR: mirror.folder } });
-  expect(JSON.parse(list.stdout).rows).toContainEqual(expect.objectContaining(fails));
-});
-
 test('a filter that no warehouse ever matched exits with 6; credits that are sold out give an empty answer', async () => {
   for (const [name, value] of [
     ['vintage', '1066'],
@@ -154,52 +126,6 @@ test('a filter that no warehouse ever matched exits with 6; credits that are sol
   });
 });
 
-test('warehouses that are not fresh are listed separately with their state and age', async () => {
-  await makeTrouble();
-  const { rows, left_out } = await json();
-  expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.reason]))).toEqual({
-    [failing]: 'read_failed',
-    [suspended]: 'suspended',
-    [doubted]: 'removals_unconfirmed',
-  });
-  expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
-  expect(count(rows) + count(left_out)).toBe((await sumHeld()).rows);
-  expect(rows.map(row => row.organization_id)).not.toContain(failing);
-  const part = await json('--type', 'exPost');
-  const all = await mirror.rows("SELECT 1 FROM warehouse_credits WHERE type = 'exPost'");
-  expect(count(part.left_out)).toBeLessThan(count(left_out));
-  expect(count(part.rows) + count(part.left_out)).toBe(all.length);
-  const { exitCode, stdout } = await run();
-  expect(exitCode).toBe(0);
-  expect(stdout).toMatch(
-    /: last read \d+ (s|min) ago, stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
-  );
-  const condition =
-    "rowid = (SELECT min(rowid) FROM warehouse_credits WHERE organization_id = ? AND type = 'exPost')";
-  await mirror.change(`UPDATE warehouse_credits SET amount_micro = NULL WHERE ${condition}`, failing);
-  expect((await run()).stdout).toMatch(/ t ex-ante, excluding 1 without a usable amount\)/);
-  await mirror.change('UPDATE warehouse_credits SET amount_micro = NULL WHERE organization_id = ?', failing);
-  expect((await run()).stdout).toMatch(
-    /it answered 500 \((\d+) rows, excluding \1 without a usable amount\)/,
-  );
-  const csv = await run('--csv');
-  expect(csv.stdout).not.toContain('no access');
-  expect(csv.stderr).toMatch(/^Left out: .*no access \(suspended\)/m);
-});
-
-test('a warehouse that was never read is listed as left out', async () => {
-  await mirror.change(
-    "DELETE FROM resource_states WHERE resource = 'warehouse' AND organization_id = ?",
-    failing,
-  );
-  await mirror.change('DELETE FROM warehouse_credits WHERE organization_id = ?', failing);
-  const { left_out } = await json();
-  expect(left_out).toMatchObject([
-    { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
-  ]);
-  expect((await run()).stdout).toContain('never read completely, never read (waiting)');
-});
-
 test('available prints a sentence instead of an empty table', async () => {
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
@@ -217,29 +143,6 @@ test('available exits with 3 if no warehouse is known', async () => {
     expect(stderr).toContain('No warehouse has been read yet');
   }
   rmSync(folder, { recursive: true });
-});
-
-test('T85 a row of a stale list shows its state in tables, CSV, JSON and show', async () => {
-  const list = (...argv: string[]) =>
-    runCommand(['warehouse', 'list', '--limit', '0', ...argv], { env: { DATA_DIR: mirror.folder } });
-  expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
-  await makeTrouble();
-  const rows: { organization_id: string; freshness: string }[] = JSON.parse(
-    (await list('--json')).stdout,
-  ).rows;
-  const states = { [failing]: 'stale', [suspended]: 'no_access', [doubted]: 'stale' };
-  for (const row of rows) expect(row.freshness).toBe(states[row.organization_id] ?? 'fresh');
-  const [head = '', ...lines] = (await list('--csv')).stdout.trim().split('\n');
-  expect(head).toMatch(/,freshness,failing_since,caveats$/);
-  expect(lines.map(line => line.split(',').at(-3))).toEqual(rows.map(row => row.freshness));
-  expect((await list()).stdout).toMatch(/freshness[^\n]*\n[^]*no_access/);
-  const retirement = (
-    await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`)
-  )[0];
-  const outcome = await runCommand(['retirements', 'show', String(retirement?.['id']), '--json'], {
-    env: { DATA_DIR: mirror.folder },
-  });
-  expect(JSON.parse(outcome.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
 });
 
 test('a table of 80 columns always shows the credit type', async () => {

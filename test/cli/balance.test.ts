@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { reservation } from '../support/reservation.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { fillOrganizations, MINUTE, openMirror } from '../support/mirror/open.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
@@ -58,49 +58,6 @@ test('balance prints one row per sum, with the increases and decreases observed 
     'All 4 checks passed.',
     '',
   ]);
-});
-
-test('balance states how many of the known organizations its sums cover, or those of one organization', async () => {
-  const { ask, mirror, clock } = await openBalanceScene();
-  await mirror.writeInstallation({
-    installation: installation('installation-2', { organizationId: 'organization-2' }),
-    state: 'active',
-    claim: 2,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'schedule',
-  });
-  expect((await ask()).stderr).toContain('Covers 1 of the 2 known organizations.');
-  expect((await ask('--organization', 'organization-2')).stderr).toContain(
-    'Covers 0 of the 1 known organization.',
-  );
-  expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({
-    coverage: { counted: 1, known: 2, missing: 1 },
-  });
-});
-
-test('a list that was never read does not count as empty', async () => {
-  const { folder, mirror, clock, read } = await openMirror();
-  temporaryInbox(folder);
-  const list = async (...argv: string[]) =>
-    await runCommand(['retirements', 'list', ...argv], { env: { DATA_DIR: folder }, now: () => clock.at });
-  const unread = { exitCode: 3, stderr: expect.stringContaining('never read completely for 1 organization') };
-  expect(await list('--year', '2025')).toMatchObject(unread);
-  expect(await list()).toMatchObject(unread);
-  await mirror.writeInstallation({
-    installation: installation('installation-2', { organizationId: 'organization-2' }),
-    state: 'active',
-    claim: 1,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'schedule',
-  });
-  await read('retirements', []);
-  const partly = 'Missing here: 1 organization whose list was never read completely.';
-  expect(await list('--year', '2025')).toMatchObject({
-    exitCode: 0,
-    stderr: expect.stringContaining(partly),
-  });
 });
 
 test('balance reports no verdict before the first read', async () => {

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CERTIFICATES } from '../../src/resources/certificates.js';
-import { copyToPastText } from '../support/copy-to-past.js';
 import { runCommand } from '../support/command.js';
 import { startDemoForFile } from '../support/mirror/demo.js';
 
@@ -37,9 +35,6 @@ async function withChangedFile(change: (path: string) => void, check: () => Prom
     writeFileSync(path, original);
   }
 }
-
-/** The columns that end a version, for a certificate that was replaced. */
-const ENDS = { validTo: 'v.valid_from', closedBy: 'v.sync_id', closedVersion: '1000000001', isRemoved: '0' };
 
 describe('certificates get', () => {
   const createTarget = (name: string) => {
@@ -76,30 +71,6 @@ describe('certificates get', () => {
       },
     );
     expect(readdirSync(folder)).toEqual([]);
-  });
-});
-
-describe('certificates list', () => {
-  test('filters certificates by state and organization', async () => {
-    expect((await json('list', '--limit', '0')).rows).toHaveLength(
-      (await demo.rows('SELECT 1 FROM certificates')).length,
-    );
-    expect((await json('list', '--state', 'stored', '--limit', '0')).rows).toHaveLength(
-      (await stored()).length,
-    );
-    const id = demo.organizationIds[0] ?? '';
-    const own: { organization_id: string }[] = (await json('list', '--organization', id)).rows;
-    expect(new Set(own.map(row => row.organization_id))).toEqual(new Set([id]));
-    const limited = await run('list', '--limit', '1');
-    expect(limited.stdout).toContain('retirement_id');
-    expect(limited.stderr).toContain('Showing');
-    expect((await run('list', '--csv')).stdout.split('\n')[0]).toContain(
-      'state,retired_at,amount_exact,beneficiary,project_name,organization_name,retirement_id',
-    );
-  });
-
-  test('refuses an unknown state with exit code 2', async () => {
-    expect(await run('list', '--state', 'lost')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
 
@@ -202,27 +173,5 @@ describe('certificates export', () => {
     for (const { last_read: read } of about.coverage) expect(read < about.as_of).toBe(true);
     expect(about.coverage).toHaveLength(2 * demo.organizationIds.length);
     for (const other of others.slice(0, 1)) expect(list).toContain(other);
-  });
-
-  test('exports the earlier version of a replaced certificate as of an earlier date', async () => {
-    const [row] = await stored();
-    const old = '2000-01-01T00:00:00.000Z';
-    const body = Buffer.from('%PDF-1.4 what it was once %%EOF');
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    const file = `${String(row?.['retirement_id'])}-${sha256.slice(0, 12)}.pdf`;
-    writeFileSync(join(demo.folder, 'certificates', file), body);
-    await demo.change(`
-      ${copyToPastText(CERTIFICATES, ENDS, `FROM certificates AS v WHERE v.retirement_id = '${String(row?.['retirement_id'])}'`)};
-      UPDATE past SET version = 1000000000, valid_from = '${old}',
-        cells = json_set(cells, '$.file', '${file}', '$.sha256', '${sha256}', '$.size', ${body.length}, '$.fetched_at', '${old}')
-      WHERE closed_version = 1000000001;
-      UPDATE resource_states SET first_complete_at = '${old}';
-      UPDATE retirements SET valid_from = '${old}';`);
-    const before = join(demo.folder, 'then');
-    expect(await json('export', before, '--as-of', '2010-12-31')).toMatchObject({ certificates: 1 });
-    expect(readdirSync(before)).toContain(file);
-    const now = join(demo.folder, 'now');
-    expect(await json('export', now)).toMatchObject({ certificates: (await stored()).length });
-    expect(readdirSync(now)).not.toContain(file);
   });
 });

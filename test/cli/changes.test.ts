@@ -1,14 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { listChangesSince } from '../support/changes.js';
-import { createRandomMirror } from '../support/random-mirror.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
-import { createBrokenProgram, PROGRAM } from '../support/mutant.js';
-import { createRandom } from '../support/random.js';
-import { listSeeds } from '../support/seeds.js';
 
 async function openChangesScene() {
   const folder = temporaryFolder();
@@ -114,41 +108,6 @@ test('--json and --csv contain each change with its columns', async () => {
   const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
   expect(csv[0]).toMatch(/^number,observed_at,.*,newest_delivery_id,caveats$/);
   expect(csv).toHaveLength(4);
-});
-
-/** Runs `changes --after` repeatedly with the last number it printed, while the mirror changes. */
-async function pollChanges(program: string, seed: number) {
-  const scene = await openChangesScene();
-  const random = createRandom(seed);
-  const { change } = createRandomMirror(scene, seed);
-  const seen: number[] = [];
-  for (let time = 1; time <= 4; time += 1) {
-    for (let step = Math.ceil(random() * 6); step > 0; step -= 1) await change();
-    const words = [program, 'changes', '--after', String(seen.at(-1) ?? 0), '--json'];
-    const output = execFileSync(process.execPath, words, {
-      env: { DATA_DIR: scene.folder },
-      encoding: 'utf8',
-    });
-    seen.push(...JSON.parse(output).rows.map(({ number }: { number: number }) => number));
-  }
-  return { seen, all: (await listChangesSince(scene.db, 0)).map(({ number }) => number) };
-}
-
-test.each(listSeeds(1))(
-  'a program that repeats --after with the last number receives each change once (seed %i)',
-  async seed => {
-    const { seen, all } = await pollChanges(PROGRAM, seed);
-    expect(seen).toEqual(all);
-    expect(all.length).toBeGreaterThan(4);
-  },
-);
-
-test('the test of --after fails for a program that includes its own number', async () => {
-  const { seen, all } = await pollChanges(
-    createBrokenProgram('main.js', 'number > ${low}', 'number >= ${low}'),
-    1,
-  );
-  expect(seen).not.toEqual(all);
 });
 
 test('--after fails for a number that this mirror has not reached', async () => {

@@ -1,10 +1,7 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
+import { MINUTE, type SqliteMirror, openMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
 async function createScene() {
@@ -74,48 +71,3 @@ test('show exits with 3 for an instant before the first complete read and states
   expect(early.stdout).toContain('1 of the retirements listed today have an earlier date.');
   expect(await show('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
 });
-
-test('show as of an instant before the mirror existed states when the row was first observed and how the registry dates it', async () => {
-  const { show, showJson } = await createSceneOfThreeReads();
-  const expectedOutput =
-    'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown. ' +
-    'Dated by the registry: 2026-03-01T10:00:00.000Z.';
-  const early = await show('retirements', 'r-1', '--as-of', '2026-04');
-  expect(early.stdout).toContain('The mirror had not observed it by 2026-04-30T23:59:59.999Z.');
-  expect(early.stdout).toContain(expectedOutput);
-  expect(early.stdout).not.toContain('no longer on record');
-  expect(await showJson('r-1', '--as-of', '2026-04')).toMatchObject({
-    row: null,
-    first_seen_at: '2026-05-04T12:00:00.000Z',
-    dated_at: '2026-03-01T10:00:00.000Z',
-  });
-  expect((await show('retirements', 'r-1')).stdout).toContain(expectedOutput);
-  expect((await show('installations', 'installation-1')).stdout).toContain(
-    'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
-  );
-});
-
-test('show prints the hash of a certificate and whether its file has changed', async () => {
-  const scene = await createSceneOfThreeReads();
-  const files = scene.pdfs(1000);
-  await files.prepare();
-  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
-  await store.makeNewDue();
-  const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
-  const walk = await store.beginSession({ ...request, startedAt: scene.clock.at });
-  await walk.store('r-1', pdf(), scene.clock.at);
-  await walk.finish(TRAFFIC);
-  const certificate = async () => (await scene.showJson('r-1')).certificate;
-  expect(await certificate()).toMatchObject({
-    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-    state: 'as it was stored',
-  });
-  const folder = join(scene.folder, 'certificates');
-  const [name = ''] = readdirSync(folder).filter(file => file.endsWith('.pdf'));
-  writeFileSync(join(folder, name), 'something else');
-  expect(await certificate()).toMatchObject({ state: 'changed' });
-});
-
-async function* pdf(): AsyncGenerator<Uint8Array> {
-  yield Buffer.from('%PDF-1.7\n%%EOF\n');
-}

@@ -30,10 +30,6 @@ describe('a name', () => {
     { id: 'north', name: null },
   ];
 
-  test('that matches one row leads to its id', () => {
-    expect(findOrExplain('harbour f', known)).toEqual({ chosen: 'a1' });
-  });
-
   test('that matches several rows is refused with all of them, exit 2', () => {
     const { exitCode, advice } = findOrExplain('Harbour', known);
     expect(exitCode).toBe(2);
@@ -41,22 +37,6 @@ describe('a name', () => {
     const twins = known.map(({ id }) => ({ id, name: 'Twin' }));
     expect(findOrExplain('Twin', twins)).toMatchObject({ exitCode: 2 });
     expect(findOrExplain(' ', known)).toMatchObject({ exitCode: 2 });
-  });
-
-  test('that matches nothing is refused with similar names, exit 6', () => {
-    expect(findOrExplain('Harbor Ferrys', known)).toEqual({
-      exitCode: 6,
-      message: 'There is no organization "Harbor Ferrys" in the mirror.',
-      advice: 'Did you mean:\n  "Harbour Ferries", a1\n  "Harbour Lights", a2\nSee the list.',
-    });
-    expect(findOrExplain('xyzzy', known)).toMatchObject({ exitCode: 6, advice: 'See the list.' });
-  });
-
-  test('never controls the terminal', () => {
-    const evil = [{ id: 'e1', name: 'Harbour \u001b[2J\u202eEvil' }];
-    const { message, advice } = findOrExplain('Harbour \u001b]0;Evils', evil);
-    expect(`${message}${String(advice).replaceAll('\n', '')}`).not.toMatch(/\p{Cc}|\p{Cf}/u);
-    expect(advice).toContain('Evil');
   });
 });
 
@@ -142,20 +122,6 @@ describe('commands that take names', () => {
       walked.push(argv.join(' '));
     }
     expect(walked.length).toBeGreaterThan(10);
-  });
-
-  test.each([
-    ['retirements', 'show', 'nothing'],
-    ['projects', 'show', 'nothing'],
-    ['organizations', 'show', 'nothing'],
-    ['schema', 'retirement'],
-    ['jobs', 'show', '99999'],
-    ['jobs', 'retry', '99999'],
-    ['deliveries', 'show', '99999'],
-  ])('%s %s of an unknown name exits with 6', async (...argv) => {
-    const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
-    expect(stderr).not.toBe('');
   });
 
   test('schema suggests similar tables', async () => {

@@ -72,12 +72,6 @@ describe('query', () => {
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  test('prints bytes as base64 in JSON, CSV and tables', async () => {
-    for (const form of [[], ['--csv'], ['--json']]) {
-      expect((await run('query', "select x'0102ff' as b", ...form)).stdout).toContain('AQL/');
-    }
-  });
-
   test('explains an error in the SQL with exit code 2', async () => {
     expect((await run('query', '(select 1)')).stderr).toContain('SQLite does not allow brackets');
     const { exitCode, stdout, stderr } = await run('query', 'select * from retirement');
@@ -145,83 +139,9 @@ describe('lists', () => {
     expect(missing).toMatchObject({ exitCode: 6, stdout: '' });
     expect(missing.stderr).toContain('No row of retirements has the id "nobody"');
   });
-
-  test('retirements list --as-of shows what was known at an instant and nothing later', async () => {
-    const listed: Record<string, string | null>[] = await listRows('retirements', '--limit', '0');
-    const then: { valid_from: string }[] = await listRows('retirements', '--as-of', 'now', '--limit', '0');
-    expect(then.map(({ valid_from: _, ...row }) => row)).toEqual(
-      listed.map(({ freshness: _, failing_since: _since, ...row }) => row),
-    );
-    expect(await listRows('warehouse', '--as-of', 'now')).toHaveLength((await listRows('warehouse')).length);
-    const early = await run('retirements', 'list', '--as-of', '2020-01-01');
-    expect(early).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(early.stderr).toContain('retirements: not known before 20');
-  });
-
-  test('retirements show prints versions, provenance and certificate, also for the start of an id', async () => {
-    const [row] = await demo.rows(
-      "SELECT retirement_id, sha256 FROM certificates WHERE state = 'stored' LIMIT 1",
-    );
-    const id = String(row?.['retirement_id']);
-    expect(await json('retirements', 'show', `${id.slice(0, 13)}…`)).toMatchObject({ id });
-    expect((await run('retirements', 'show', id)).stdout).toContain(String(row?.['sha256']));
-    const several = await run('retirements', 'show', '');
-    expect(several).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(await run('retirements', 'show', '…')).toMatchObject({ exitCode: 6, stdout: '' });
-  });
-
-  test('warehouse show finds a credit by its id', async () => {
-    const [credit] = await listRows('warehouse', '--limit', '1');
-    const outcome = await run('warehouse', 'show', String(credit.credit_id));
-    expect(outcome).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Triggered by') });
-  });
-
-  test('a project is shown by a part of its name in any case', async () => {
-    const [project] = await demo.rows(
-      'SELECT id, full_name FROM projects ORDER BY length(full_name) DESC LIMIT 1',
-    );
-    const part = String(project?.['full_name']).slice(1).toUpperCase();
-    expect(await json('projects', 'show', part)).toMatchObject({ id: project?.['id'] });
-    const near = await run('projects', 'show', `${part}q`);
-    expect(near).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(near.stderr).toContain(String(project?.['full_name']));
-  });
-
-  test('a wrong key, a missing key and an unreachable registry lead to different errors', async () => {
-    const [owner = ''] = demo.organizationIds;
-    const argv = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
-    const runWith = async (settings: Record<string, string>) =>
-      (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
-    expect(await runWith({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);
-    expect(await runWith({ REGISTRY_APP_ID: 'another' })).toBe(4);
-    expect(await runWith({ REGISTRY_BASE_URL: 'http://127.0.0.1:9' })).toBe(5);
-    expect(await runWith({})).toBe(6);
-  });
 });
 
 describe('as-of', () => {
-  test('shows what was known at a date or instant', async () => {
-    const organizationId = demo.organizationIds[0] ?? '';
-    const today = new Date().toISOString().slice(0, 10);
-    const answer = await json('as-of', today, '--organization', organizationId);
-    const [counted] = await demo.rows(
-      `SELECT count(*) AS n FROM retirements WHERE organization_id = '${organizationId}'`,
-    );
-    expect(answer.retirements.rows).toHaveLength(Number(counted?.['n']));
-    expect((await run('as-of', today, '--organization', organizationId)).stdout).toContain('beneficiary');
-  });
-
-  test('fails before the first complete read instead of showing an empty list', async () => {
-    const organization = ['--organization', demo.organizationIds[0] ?? ''];
-    const before = await run('as-of', '2020-01-01', ...organization);
-    expect(before).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(before.stderr).toContain('retirements: not known before 20');
-    expect(await run('as-of', '2020-01-01', ...organization, '--json')).toMatchObject({
-      exitCode: 3,
-      stdout: '',
-    });
-  });
-
   test('refuses an invalid or future date and an ambiguous organization', async () => {
     expect(await run('as-of', '2025-02-30')).toMatchObject({ exitCode: 2 });
     expect(await run('as-of', 'yesterday')).toMatchObject({ exitCode: 2 });

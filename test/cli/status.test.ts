@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/demo-settings.js';
-import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
@@ -90,66 +89,6 @@ test('status says that a demo is being created until its receiver and worker hav
   writeDemoSettings(demo, settings);
   await stop();
   expect(await text()).toContain('NO WORKER IS RUNNING.');
-});
-
-test('status ignores a heartbeat from the future', async () => {
-  const installed = await startInstalled();
-  await writeHeartbeat(installed, -60 * MINUTE);
-  expect((await status(installed)).json).toMatchObject({ worker: { state: 'never_seen' } });
-  await writeHeartbeat(installed, 2 * MINUTE);
-  expect((await status(installed)).json).toMatchObject({ worker: { state: 'gone' } });
-});
-
-test('status says how many organizations wait for their first read, and how long that takes', async () => {
-  const installed = await startInstalled();
-  const { program } = installed;
-  const estimateOf = async () => (await status(installed)).json.first_reads;
-  expect(await estimateOf()).toBe(null);
-  await program.change(
-    "INSERT INTO awaited_installations (id, organization_id, known_at) VALUES ('new-1', 'new-1', '2026-01-01T00:00:00.000Z'), ('new-2', 'new-2', '2026-01-01T00:00:00.000Z')",
-  );
-  await writeHeartbeat(installed, 5 * MINUTE);
-  expect((await status(installed)).text).toContain(
-    '\nCatching up: 2 of 3 organizations to go, no worker is running.\n',
-  );
-  expect(await estimateOf()).toMatchObject({ organizations_to_go: 2, workers: 0, seconds_left: null });
-  expect((await status(installed)).json.coverage).toEqual({ counted: 1, known: 3, missing: 2 });
-  await writeHeartbeat(installed, 0);
-  const { text, json } = await status(installed);
-  expect(text).toContain(
-    '\nCatching up: 2 of 3 organizations to go, less than a minute at 20 calls a second.\n',
-  );
-  const calls = json.first_reads.calls_per_organization;
-  expect(json.first_reads).toMatchObject({ calls_per_second: 20, seconds_left: Math.ceil((2 * calls) / 20) });
-});
-
-test('status counts waiting jobs like their list, and how many of them are due', async () => {
-  const installed = await startInstalled();
-  const { inbox } = installed.program;
-  await installed.program.worker().stop();
-  for (const id of ['one', 'two', 'three']) {
-    const startDelayMs = id === 'one' ? 0 : 60 * MINUTE;
-    await inbox.enqueue([{ ...createInstallationJob(id, null, 'schedule'), startDelayMs }]);
-  }
-  const { text, json } = await status(installed);
-  expect(text).toContain('Jobs: 0 running, 3 waiting (1 due now), 0 paused, 0 failed.');
-  expect(json.jobs).toMatchObject({ due: 1, planned: 2 });
-});
-
-test('status counts certificates of unclaimed retirements as unclaimed and missing ones as unavailable', async () => {
-  const installed = await startInstalled();
-  const { program, organizationId, creditId, retire } = installed;
-  retire(1);
-  program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
-  program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
-  await program.reconcile();
-  const counts = async () => (await status(installed)).json.organizations[0].certificates;
-  expect(await counts()).toEqual({ stored: 1, unclaimed: 1 });
-  await program.change(
-    "UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL",
-  );
-  expect(await counts()).toEqual({ unavailable: 1, unclaimed: 1 });
-  expect((await status(installed)).text).toMatch(/1 unavailable, 1 unclaimed/);
 });
 
 test('status shows the date of the last known rows after a permission was withdrawn', async () => {
