@@ -309,58 +309,6 @@ describe.each(ENGINES)('$name', engine => {
     });
   });
 
-  test('T90 the salt of a leaf of any kind is verified', async () => {
-    const { stage, port, round, sealer, verified, forge } = await openSealedMirror(engine);
-    await round();
-    const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
-    const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
-    await eraseLeaves(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
-    await round();
-    const leaves = (await readLeaves(port)).filter(({ salt }) => salt !== null);
-    expect(new Set(leaves.map(({ kind }) => kind)).size).toBe(6);
-    for (const { place, kind, number, salt } of leaves) {
-      await forge('UPDATE LEAVES SET salt = ? WHERE place = ?', randomBytes(32), place);
-      const fault = expect.stringContaining(AS_SEALED);
-      expect((await verified()).faults).toContainEqual({ where: `${kind} ${number}`, fault });
-      await forge('UPDATE LEAVES SET salt = ? WHERE place = ?', salt, place);
-    }
-    expect((await verified()).faults).toEqual([]);
-  });
-
-  test('T90 the number of a leaf without a row must be its place, and its subject must agree with its text', async () => {
-    const { port, round, verified, forge } = await openSealedMirror(engine);
-    const size = await round();
-    const leaves = await readLeaves(port);
-    for (const { place, kind, subject, record } of leaves.filter(each => each.record !== null)) {
-      await forge('UPDATE LEAVES SET number = ? WHERE place = ?', 4711, place);
-      expect((await verified()).faults).toEqual([{ where: `${kind} 4711`, fault: AS_SEALED }]);
-      await forge('UPDATE LEAVES SET number = ? WHERE place = ?', place, place);
-      const { installation_id: another = 'state' } = JSON.parse(record ?? '');
-      await forge('UPDATE LEAVES SET subject = ? WHERE place = ?', another, place);
-      expect((await verified()).faults).toEqual([{ where: `${kind} ${place}`, fault: AS_SEALED }]);
-      await forge('UPDATE LEAVES SET subject = ? WHERE place = ?', subject, place);
-    }
-    expect(await verified()).toMatchObject({ covered: size, faults: [] });
-  });
-
-  test('T90 the end of a replaced version and the sync that ended it are sealed with its successor', async () => {
-    const { stage, round, verified } = await openSealedMirror(engine);
-    await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(3).slice(1)]);
-    await round();
-    const next = Number(await stage.db.value('SELECT closed_version FROM past'));
-    for (const [column, value] of [
-      ['valid_to', '2025-05-04T12:00:00.000Z'],
-      ['closed_by', 4711],
-    ] as const) {
-      const was = await stage.db.value<string | number>(`SELECT ${column} FROM past`);
-      await stage.db.change(`UPDATE past SET ${column} = ?`, value);
-      const fault = `${AS_SEALED}: retirements r-00000`;
-      expect((await verified()).faults).toEqual([{ where: `change ${next}`, fault }]);
-      await stage.db.change(`UPDATE past SET ${column} = ?`, was ?? null);
-    }
-    expect((await verified()).faults).toEqual([]);
-  });
-
   test('T90 a row and a sync inserted with a number below the sealed ones are found', async () => {
     const { stage, round, verified } = await openSealedMirror(engine);
     await round();

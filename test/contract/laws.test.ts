@@ -73,9 +73,27 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     'the syncs that wrote or closed versions of retirements exist',
     'DELETE FROM syncs WHERE id = (SELECT max(sync_id) FROM retirements)',
   ],
+  ['the syncs that wrote or closed versions of retirements exist', 'UPDATE past SET closed_by = 77777777'],
+  ['the syncs that wrote or closed versions of projects exist', 'UPDATE projects SET sync_id = 77777777'],
+  [
+    'the dates of each version of retirements are valid instants',
+    "UPDATE retirements SET valid_from = '2026-01-01'",
+  ],
+  [
+    'each version of retirements matches the list and time of its sync',
+    `UPDATE retirements SET valid_from = ${EARLIER}`,
+  ],
+  [
+    'each version of retirements matches the list and time of its sync',
+    "UPDATE retirements SET sync_id = (SELECT min(id) FROM syncs WHERE resource = 'warehouse')",
+  ],
   [
     'each sync wrote as many versions of retirements as it counted',
     "UPDATE syncs SET rows_added = rows_added + 1 WHERE resource = 'retirements'",
+  ],
+  [
+    'each sync closed as many versions of warehouse_credits as it counted',
+    "UPDATE syncs SET rows_removed = rows_removed + 1 WHERE resource = 'warehouse'",
   ],
   ['no sync is dated in the future or ends before it began', `UPDATE syncs SET finished_at = ${EARLIER}`],
   [
@@ -87,6 +105,18 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
   [
     'the counts in certificate_sums match the rows of certificates',
     'UPDATE certificate_sums SET certificates = certificates + 1',
+  ],
+  [
+    'each certificate belongs to an existing retirement',
+    "UPDATE certificates SET retirement_id = 'nobody' WHERE version = (SELECT min(version) FROM certificates)",
+  ],
+  [
+    'retirement_version of each certificate is a version of its own retirement',
+    'UPDATE certificates SET retirement_version = retirement_version + 1000',
+  ],
+  [
+    'each retirement up to certificate_mark has a row in certificates',
+    'DELETE FROM certificates WHERE version = (SELECT min(version) FROM certificates)',
   ],
   [
     'each certificate file is named after its retirement and its hash',

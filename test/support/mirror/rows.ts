@@ -4,6 +4,7 @@ import type {
   Amount,
   Credit,
   Installation,
+  Member,
   Organization,
   Retirement,
 } from '../../../src/registry/object-models.js';
@@ -60,6 +61,10 @@ export function credit(creditId: string, overrides: Partial<Credit> = {}): Credi
     ...overrides,
   };
   return { ...item, document: overrides.document ?? formatDocument(item) };
+}
+
+export function member(id: string, email: string): Member {
+  return { id, fullName: `Member ${id}`, email, document: JSON.stringify({ id, email }) };
 }
 
 export function organization(id: string, overrides: Partial<Organization> = {}): Organization {
