@@ -93,7 +93,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claimOne(box, NOON + SECOND)).toMatchObject({ id: held.id, attempts: 2 });
     });
 
-    test('keeps its retry time when a delivery requests it', async () => {
+    test('keeps its retry time when a delivery requests it, but runs at once for a person', async () => {
       const { box, held } = await openRunningJob();
       await box.retry(held, NOON + 60 * SECOND, ERROR, NOON);
       expect(await enqueueFromDelivery(box, NOON + SECOND)).toBe(held.id);
@@ -101,6 +101,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
         run_at: new Date(NOON + 60 * SECOND).toISOString(),
         attempts: 1,
         trigger: 'delivery',
+      });
+      await box.enqueue(createInstallationJob('a', 'acme', 'person'), NOON + 5 * SECOND);
+      expect(await box.job(held.id)).toMatchObject({
+        run_at: new Date(NOON + 5 * SECOND).toISOString(),
+        attempts: 1,
       });
     });
 
@@ -144,6 +149,26 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   describe('merging jobs', () => {
+    test('a request is never merged with a running job, and its own job starts one second after that one', async () => {
+      const { box, held } = await openRunningJob();
+      const second = await enqueueFromDelivery(box, NOON + 10);
+      expect(second).not.toBe(held.id);
+      expect(await box.job(second)).toMatchObject({
+        state: 'waiting',
+        run_at: new Date(NOON + SECOND).toISOString(),
+      });
+    });
+
+    test("a person's request replaces the trigger of a waiting job", async () => {
+      const box = createTestInbox(await store());
+      for (const trigger of ['schedule', 'person', 'schedule', 'worker', 'delivery'])
+        await box.enqueue(createInstallationJob('1', null, trigger), NOON);
+      expect(await claimOne(box)).toMatchObject({ trigger: 'person' });
+      await box.enqueue(createInstallationJob('2', null, 'delivery'), NOON);
+      const second = await box.enqueue(createInstallationJob('2', null, 'person'), NOON);
+      expect(await box.job(second)).toMatchObject({ trigger: 'person' });
+    });
+
     test('a delivery widens a waiting job of one resource to all resources', async () => {
       const box = createTestInbox(await store());
       const id = await box.enqueue(

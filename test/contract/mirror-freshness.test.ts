@@ -39,28 +39,6 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(took).toBe(2 * MINUTE);
   });
 
-  test('a resource is never_read before its first read and after a failed first read', async () => {
-    const scene = await startSceneToday(stage);
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('waiting');
-    await failRead(scene);
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('read_failed');
-    expect(await readFreshnessState(scene, 'inventory')).toBe('waiting');
-  });
-
-  test('a resource is fresh after a complete read, later overdue, and no less fresh after a failed read', async () => {
-    const scene = await startSceneToday(stage);
-    await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
-    await scene.read('warehouse', [credit('c-1')]);
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
-    const old = new Date(Date.now() - 21 * MINUTE).toISOString();
-    await scene.db.change("UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'", old);
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('overdue');
-    await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 3_600 });
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
-    await failRead(scene);
-    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
-  });
-
   test('a resource read less often than the schedule is overdue by its own interval', async () => {
     const scene = await startSceneToday(stage);
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
