@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
-import { ALERTS, parseAlertRules } from '../support/alerts.js';
 import { startDemoForFile } from '../support/mirror/demo.js';
 
 const demo = await startDemoForFile({ operations: true });
@@ -9,7 +10,18 @@ const served = await Promise.all(
   ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
 );
 
-const RULES = parseAlertRules(ALERTS);
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const { groups }: { groups: readonly { readonly rules: readonly AlertRule[] }[] } = parse(
+  readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8'),
+);
+const RULES = groups.flatMap(({ rules }) => rules);
 
 function parts(expr: string) {
   return [...expr.matchAll(/(carbon_mirror_\w+)(?:\{(\w+)=~?"([^"]*)"\})?/g)].map(

@@ -13,11 +13,7 @@ import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { createMigratedDatabases } from '../support/migrated-databases.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
-import { retirements } from '../support/mirror/rows.js';
-
-function member(email: string) {
-  return { id: email, fullName: email, email, document: JSON.stringify({ id: email, email }) };
-}
+import { member, retirements } from '../support/mirror/rows.js';
 
 function keyFile() {
   return join(temporaryFolder(), 'evidence.key');
@@ -75,7 +71,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   const folder = temporaryFolder();
   createMigratedDatabases(folder);
   const scene = await openMirror({ folder });
-  await scene.read('members', [member('ada@example.org'), member('bob@example.org')]);
+  await scene.read('members', [member('ada', 'ada@example.org'), member('bob', 'bob@example.org')]);
   await scene.read('retirements', retirements(2));
   const file = keyFile();
   const key = createKeyFile(file, 'mirror.example/log');

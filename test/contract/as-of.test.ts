@@ -8,7 +8,7 @@ import { openEngine } from '../../src/store/open-engine.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import * as parse from '../../src/registry/json/parse-objects.js';
-import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { beginCertificateWalk, streamPdf } from '../support/certificates.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { relation } from '../../src/query/lists/relation.js';
@@ -75,20 +75,11 @@ async function readListOfTurn<Name extends ListResource>(
   await stage.read(resource, items, { findGone: async gone => gone });
 }
 
-async function fetchCertificates({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {
-  const files = pdfs(1000);
-  await files.prepare();
-  const store = createCertificateStore(port, files, () => clock.at);
-  await store.makeNewDue();
-  const request = { organizationId: OWNER, claim: 1, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.beginSession(request);
+async function fetchCertificates(stage: TestMirror, turn: number): Promise<void> {
+  const walk = await beginCertificateWalk(stage);
   for (const { retirementId: id } of await walk.listDue(10))
-    await walk.store(id, createPdf(`${id} ${turn}`), clock.at);
+    await walk.store(id, streamPdf(`${id} ${turn}`), stage.clock.at);
   await walk.finish(TRAFFIC);
-}
-
-async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
 async function readCurrentTables({ reader }: TestLibrary): Promise<TableContents> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type TestEngine, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
-import { createRandom, pick } from '../support/operations.js';
+import { createRandom, pick } from '../support/random.js';
 import { listSeeds } from '../support/seeds.js';
 
 const SECOND = 1000;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
-import { credit, installation, retirements } from '../support/mirror/rows.js';
+import { credit, installation, member, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
-import type { Member, Project } from '../../src/registry/object-models.js';
+import type { Project } from '../../src/registry/object-models.js';
 import { temporaryFolder } from '../support/inbox.js';
 
 const createProject = (id: string, fullName = 'Peat bog'): Project => ({
@@ -20,13 +20,6 @@ const createProject = (id: string, fullName = 'Peat bog'): Project => ({
   type: 'removal',
   startDate: '2020-01-01',
   document: JSON.stringify({ id, fullName }),
-});
-
-const createMember = (id: string, email: string): Member => ({
-  id,
-  fullName: 'Somebody',
-  email,
-  document: JSON.stringify({ id, email }),
 });
 
 /** The instants of a request that is answered at once. */
@@ -171,12 +164,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test("forgetting a person removes the person's rows and history, and later reads do not restore them", async () => {
     const { db, mirror, clock, read } = await stage();
-    const people = [createMember('m-1', 'Ada@Example.org'), createMember('m-2', 'bo@example.org')];
+    const people = [member('m-1', 'Ada@Example.org'), member('m-2', 'bo@example.org')];
     await read('members', people);
     clock.at += MINUTE;
     await read('members', [
-      { ...createMember('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
-      createMember('m-2', 'bo@example.org'),
+      { ...member('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
+      member('m-2', 'bo@example.org'),
     ]);
     expect(await mirror.forget(' ada@example.org')).toBe(2);
     expect(await db.column('SELECT email FROM members_history')).toEqual(['bo@example.org']);

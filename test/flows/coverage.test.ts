@@ -5,7 +5,7 @@ import { describeFailure } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync-service.js';
 import { createDiscoverJob } from '../../src/sync/schedule/discover-installations.js';
 import { recordUnreadDeliveries } from '../../src/sync/schedule/unread-deliveries.js';
-import { createRandom, pick, type Random } from '../support/operations.js';
+import { createRandom, pick, type Random } from '../support/random.js';
 import { openSyncContext, type Program, startProgram } from '../support/program.js';
 import { createOrganization } from '../support/sandbox.js';
 import { chooseLength } from '../support/long.js';

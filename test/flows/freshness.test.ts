@@ -7,7 +7,7 @@ import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { createOrganization } from '../support/sandbox.js';
 import { chooseLength } from '../support/long.js';
-import { createRandom, pick } from '../support/operations.js';
+import { createRandom, pick } from '../support/random.js';
 import { listSeeds } from '../support/seeds.js';
 import { playFlood, startWatched, type WatchedProgram } from '../support/watched-program.js';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serializeScope } from '../../src/sync/plan.js';
 import { startInstalled, type Program } from '../support/program.js';
 import { chooseLength } from '../support/long.js';
-import { createRandom, pick, type Random } from '../support/operations.js';
+import { createRandom, pick, type Random } from '../support/random.js';
 import { type ProxyAnswer, startProxy } from '../support/proxy.js';
 import { listSeeds } from '../support/seeds.js';
 

@@ -7,7 +7,7 @@ import { startInstalled, type Program, startProgram } from '../support/program.j
 import { retireMany } from '../support/mirror/by-workers.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { findDifferences } from '../support/compare.js';
-import { createRandom } from '../support/operations.js';
+import { createRandom } from '../support/random.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { type Tables, openTablesIn, withOpenTables } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';

@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { readForgotten, readMemberChangeNumbers, countMentions } from '../../src/query/people.js';
 import { openFilledMirror } from '../support/mirror/open.js';
-import { retirement } from '../support/mirror/rows.js';
-
-const member = (id: string, email: string) => ({
-  id,
-  email,
-  fullName: `Member ${id}`,
-  document: JSON.stringify({ id, email }),
-});
+import { member, retirement } from '../support/mirror/rows.js';
 
 test('rows whose document contains an e-mail address are counted by table, past versions included', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });

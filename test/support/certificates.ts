@@ -1,13 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import type { CertificateSession } from '../../src/mirror/mirror.js';
 import { type SqliteMirror, TRAFFIC } from './mirror/open.js';
+
+/** What a certificate walk needs. */
+type CertificateScene = Pick<SqliteMirror, 'port' | 'pdfs' | 'clock'>;
 
 const getPdfText = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
 
 /** Stores a certificate in files as a certificate walk does, and returns its file name. */
 export async function storeCertificate(
-  scene: Pick<SqliteMirror, 'folder' | 'port' | 'pdfs' | 'clock'>,
+  scene: CertificateScene & Pick<SqliteMirror, 'folder'>,
   id: string,
   text = getPdfText(id),
 ): Promise<string> {
@@ -18,24 +22,32 @@ export async function storeCertificate(
 
 /** Stores a certificate on either engine as a certificate walk does. */
 export async function writeCertificate(
-  scene: Pick<SqliteMirror, 'port' | 'pdfs' | 'clock'>,
+  scene: CertificateScene,
   id: string,
   text = getPdfText(id),
 ): Promise<void> {
-  const files = scene.pdfs(100_000);
-  await files.prepare();
-  const store = createCertificateStore(scene.port, files, () => scene.clock.at);
-  await store.makeNewDue();
-  const walk = await store.beginSession({
-    organizationId: 'organization-1',
-    claim: 1,
-    startedAt: scene.clock.at,
-    trigger: 'schedule',
-  });
-  await walk.store(id, streamBytes(text), scene.clock.at);
+  const walk = await beginCertificateWalk(scene);
+  await walk.store(id, streamText(text), scene.clock.at);
   await walk.finish(TRAFFIC);
 }
 
-async function* streamBytes(text: string): AsyncGenerator<Uint8Array> {
+/** Makes the certificates of new retirements due, and begins a walk that requests the due ones. */
+export async function beginCertificateWalk(
+  { port, pdfs, clock }: CertificateScene,
+  { organizationId = 'organization-1', claim = 1 } = {},
+): Promise<CertificateSession> {
+  const files = pdfs(100_000);
+  await files.prepare();
+  const store = createCertificateStore(port, files, () => clock.at);
+  await store.makeNewDue();
+  return await store.beginSession({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
+}
+
+/** Returns a whole PDF as it is downloaded. */
+export function streamPdf(words: string): AsyncGenerator<Uint8Array> {
+  return streamText(`%PDF-1.7 ${words}\n%%EOF\n`);
+}
+
+export async function* streamText(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }

@@ -6,7 +6,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { getIdColumn } from '../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
 import { findContradictedColumns } from '../../src/sync/derived-columns.js';
-import { pick, type Random } from './operations.js';
+import { pick, type Random } from './random.js';
 import type { Program } from './program.js';
 import { relation } from '../../src/query/lists/relation.js';
 

@@ -1,4 +1,4 @@
-import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { beginCertificateWalk, streamPdf } from './certificates.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
@@ -267,33 +267,15 @@ function oddMember(id: string, fullName: string) {
   return { id, fullName, email: `${fullName}@example.com`, document: formatOddDocument({ id, fullName }) };
 }
 
-async function storeCertificates(
-  { pdfs, port, clock }: TestMirror,
-  organizationId: string,
-  ids: readonly string[],
-) {
-  const now = () => clock.at;
-  const files = pdfs(1000);
-  await files.prepare();
-  const store = createCertificateStore(port, files, now);
-  await store.makeNewDue();
-  const walk = await store.beginSession({
-    organizationId,
-    claim: 1,
-    startedAt: clock.at,
-    trigger: 'schedule',
-  });
+async function storeCertificates(stage: TestMirror, organizationId: string, ids: readonly string[]) {
+  const { at } = stage.clock;
+  const walk = await beginCertificateWalk(stage, { organizationId });
   for (const [index, id] of ids.entries()) {
-    if (index % 4 === 0) await walk.markUnavailable(id, clock.at);
-    if (index % 4 === 1)
-      await walk.markFailed(id, { code: 'timeout', message: toPrintableText(index) }, clock.at);
-    if (index % 4 === 2) await walk.store(id, pdf(id), clock.at);
+    if (index % 4 === 0) await walk.markUnavailable(id, at);
+    if (index % 4 === 1) await walk.markFailed(id, { code: 'timeout', message: toPrintableText(index) }, at);
+    if (index % 4 === 2) await walk.store(id, streamPdf(id), at);
   }
   await walk.finish(TRAFFIC);
-}
-
-async function* pdf(word: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`%PDF-1.7 ${word}\n%%EOF\n`);
 }
 
 async function writeProjects(

@@ -1,23 +1,7 @@
 import { ApiError } from '../../src/sandbox/http/api-errors.js';
 import type { Program } from './program.js';
+import { pick, type Random } from './random.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
-
-export type Random = () => number;
-
-/** Creates a Mulberry32 random number generator. The same seed gives the same numbers. */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function pick<T>(random: Random, values: readonly T[]): T | undefined {
-  return values[Math.floor(random() * values.length)];
-}
 
 export interface RandomWorld {
   readonly program: Program;

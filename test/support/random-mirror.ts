@@ -1,4 +1,4 @@
-import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { beginCertificateWalk, streamPdf } from './certificates.js';
 import { createProjectAnswer } from '../../src/mirror/projects-session.js';
 import { credit, installation, createUnknownPage, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
@@ -77,22 +77,13 @@ async function twice({ mirror, clock, random, truth, claim }: ChangeContext): Pr
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-async function certificates({ pdfs, port, clock, random, truth, claim }: ChangeContext): Promise<void> {
-  const now = () => clock.at;
-  const files = pdfs(1000);
-  await files.prepare();
-  const store = createCertificateStore(port, files, now);
-  await store.makeNewDue();
-  const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.beginSession(request);
+async function certificates(context: ChangeContext): Promise<void> {
+  const { clock, random, truth, claim } = context;
+  const walk = await beginCertificateWalk(context, { claim });
   for (const id of truth.retirements.keys()) {
-    if (random() < 0.5) await walk.store(id, pdf(random()), clock.at);
+    if (random() < 0.5) await walk.store(id, streamPdf(String(random())), clock.at);
   }
   await walk.finish(TRAFFIC);
-}
-
-async function* pdf(words: number): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
 async function project({ mirror, clock, random, claim }: ChangeContext): Promise<void> {
