@@ -115,21 +115,6 @@ test('T03 the receiver refuses to start without a secret with exit code 2, and n
   expect(started.output()).not.toContain('    at ');
 });
 
-test('a receiver whose port is in use says so in a sentence and ends', async () => {
-  const receiver = await startReceiver();
-  const port = new URL(receiver.url).port;
-  const second = startProcess(['receive'], {
-    REGISTRY_APP_ID: APP_ID,
-    WEBHOOK_SECRETS: SECRET,
-    DATA_DIR: createFolder(),
-    PORT: port,
-    OPERATIONS_PORT: '0',
-  });
-  expect(await second.ended).toBe(2);
-  expect(second.output()).toContain(`Port ${port} is in use by another program.`);
-  expect(second.output()).not.toContain('    at ');
-});
-
 test('T66 a reader that never ends does not block deliveries, and the metrics show the growing log', async () => {
   const receiver = await startReceiver();
   await receiver.post('installed');
@@ -268,6 +253,7 @@ test('the receiver uses the next free port if PORT is not set, and ends with exi
   const named = start({ PORT: String(ports[0]) });
   expect(await named.ended).toBe(2);
   expect(named.stderr()).toContain(`Port ${ports[0]} is in use by another program.`);
+  expect(named.output()).not.toContain('    at ');
 });
 
 test('a process ends if its parent died before it was ready', async () => {

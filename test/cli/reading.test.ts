@@ -42,10 +42,12 @@ describe('status', () => {
     expect(retirements.reduce((sum: number, rows: number) => sum + rows, 0)).toBe(150);
   });
 
-  test('says without a mirror where it was expected and how to create one', async () => {
-    const { exitCode, stdout, stderr } = await runCommand(['status'], { env: { DATA_DIR: '/nowhere' } });
+  test('says without a mirror where it was expected and how to create one, and creates nothing', async () => {
+    const nowhere = join(demo.folder, 'nowhere');
+    const { exitCode, stdout, stderr } = await runCommand(['status'], { env: { DATA_DIR: nowhere } });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('There is no mirror in /nowhere');
+    expect(stderr).toContain(`There is no mirror in ${nowhere}`);
+    expect(existsSync(nowhere)).toBe(false);
     expect(stderr).toContain('carbon-mirror up');
   });
 });

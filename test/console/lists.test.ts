@@ -86,37 +86,6 @@ describe('a list', () => {
     },
   );
 
-  test.each([
-    ['/retirements', 'oldest'],
-    ['/retirements?organization_id=organization-1', 'oldest'],
-    ['/retirements?vintage=2016', 'oldest'],
-    ['/retirements?as-of=now', 'newest'],
-  ])('shows each row once on its pages and in its files, in the chosen order: %s, %s', async (path, sort) => {
-    const { scene, page } = await openConsoleStage({ now: Date.now });
-    const toDay = (index: number) => `2026-03-${String((index % 28) + 1).padStart(2, '0')}T10:00:00.000Z`;
-    const some = retirements(120).map((each, index) => ({
-      ...each,
-      vintage: '2016',
-      createdAt: index % 5 === 0 ? null : toDay(index),
-    }));
-    await scene.read('retirements', some);
-    const chosen = new URL(path, 'http://console');
-    chosen.searchParams.set('sort', sort);
-    const seen: string[] = [];
-    for (let address: string | null = `${chosen.pathname}${chosen.search}`; address !== null; ) {
-      const shown: string = await page(address);
-      seen.push(...parseRetirementIds(shown).map(id => id.replace(/\?.*/, '')));
-      address = findNextPageHref(shown);
-    }
-    const dates = new Map(some.map(({ id, createdAt }) => [id, createdAt ?? '']));
-    const seenDates = seen.map(id => dates.get(id) ?? '');
-    const ascending = seenDates.toSorted((one, other) => one.localeCompare(other));
-    expect(new Set(seen).size).toBe(120);
-    expect(seenDates).toEqual(sort === 'oldest' ? ascending : ascending.toReversed());
-    const { rows } = JSON.parse(await page(`${chosen.pathname}.json${chosen.search}`));
-    expect(rows.map(({ id }: { id: string }) => id)).toEqual(seen);
-  });
-
   test('sorts credits by their tonnes, and the heading links to the other order', async () => {
     const { scene, page } = await openConsoleStage({ now: Date.now });
     const amounts = ['5', '100', '20.5'];
@@ -178,38 +147,6 @@ describe('a list', () => {
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
 
-  test('shows the exact sum of one credit type on every page, now and as of an instant', async () => {
-    const { scene, page } = await openConsoleStage({ now: Date.now });
-    const large = amount('9000000000000.000001');
-    const some = retirements(60).map(each => ({ ...each, amount: large }));
-    await scene.read('retirements', some);
-    const [sum, first] = ['540,000,000,000,000.00006 t', '/retirements?project=peat'];
-    const pages = ['/retirements', first, `${first}&as-of=now`, findNextPageHref(await page(first)) ?? ''];
-    for (const path of pages)
-      expect(getPageText(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
-    await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
-    expect(getPageText(await page('/warehouse'))).toContain('2 credits: 100 t ex-post and 100 t ex-ante');
-    expect(getPageText(await page('/warehouse?type=exAnte'))).toContain(
-      '1 credit (type ex-ante): 100 t ex-ante',
-    );
-    expect(getPageText(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
-  });
-
-  test('shows how much of a filtered warehouse is available now', async () => {
-    const { scene, page } = await openConsoleStage({ now: Date.now });
-    const of = (organizationId: string) => ({ organizationId, project: { id: 'p-1', fullName: 'Peat bog' } });
-    await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
-    const chosen = async () => getPageText(await page('/warehouse?project_id=p-1&vintage=2021&type=exPost'));
-    const how = '(project Peat bog, vintage 2021, type ex-post)';
-    expect(await chosen()).toContain(`1 credit ${how}: 100 t ex-post`);
-    const gone = 'organization-2';
-    await scene.read('warehouse', [credit('c-2', of(gone))], { organizationId: gone });
-    expect(await chosen()).toContain(
-      `2 credits ${how}: 200 t ex-post, of which 100 t ex-post are available now`,
-    );
-    expect(await chosen()).toContain('no access (uninstalled)');
-  });
-
   test('filtered by an organization has only its rows, and the page of the organization links to it', async () => {
     const { scene, page } = await openConsoleStage({ now: Date.now });
     const id = 'organization-2';
@@ -240,22 +177,6 @@ describe('a list', () => {
     const shown = await page('/retirements');
     for (const text of ['1,234,567<i>.000001</i>', 'x12345']) expect(shown).toContain(`>${text}</td>`);
     expect(await page('/retirements.csv')).toContain(',1234567.000001,');
-  });
-
-  test('shows how fresh its rows are, for how many organizations, and where they were never read', async () => {
-    const { scene, page } = await openConsoleStage({ now: Date.now });
-    expect(getPageText(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
-    await scene.read('retirements', [retirement('r-1')]);
-    await scene.read('retirements', [], { organizationId: 'organization-2' });
-    expect(getPageText(await page('/retirements'))).toMatch(
-      /fresh in 1 organization, last complete read .*no access \(uninstalled\) in 1 organization,/,
-    );
-    const other = getPageText(await page('/retirements?organization_id=organization-2'));
-    expect([other.includes('no access (uninstalled) in 1'), other.includes('fresh in')]).toEqual([
-      true,
-      false,
-    ]);
-    expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 
   test('shows its SQL', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
-import { breakReads, fillOrganizations, type SqliteMirror } from '../support/mirror/open.js';
+import { breakReads, fillOrganizations } from '../support/mirror/open.js';
 
 async function openNowStage(options: Parameters<typeof openConsoleStage>[0] = {}) {
   const { page, ...rest } = await openConsoleStage(options);
@@ -43,17 +43,6 @@ test('Now names a stale warehouse whose credits are not available, with the reas
   expect(words).toContain('the last complete read is older than two intervals of the schedule');
 });
 
-test('Now shows the oldest read and how many last reads failed', async () => {
-  const { scene, page } = await openConsoleStage({ now: Date.now });
-  scene.clock.at -= 240_000;
-  await scene.read('warehouse', [credit('c-1')]);
-  await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
-  expect(getPageText(await page('/'))).toContain(
-    'Fresh1 of 1known organizations: fresh, but the last read failed in 1 organization, last complete read 4 min ago.',
-  );
-  expect(getPageText(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
-});
-
 test('Now and the command status name a suspended organization, its tonnes and who can act', async () => {
   const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { amount: amount('14337') })]);
@@ -80,17 +69,6 @@ test('Now and the command status name a suspended organization, its tonnes and w
       expect.objectContaining({ check: 'suspensions', actor: 'administrator', is_severe: false }),
     ]),
   });
-});
-
-test('Now reports rows without an amount', async () => {
-  const { sentence, scene, page } = await openNowStage();
-  const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
-  await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
-  expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
-  const left = '1 row without a usable amount is in no total.';
-  expect(getPageText(await page('/'))).toContain(`issues0 jobs failed, 0 due now ${left}`);
-  expect(getPageText(await page('/organizations/organization-1'))).toContain(`rounded down. ${left}`);
-  expect(getPageText(await page('/'))).not.toContain('twelve months');
 });
 
 const HOLD = {
@@ -129,37 +107,6 @@ test('tiles and charts report rows that their sums exclude', async () => {
     /(recorded since today:|stayed at) 100 t\. The rows of 1 organization are as last seen, because their lists are not fresh\. 1 row without a usable amount is in no total\./,
   );
   expect(words).toContain(`0 t retired in the last twelve months. ${left}`);
-});
-
-test('charts state how many of the known organizations they cover', async () => {
-  const { scene, page, sentence } = await openNowStage({ now: Date.now });
-  for (const [number, state, tonnes] of [
-    [1, 'active', '100'],
-    [2, 'uninstalled', '50'],
-    [3, 'suspended', '30'],
-  ] as const) {
-    const organizationId = `organization-${number}`;
-    const by = { organizationId };
-    const createdAt = new Date(scene.clock.at).toISOString();
-    await writeInstallation(scene, number, 'active');
-    await scene.read('warehouse', [credit('c-1', { ...by, amount: amount(tonnes) })], by);
-    await scene.read('retirements', [retirement('r-1', { ...by, amount: amount(tonnes), createdAt })], by);
-    if (state !== 'active') await writeInstallation(scene, number, state);
-  }
-  await writeInstallation(scene, 4, 'active');
-  expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
-  const words = getPageText(await page('/'));
-  expect(words).toContain(
-    'Stock of ex-post, recorded since today: 130 t. Covers 2 of the 3 known organizations. The rows of 1 organization are as last seen',
-  );
-  expect(words).toMatch(
-    /Most retired in the last twelve months: 130 t in \w+ \d{4}\. Covers 2 of the 3 known organizations\. The rows of 1 organization are as last seen/,
-  );
-  expect(words).not.toContain('180 t');
-  await writeInstallation(scene, 3, 'uninstalled');
-  expect(getPageText(await page('/'))).toContain(
-    'recorded since today: 100 t. Covers 1 of the 2 known organizations',
-  );
 });
 
 test('each issue is shown with its remedy', async () => {
@@ -229,23 +176,6 @@ test('T85 no number adds ex-ante to ex-post, now or as of an instant', async () 
   const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
   expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante in the warehouses');
   for (const text of [page, then]) expect(text).not.toContain('504,299');
-});
-
-test('a job that failed more than once is an issue, although it is retried', async () => {
-  const { page, scene, tables } = await openConsoleStage();
-  await scene.db.change('DELETE FROM installations');
-  const job = (
-    attempts: number,
-  ) => `INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at,
-    created_at, last_error, only_duplicates_asked) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
-    '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
-  await tables.change(job(1));
-  expect(getPageText(await page('/'))).not.toContain('failed more than once');
-  await tables.change(job(5));
-  const words = getPageText(await page('/'));
-  expect(words).toContain('1 job failed more than once: answered 503');
-  expect(words).toContain('No organization has installed the app');
-  expect(words).not.toContain('Nothing needs attention');
 });
 
 test('an empty mirror shows the webhook URL and whether a webhook has arrived', async () => {
@@ -346,20 +276,4 @@ function reservation(id: string, overrides: { reservedToDate: string }) {
     ...overrides,
   };
   return { ...item, document: '{}' };
-}
-
-async function writeInstallation(
-  { mirror, clock }: SqliteMirror,
-  number: number,
-  state: 'active' | 'suspended' | 'uninstalled',
-): Promise<void> {
-  clock.at += 1;
-  await mirror.writeInstallation({
-    installation: installation(`installation-${number}`, { organizationId: `organization-${number}` }),
-    state,
-    claim: 1,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'schedule',
-  });
 }

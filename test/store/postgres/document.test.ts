@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings-table.js';
-import { createCertificateTable } from '../../../src/store/postgres/mirror/certificate-table.js';
 import { runCommand } from '../../support/command.js';
-import { takeEmptyDatabase, openDatabase, openForTest, createDatabase } from '../../support/postgres.js';
-import { NOON, temporaryFolder } from '../../support/inbox.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
+import { temporaryFolder } from '../../support/inbox.js';
 import { listCodeBlocks } from '../../support/readme.js';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -61,23 +60,3 @@ test('the commands that backup prints save and restore a mirror, with a role tha
   expect(await superuser.query('SELECT last FROM mirror.version_counter')).not.toEqual([{ last: 77 }]);
   expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode: 0 });
 });
-
-test('stored certificates take only a few percent more space than their bytes', async () => {
-  const postgres = openDatabase(await takeEmptyDatabase());
-  const { query } = postgres;
-  const pdfs = createCertificateTable(postgres, { now: () => NOON });
-  const taken = async () =>
-    (await query<{ bytes: number }>("SELECT pg_total_relation_size('mirror.certificate_files') AS bytes"))[0]
-      ?.bytes ?? 0;
-  const before = await taken();
-  for (let file = 0; file < 40; file += 1) await pdfs.save(`r-${file}`, pdf());
-  const ratio = ((await taken()) - before) / (40 * BYTES);
-  expect(ratio).toBeGreaterThan(0.9);
-  expect(ratio).toBeLessThan(1.12);
-});
-
-const BYTES = 60_000;
-
-async function* pdf(): AsyncGenerator<Uint8Array> {
-  yield Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(BYTES - 16), Buffer.from('\n%%EOF\n')]);
-}

@@ -244,7 +244,13 @@ test('the rights of a receiver are enough to receive, and include none on the mi
   ]);
   const status = await receiver.heartbeat({ role: 'receive', host: 'here', pid: 1, startedAt: NOON });
   expect(Object.keys(status.seenAt)).toEqual(['receive']);
-  await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
+  for (const statement of [
+    'SELECT 1 FROM mirror.origin',
+    'DELETE FROM inbox.deliveries',
+    'DELETE FROM inbox.jobs',
+    'UPDATE inbox.schema_migrations SET version = 2',
+  ])
+    await expect(granted.query(statement), statement).rejects.toThrow('permission denied');
 });
 
 /** What an operator or a failover does to connections, and how it ends. */

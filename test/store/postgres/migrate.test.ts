@@ -1,42 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { assertMigrated, migrate } from '../../../src/store/postgres/migrate.js';
 import { listMigrations } from '../../../src/store/migrations.js';
-import { listCodeBlocks } from '../../support/readme.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
-const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
 const DATABASE_NAMES = ['inbox', 'mirror', 'evidence', 'events'] as const;
 const ALL = DATABASE_NAMES.flatMap(schema =>
   listMigrations('postgres', schema).map(({ name }) => `${schema}/${name}`),
 );
-
-test('ten concurrent migrations apply and record each file once', async () => {
-  const database = await createDatabase({ migrated: false });
-  const each = Array.from({ length: 10 }, () => openForTest(database, 1));
-  const applied = await Promise.all(each.map(postgres => migrate(postgres, NOW)));
-  expect(applied.flat().toSorted()).toEqual(ALL.toSorted());
-  const [postgres] = each;
-  const records = await postgres?.query<{ name: string }>(
-    DATABASE_NAMES.map(
-      schema => `SELECT '${schema}/' || name AS name FROM ${schema}.schema_migrations WHERE applied_at = $1`,
-    ).join(' UNION ALL '),
-    [NOW],
-  );
-  expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL.toSorted());
-});
-
-test('the owner of the schemas from docs/deploy.md can migrate without the right to create schemas', async () => {
-  const database = await createDatabase({ migrated: false });
-  const postgres = openForTest(database, 1);
-  const role = `${database.name}_owner`;
-  const [made = ''] = listCodeBlocks(readFileSync(DEPLOY, 'utf8'), 'sql');
-  await postgres.query(made.replaceAll('carbon_mirror', role));
-  const theirs = openForTest({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
-  expect(await migrate(theirs, NOW)).toEqual(ALL);
-});
 
 test('a failed migration leaves nothing behind', async () => {
   const postgres = openForTest(await createDatabase({ migrated: false }));

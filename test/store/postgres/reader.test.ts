@@ -59,19 +59,6 @@ test('the read role can read every table and view, and nothing else', async () =
   }
 });
 
-test('the receive role cannot read the mirror, and cannot remove stored deliveries', async () => {
-  const database = await takeEmptyDatabase();
-  const granted = await openWithRole(openDatabase(database), database, 'receive');
-  for (const statement of [
-    'SELECT 1 FROM mirror.origin',
-    'DELETE FROM inbox.deliveries',
-    'DELETE FROM inbox.jobs',
-    'UPDATE inbox.schema_migrations SET version = 2',
-  ]) {
-    await expect(granted.query(statement), statement).rejects.toThrow('permission denied');
-  }
-});
-
 test('ignored deliveries are counted without reading accepted ones', async () => {
   const { owner, reader } = await open();
   await owner.query(
