@@ -1,7 +1,9 @@
-import { sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
+import { type Condition, matches } from './lists/condition.js';
+import { allOf } from './lists/relation.js';
 import { belongsTo, readFirst, wasValidAt } from './read.js';
 
 /** An instant at which every current row is valid. */
@@ -77,9 +79,8 @@ export async function addRetirements(
 }
 
 interface ExportFilter {
-  readonly organizationId: string | null;
-  /** Only this retirement. */
-  readonly retirementId?: string;
+  /** Conditions on the columns of certificates. All of them must hold. */
+  readonly where: readonly Condition[];
   /** Null exports the present. */
   readonly at: string | null;
 }
@@ -106,11 +107,16 @@ export const EXPORT_COLUMNS = [
 export type ExportRow = Awaited<ReturnType<typeof readExport>>[number];
 
 /** Reads the stored certificates with their retirements as of an instant, or now. */
-export async function readExport({ all }: Reader, { organizationId, retirementId, at }: ExportFilter) {
+export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
   const instant = at ?? END_OF_TIME;
+  const chosen = queryBuilder
+    .selectFrom('mirror.certificates_history')
+    .selectAll()
+    .where(allOf(where.map(condition => matches(condition, at))))
+    .as('c');
   return await all(
     queryBuilder
-      .selectFrom('mirror.certificates_history as c')
+      .selectFrom(chosen)
       .leftJoin('mirror.retirements_history as r', join =>
         join
           .onRef('r.organization_id', '=', 'c.organization_id')
@@ -139,10 +145,6 @@ export async function readExport({ all }: Reader, { organizationId, retirementId
       ])
       .where('c.state', '=', 'stored')
       .where(wasValidAt(instant, 'c'))
-      .where(belongsTo(organizationId, 'c.organization_id'))
-      .where(
-        retirementId === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`c.retirement_id = ${retirementId}`,
-      )
       .orderBy('r.created_at', order => order.asc().nullsFirst())
       .orderBy('c.retirement_id')
       .orderBy('c.organization_id'),

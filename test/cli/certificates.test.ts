@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
@@ -100,6 +100,50 @@ describe('certificates export', () => {
     );
     expect(first).toContain(String(row?.['beneficiary']));
     expect(first).toContain(String(row?.['sha256']));
+  });
+
+  test('exports only the certificates of a period, a beneficiary and a project, as the list filters them', async () => {
+    const year = new Date(Date.now()).getUTCFullYear();
+    const [{ beneficiary, project_name: project } = {}] = await demo.rows(
+      `SELECT beneficiary, project_name FROM retirements AS r JOIN certificates AS c ON c.retirement_id = r.id
+       WHERE c.state = 'stored' AND beneficiary IS NOT NULL ORDER BY r.created_at DESC`,
+    );
+    const filters = [
+      ['--year', String(year - 1)],
+      ['--since', `${year - 2}-Q3`, '--until', `${year - 1}-06-30`],
+      ['--beneficiary', String(beneficiary).slice(1)],
+      ['--project', String(project), '--since', String(year - 2), '--as-of', 'now'],
+    ];
+    for (const [index, filter] of filters.entries()) {
+      const folder = join(demo.folder, `period-${index}`);
+      const listed: Record<string, string>[] = (await json('list', ...filter, '--limit', '0')).rows;
+      const files = listed.filter(({ state }) => state === 'stored').map(({ file }) => file);
+      expect(files.length).toBeGreaterThan(0);
+      expect(files.length).toBeLessThan((await stored()).length);
+      expect(await json('export', folder, ...filter)).toMatchObject({
+        certificates: files.length,
+        not_stored: listed.length - files.length,
+      });
+      expect(new Set(readdirSync(folder).filter(name => name.endsWith('.pdf')))).toEqual(new Set(files));
+      expect(JSON.parse(readFileSync(join(folder, 'export.json'), 'utf8')).filters).toMatchObject({
+        [filter[0]?.slice(2) ?? '']: filter[1],
+      });
+    }
+  });
+
+  test('writes nothing and exits with 6 if no stored certificate matches', async () => {
+    const folder = join(demo.folder, 'nothing');
+    const period = await run('export', folder, '--year', '1999');
+    expect(period).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(period.stderr).toContain('No stored certificate matches these filters. Nothing was written.');
+    const [{ name } = {}] = await demo.rows(
+      'SELECT max(beneficiary) AS name FROM retirements WHERE beneficiary IS NOT NULL',
+    );
+    const misspelled = await run('export', folder, '--beneficiary', `${String(name)}x`);
+    expect(misspelled).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(misspelled.stderr).toContain(`Did you mean "${String(name)}"`);
+    expect(existsSync(folder)).toBe(false);
+    expect(await run('export', folder, '--year', '25')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test('refuses a folder that is not empty and leaves it unchanged', async () => {

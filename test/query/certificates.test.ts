@@ -16,7 +16,7 @@ test('a stored certificate is exported with the retirement that it proves', asyn
   const { reader } = mirror;
   await writeCertificate(mirror, 'r-1-0');
   const [file] = await readStoredFiles(reader);
-  expect(await readExport(reader, { organizationId: null, at: null })).toMatchObject([
+  expect(await readExport(reader, { where: [], at: null })).toMatchObject([
     {
       retirement_id: 'r-1-0',
       organization_id: 'organization-1',
@@ -30,12 +30,14 @@ test('a stored certificate is exported with the retirement that it proves', asyn
       sha256: file?.sha256,
     },
   ]);
-  expect(Object.keys((await readExport(reader, { organizationId: null, at: null }))[0] ?? {})).toEqual(
+  expect(Object.keys((await readExport(reader, { where: [], at: null }))[0] ?? {})).toEqual(
     expect.arrayContaining([...EXPORT_COLUMNS]),
   );
   expect(EXPORT_COLUMNS).toHaveLength(14);
-  expect(await readExport(reader, { organizationId: 'organization-2', at: null })).toEqual([]);
-  expect(await readExport(reader, { organizationId: null, at: '2020-01-01T00:00:00.000Z' })).toEqual([]);
+  expect(
+    await readExport(reader, { where: [{ column: 'organization_id', is: 'organization-2' }], at: null }),
+  ).toEqual([]);
+  expect(await readExport(reader, { where: [], at: '2020-01-01T00:00:00.000Z' })).toEqual([]);
 });
 
 test('an export as of an instant has the retirement of that instant', async () => {
@@ -46,7 +48,7 @@ test('an export as of an instant has the retirement of that instant', async () =
   clock.at += 1_000;
   await read('retirements', [retirement('r-1-0', { beneficiary: 'Northern Rail' })]);
   const named = async (at: string | null) =>
-    (await readExport(reader, { organizationId: null, at })).map(each => each.beneficiary);
+    (await readExport(reader, { where: [], at })).map(each => each.beneficiary);
   expect([await named(before), await named(null)]).toEqual([['Harbour Ferries'], ['Northern Rail']]);
 });
 

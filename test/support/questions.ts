@@ -254,7 +254,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     return named;
   }),
   readExport: forEachItem(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
-    certificates.readExport(reader, { organizationId, at }),
+    certificates.readExport(reader, {
+      where: organizationId === null ? [] : [{ column: 'organization_id', is: organizationId }],
+      at,
+    }),
   ),
   readCoverage: forEachItem(
     pairs(WHOSE, [undefined, null, ['warehouse']]),

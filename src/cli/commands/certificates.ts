@@ -1,16 +1,25 @@
 import { join } from 'node:path';
+import { describeCaveat } from '../../query/answer/caveat.js';
+import { type Gap, toGapData } from '../../query/answer/gap.js';
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
-import { type Gap, toGapData } from '../../query/answer/gap.js';
 import { readCoverageAt, selectKnownIds, toNotesAt } from '../../query/history/as-of.js';
+import type { ListRequest } from '../../query/lists/list.js';
+import { CERTIFICATES } from '../../query/lists/lists.js';
+import { getFilterText } from '../../query/lists/parse-request.js';
+import { readTotals } from '../../query/lists/totals.js';
+import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
 import { LISTS } from '../../resources/lists.js';
+import type { Reader } from '../../store/contract/reader.js';
 import { nameCertificate } from '../../text/certificate-name.js';
 import { formatCsvLine } from '../../text/csv.js';
+import { formatCount } from '../../text/numbers.js';
 import { saveCertificate } from '../certificate-files.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
 import { findOptionalOrganizationId, findRowVersions } from '../find/find-rows.js';
+import { createFilterOptions, toListRequest } from '../lists/filter-options.js';
 import { definePastDate, defineText, makeRequired, ORGANIZATION_OPTION, withDefault } from '../options.js';
 import { assertKnown, printAnswerNotes } from '../output/answer.js';
 import { toJson, toSnakeKeys } from '../output/output-formats.js';
@@ -19,32 +28,44 @@ import { createExportFolder } from '../output/export-folder.js';
 const LIST_FILE = 'certificates.csv';
 const DESCRIPTION_FILE = 'export.json';
 
+/** The filters of the list of certificates, but not the state: only stored certificates are exported. */
+const { state: _state, ...EXPORT_FILTERS } = createFilterOptions(CERTIFICATES);
+
 export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
   details:
-    'Also writes certificates.csv, SHA256SUMS and export.json, which records the date and completeness of the export.',
+    'Also writes certificates.csv, SHA256SUMS and export.json, which records the date, the filters and the completeness of the export. --year, --since and --until are dates of retirements. Writes nothing if no certificate matches.',
   args: { folder: makeRequired(defineText('folder', 'a new or empty folder')) },
   options: {
-    organization: ORGANIZATION_OPTION,
+    ...EXPORT_FILTERS,
     asOf: definePastDate('export the certificates as of this date'),
   },
   formats: { json: 'print what was written as JSON' },
-  run: async (context, { folder, organization, asOf }) => {
+  examples: [
+    'carbon-mirror certificates export FOLDER --year 2025',
+    'carbon-mirror certificates export FOLDER --organization ID --as-of yesterday',
+  ],
+  run: async (context, { folder, asOf, ...filterOptions }) => {
     const at = asOf?.until ?? null;
     const interrupted = context.io.createInterruptSignal();
     const madeAt = new Date(context.io.now()).toISOString();
     const reader = await context.openReader();
-    const organizationId = await findOptionalOrganizationId(reader, organization);
-    const certificateRows = await readExport(reader, { organizationId, at });
-    const { rows, ...completeness } =
+    const request = await toListRequest(context, CERTIFICATES, { filterOptions, instant: at });
+    const organizationId = getFilterText(request, 'organization_id');
+    const certificateRows = await readExport(reader, request);
+    const { rows, organizationIds, ...completeness } =
       at === null
         ? {
             rows: certificateRows,
+            organizationIds: undefined,
             gaps: [],
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
         : await dropUnknownOrganizations(context, certificateRows, { organizationId, at });
+    const matching = await readTotals(reader, limitToOrganizations(request, organizationIds), null);
+    const notStored = matching.rows - rows.length;
+    if (rows.length === 0) throw await createNothingToExportError(reader, request, notStored);
     const target = createExportFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
@@ -55,14 +76,23 @@ export const EXPORT = defineCommand({
     const certificates = new Set(copiedRows.map(row => row.file)).size;
     const lines = copiedRows.map(row => EXPORT_COLUMNS.map(name => row[name]));
     target.append(LIST_FILE, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
-    const description = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...completeness };
+    const description = {
+      madeAt,
+      asOf: at ?? madeAt,
+      filters: Object.fromEntries(request.filters.map(({ filter, text }) => [filter.option, text])),
+      certificates,
+      notStored,
+      damaged: [...damaged],
+      ...completeness,
+    };
     target.append(DESCRIPTION_FILE, `${toJson(toSnakeKeys(description), 2)}\n`);
     target.writeChecksums();
     const instant = at === null ? '' : ` as observed by ${at}`;
     await context.printResult(
-      { folder, at, certificates, damaged: description.damaged },
-      `Wrote ${certificates} certificates${instant}, ${LIST_FILE}, ${DESCRIPTION_FILE} and SHA256SUMS to ${folder}.`,
+      { folder, at, certificates, notStored, damaged: description.damaged },
+      `Wrote ${formatCount(certificates, 'certificate')}${instant}, ${LIST_FILE}, ${DESCRIPTION_FILE} and SHA256SUMS to ${folder}.`,
     );
+    context.printNotice(...describeNotStored(notStored));
     if (damaged.size === 0) return;
     throw createCheckError(
       `${damaged.size} certificates were left out because their files changed since download: ${[...damaged].slice(0, 5).join(', ')}`,
@@ -92,7 +122,11 @@ export const GET = defineCommand({
     const [version = {}] = await findRowVersions(reader, LISTS.retirements, retirement, owner);
     const retirementId = String(version['id']);
     const organizationId = String(version['organization_id']);
-    const stored = await readExport(reader, { organizationId, retirementId, at });
+    const where = [
+      { column: 'organization_id', is: organizationId },
+      { column: 'retirement_id', is: retirementId },
+    ];
+    const stored = await readExport(reader, { where, at });
     const rows =
       at === null ? stored : (await dropUnknownOrganizations(context, stored, { organizationId, at })).rows;
     const [row] = rows;
@@ -112,6 +146,33 @@ export const GET = defineCommand({
   },
 });
 
+/** Creates the error that no stored certificate matches the filters, with similar values for misspelled ones. */
+async function createNothingToExportError(reader: Reader, request: ListRequest, notStored: number) {
+  const { filters, at } = request;
+  const unmatched = await findUnmatchedFilters(reader, request);
+  const instant = at === null ? '' : ` as observed by ${at}`;
+  return createNotFoundError(
+    [
+      `No stored certificate matches${filters.length === 0 ? '' : ' these filters'}${instant}. Nothing was written.`,
+      ...unmatched.map(describeCaveat),
+      ...describeNotStored(notStored),
+    ],
+    'See "carbon-mirror certificates list" with the same filters.',
+  );
+}
+
+/** Limits a request to some organizations. Without any list of ids, returns it unchanged. */
+function limitToOrganizations(request: ListRequest, organizationIds?: readonly string[]): ListRequest {
+  if (organizationIds === undefined) return request;
+  return { ...request, where: [...request.where, { column: 'organization_id', among: organizationIds }] };
+}
+
+/** Says how many matching certificates have no stored PDF. Returns no line for 0. */
+function describeNotStored(count: number): string[] {
+  if (count === 0) return [];
+  return [`${formatCount(count, 'matching certificate')} without a PDF: unclaimed, or not downloaded yet.`];
+}
+
 /** Removes rows of organizations whose lists were unknown at the instant `at`. Also returns the gaps and read times. */
 async function dropUnknownOrganizations(
   context: CommandContext,
@@ -121,7 +182,7 @@ async function dropUnknownOrganizations(
   const reader = await context.openReader();
   const gaps: Gap[] = [];
   const coverage = [];
-  let rows = certificateRows;
+  let organizationIds: readonly string[] | undefined;
   for (const resource of ['retirements', 'certificates']) {
     const lists = await readCoverageAt(reader, { ...request, resource });
     for (const list of lists) {
@@ -133,7 +194,8 @@ async function dropUnknownOrganizations(
     assertKnown([notes]);
     printAnswerNotes(context.io, notes, resource);
     const knownIds = selectKnownIds(lists);
-    rows = rows.filter(row => knownIds.includes(row.organization_id));
+    organizationIds = (organizationIds ?? knownIds).filter(id => knownIds.includes(id));
   }
-  return { rows, gaps: gaps.map(toGapData), coverage };
+  const rows = certificateRows.filter(row => organizationIds?.includes(row.organization_id));
+  return { rows, organizationIds, gaps: gaps.map(toGapData), coverage };
 }

@@ -2,6 +2,7 @@ import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { foldSpelling } from '../../text/spelling.js';
 import { wasValidAt } from '../read.js';
+import { relation } from './relation.js';
 
 /** A condition on one column of a list. */
 export type Condition<Column extends string = string> = { readonly column: Column } & (
@@ -15,6 +16,8 @@ export type Condition<Column extends string = string> = { readonly column: Colum
   | { readonly project: string }
   | { readonly from: string; readonly to: string }
   | { readonly above: number }
+  /** A condition on the retirement of a certificate. */
+  | { readonly retirement: Condition }
 );
 
 /** The highest character, so that a range holds every text that starts with another. */
@@ -41,6 +44,7 @@ export function matches(condition: Condition, instant: string | null = null): Ex
   if ('from' in condition) return sql`${column} >= ${condition.from} AND ${column} <= ${condition.to}`;
   if ('word' in condition)
     return sql`lower(replace(replace(replace(${column}, '-', ''), '_', ''), ' ', '')) = ${foldSpelling(condition.word)}`;
+  if ('retirement' in condition) return matchesRetirement(condition.retirement, instant);
   if ('project' in condition) return matchesProject(condition.project, instant);
   return containsText(column, condition.holds);
 }
@@ -54,6 +58,13 @@ function containsText(column: RawBuilder<unknown>, text: string): Expression<Sql
 /** Lowers ASCII letters only, as `lower` of SQLite does. */
 function lowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
+}
+
+/** Returns the SQL condition that a certificate belongs to a retirement that fulfils a condition at the instant. */
+function matchesRetirement(condition: Condition, instant: string | null): Expression<SqlBool> {
+  const retirements = relation(instant === null ? 'retirements' : 'retirements_history');
+  return sql`(organization_id, retirement_id) IN (SELECT organization_id, id FROM ${retirements}
+    WHERE ${matches(condition, instant)} AND ${wasValidAt(instant)})`;
 }
 
 /** Returns the SQL condition that a row is of a project, given its id, the start of its id or a part of its name. */

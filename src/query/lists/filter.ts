@@ -20,6 +20,8 @@ export type Filter<Column extends string = string> = {
   readonly choicesFrom: ChoiceSource;
   /** The filter that pages show instead, if the visitor can choose its values from a list. */
   readonly replacedBy: string | null;
+  /** The column of a certificate's retirement that is compared instead of `column`. */
+  readonly retirementColumn?: string;
 } & (
   | {
       readonly kind:
@@ -36,7 +38,7 @@ export type Filter<Column extends string = string> = {
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** A word of an open set: a known one, one of this form, or one that occurs in the column. */
   | { readonly kind: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
-  | { readonly kind: 'flag'; readonly where: Condition<Column> }
+  | { readonly kind: 'flag'; readonly where: Condition }
 );
 
 interface WordForm {
@@ -173,6 +175,11 @@ export function byChoice<const Column extends string>(
   description = `only this ${option}`,
 ): Filter<Column> {
   return { ...PLAIN, column, kind: 'choice', choices, option, description, label: option };
+}
+
+/** Filters certificates by a date, a text or the project of their retirement. */
+export function byRetirement(filter: Filter): Filter<'retirement_id'> {
+  return { ...filter, column: 'retirement_id', retirementColumn: filter.column };
 }
 
 /** Filters rows by their state, which is one of several fixed values. */

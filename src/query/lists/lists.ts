@@ -42,6 +42,7 @@ import {
   byFlag,
   byId,
   byPart,
+  byRetirement,
   byState,
   byWord,
   byYear,
@@ -295,7 +296,9 @@ const INVENTORY_REQUESTS = defineMirroredList({
   },
 });
 
-const CERTIFICATES = defineMirroredList({
+const BY_RETIREMENT_DAYS = byDays('created_at');
+
+export const CERTIFICATES = defineMirroredList({
   entry: ENTRY_BY_RESOURCE.certificates,
   from: 'certificates',
   history: 'certificates_history',
@@ -323,7 +326,14 @@ const CERTIFICATES = defineMirroredList({
   },
   order: [['version', 'desc']],
   detailList: 'retirements',
-  filters: { state: byState(CERTIFICATE_STATES, 'state') },
+  filters: {
+    state: byState(CERTIFICATE_STATES, 'state'),
+    year: byRetirement(byYear('created_at')),
+    beneficiary: byRetirement(byPart('beneficiary', 'beneficiary')),
+    project: byRetirement(BY_PROJECT),
+    from: byRetirement(BY_RETIREMENT_DAYS.from),
+    until: byRetirement(BY_RETIREMENT_DAYS.until),
+  },
 });
 
 const RESTATEMENTS = defineOwnList({

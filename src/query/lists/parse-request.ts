@@ -39,7 +39,7 @@ export async function parseListRequest(
     if (text === null || text === '') continue;
     if (isPast && filter.column !== 'organization_id' && !hasColumn(list.from, filter.column))
       return { fault: `${filter.column} is only known for now. It cannot filter a list as of an instant.` };
-    const parsed = await parseFilter({ reader, list, at: instant, now }, filter, text);
+    const parsed = await parseChosenFilter({ reader, list, at: instant, now }, filter, text);
     if ('fault' in parsed) return parsed;
     filters.push({ name, filter, ...parsed });
   }
@@ -78,6 +78,18 @@ const FIRST_INSTANT = '0000-01-01T00:00:00.000Z';
 const LAST_INSTANT = '9999-12-31T23:59:59.999Z';
 /** Engines limit the length of a pattern. */
 const MAX_LENGTH = 10_000;
+
+/** Parses the text that a person entered for a filter of the row, or of the retirement of a certificate. */
+async function parseChosenFilter(
+  context: FilterContext,
+  filter: Filter,
+  text: string,
+): Promise<ParsedFilter | FilterFault> {
+  const { column, retirementColumn } = filter;
+  if (retirementColumn === undefined) return await parseFilter(context, filter, text);
+  const parsed = await parseFilter(context, { ...filter, column: retirementColumn }, text);
+  return 'fault' in parsed ? parsed : { ...parsed, condition: { column, retirement: parsed.condition } };
+}
 
 /** Parses the text that a person entered for a filter. */
 async function parseFilter(

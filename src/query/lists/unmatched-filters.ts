@@ -51,7 +51,11 @@ async function readSimilar(
   { filter, text }: ChosenFilter,
 ): Promise<string[]> {
   if (filter.kind !== 'part' && filter.kind !== 'project') return [];
-  const column = NAME_COLUMNS[filter.column] ?? filter.column;
-  const texts = await readTexts(reader, list.from, column, { instant: at, limit: MAX_TEXTS });
+  const { column, retirementColumn } = filter;
+  const from =
+    retirementColumn === undefined ? list.from : at === null ? 'retirements' : 'retirements_history';
+  const compared = retirementColumn ?? column;
+  const name = NAME_COLUMNS[compared] ?? compared;
+  const texts = await readTexts(reader, from, name, { instant: at, limit: MAX_TEXTS });
   return findSimilar(text, texts, each => [each]);
 }
