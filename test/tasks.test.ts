@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readStoreSettings } from '../src/app/config/read-settings.js';
 import { createLastSignedFile, readKeyFile } from '../src/evidence/key-file.js';
-import { seal } from '../src/evidence/seal.js';
+import { sealLog } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open-engine.js';
 import { runCommand } from './support/command.js';
 import { splitWords } from './support/command-lines.js';
@@ -94,7 +94,7 @@ async function sealOnce(keyFile: string): Promise<void> {
   const lastSigned = createLastSignedFile(keyFile);
   const { signal } = new AbortController();
   const by = { randomBytes, now: Date.now, holder: 'a worker', signal };
-  await seal({ port, key: () => readKeyFile(keyFile), lastSigned, ...by });
+  await sealLog({ port, key: () => readKeyFile(keyFile), lastSigned, ...by });
   await port.close();
 }
 

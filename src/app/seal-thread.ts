@@ -1,16 +1,16 @@
-/** The thread of the worker that seals what the mirror has observed into the evidence log. */
+/** The thread of the worker that appends new data of the mirror to the evidence log and signs checkpoints. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCheckpointWriter, createLastSignedFile, readKeyFile } from '../evidence/key-file.js';
 import { publishCheckpoint } from '../evidence/publish-checkpoint.js';
-import { seal } from '../evidence/seal.js';
+import { sealLog } from '../evidence/seal.js';
 import { eraseLeaves } from '../evidence/erase-leaves.js';
 import { openEngine } from '../store/open-engine.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 import { createTimestampPost } from './timestamp-authority.js';
 
-/** Opens the evidence log in this thread. Returns the functions that the main thread may call, such as the one that seals new data. */
+/** Opens the evidence log in this thread. Returns the functions that the main thread calls: seal, publish and close. */
 async function openSealApi({
   store,
   keyFile,
@@ -30,9 +30,9 @@ async function openSealApi({
   const writeFile = evidenceCheckpointFile === null ? null : createCheckpointWriter(evidenceCheckpointFile);
   const post =
     evidenceTimestampUrl === null ? null : createTimestampPost(evidenceTimestampUrl, outboundAllow);
-  let lastRound: Promise<unknown> = Promise.resolve();
+  let lastRun: Promise<unknown> = Promise.resolve();
 
-  /** Erases the salts of members in the evidence log if members are no longer mirrored. */
+  /** Erases the leaves about members of organizations from the evidence log, if members are no longer mirrored. */
   const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
     if (mirrorMembers || (await port.listUnerasedLeaves(members)).length === 0) return;
@@ -48,16 +48,16 @@ async function openSealApi({
     seal: startedAt => {
       const startedMs = performance.now();
       const now = () => startedAt + (performance.now() - startedMs);
-      const round = eraseMembers(now).then(() => seal({ ...sealer, now }));
-      lastRound = round.catch(() => undefined);
-      return round;
+      const run = eraseMembers(now).then(() => sealLog({ ...sealer, now }));
+      lastRun = run.catch(() => undefined);
+      return run;
     },
     publish: async startedAt => {
       await publishCheckpoint({ port, now: () => startedAt, randomBytes, writeFile, post });
     },
     close: async () => {
       stopping.abort();
-      await lastRound;
+      await lastRun;
       await port.close();
     },
   };

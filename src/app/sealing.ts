@@ -1,6 +1,6 @@
 /**
- * Seals what the mirror has observed into the evidence log, once a minute. Sealing runs in a thread of its own, so that no
- * read of the registry waits for it.
+ * Seals new data of the mirror (appends it to the evidence log and signs a checkpoint) once a minute. A separate thread does it, so
+ * that no read of the registry waits.
  */
 import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
@@ -9,32 +9,41 @@ import { startThread } from '../thread.js';
 import type { OutboundRange } from './outbound/address-ranges.js';
 import type { ProcessDependencies } from './process-health.js';
 
-/** The `workerData` of the sealing thread. */
+/** The settings that the sealing thread receives as `workerData`. */
 export interface SealThreadData {
-  /** Names an evidence log that has been migrated. */
+  /** Where the databases are. The schema of the evidence log must be migrated. */
   readonly store: StoreSettings;
+  /** The path of the signing key. */
   readonly keyFile: string;
+  /** False if members are no longer mirrored; then their leaves are erased. */
   readonly mirrorMembers: boolean;
+  /** The file to which each new checkpoint is written; null for none. */
   readonly evidenceCheckpointFile: string | null;
+  /** The address of the timestamp authority; null for none. */
   readonly evidenceTimestampUrl: string | null;
-  /** Ranges beside public addresses in which the timestamp authority may be. */
+  /** Non-public address ranges in which the timestamp authority may be. */
   readonly outboundAllow: readonly OutboundRange[];
 }
 
-/** The functions of the sealing thread. */
+/** The functions of the sealing thread that the main thread calls. */
 export interface SealThreadApi {
-  /** Seals new observations. Returns the size of the evidence log, or null if another process is sealing. */
+  /** Seals new data. Returns the size of the evidence log, or null if another process is sealing. */
   readonly seal: (now: number) => Promise<number | null>;
-  /** Writes the published file, and requests the timestamp of the day. Fails independently of sealing. */
+  /** Writes the newest checkpoint to the published file, and requests at most one timestamp a day. */
   readonly publish: (now: number) => Promise<void>;
+  /** Waits for the current sealing run and closes the databases. */
   readonly close: () => Promise<void>;
 }
 
 const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
+/** The pause between two sealing runs. */
 const INTERVAL_MS = 60_000;
 const RETRY_PUBLISHING_MS = 15 * 60_000;
 
-/** Starts a thread that periodically adds new data to the evidence log. Returns a function that stops the thread. */
+/**
+ * Starts a thread that seals new data and publishes the checkpoint, the first time at once. Failures are logged, and do not stop
+ * it. Returns a function that stops the thread.
+ */
 export async function startSealing(
   { log, now }: ProcessDependencies,
   workerData: SealThreadData,
@@ -50,7 +59,7 @@ export async function startSealing(
   let publishFrom = 0;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
-  /** Appends new data to the evidence log, publishes a checkpoint and schedules its own next call. Failures are logged. */
+  /** Seals new data, publishes the newest checkpoint and schedules its own next call. Failures are logged. */
   async function sealAndSchedule(): Promise<void> {
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');

@@ -1,11 +1,11 @@
-/** Posts requests for timestamps to the authority of EVIDENCE_TIMESTAMP_URL. */
+/** Posts timestamp requests to the authority that EVIDENCE_TIMESTAMP_URL names. */
 import { MAX_TIMESTAMP_BYTES, type PostTimestampRequest } from '../evidence/timestamp.js';
 import type { OutboundRange } from './outbound/address-ranges.js';
 import { createOutbound } from './outbound/outbound.js';
 
 /**
- * Creates a function that posts timestamp requests to `url`. Allows http, because the authority signs its answers and few
- * offer https.
+ * Creates a function that posts timestamp requests to `url`, at a public address or one of the `allowed` ranges. Plain http is
+ * allowed, because the authority signs its answers and few authorities offer https.
  */
 export function createTimestampPost(url: string, allowed: readonly OutboundRange[]): PostTimestampRequest {
   return async body => {

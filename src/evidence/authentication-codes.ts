@@ -1,70 +1,81 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { refuse } from './evidence-error.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { toHex } from './hashes.js';
 import type { Leaf } from './port.js';
 
 /**
- * Authentication codes of leaves. Somebody who can write to the database, but has no key, could change the columns by which
- * the sealer counts rows, or insert a leaf. The codes let the sealer sign and count only what it wrote itself.
+ * The two authentication codes (HMAC-SHA-256) of a leaf. Someone who can write to the database, but does not have the key, could
+ * insert a leaf, or change the columns by which the sealer counts rows. The codes let the sealer sign and count only leaves that
+ * this program wrote.
  *
- * A leaf has two codes, because `forget` and `purge` empty some of its columns. `code` covers what always stays.
- * `plain_code` covers everything, and is emptied with the columns.
+ * There are two codes because `forget` and `purge` empty some columns. `code` covers the columns that always stay. `plain_code`
+ * covers all columns, and is emptied with them.
  */
-export type Codes = Pick<Leaf, 'code' | 'plain_code'>;
+export type AuthenticationCodes = Pick<Leaf, 'code' | 'plain_code'>;
 
-/** Half of an HMAC-SHA-256, in hex. */
+/** The length of a code: the first half of an HMAC-SHA-256, in hex. */
 const CODE_CHARACTERS = 32;
 
-type Content = Omit<Leaf, 'code' | 'plain_code'>;
+/** A leaf without its authentication codes. */
+export type LeafContent = Omit<Leaf, 'code' | 'plain_code'>;
 
-export function createCodes(leaf: Content, key: Uint8Array): Codes {
-  return { code: computeCode(leaf, key), plain_code: computePlainCode(leaf, key) };
+/** Computes both authentication codes of a leaf. */
+export function createAuthenticationCodes(leaf: LeafContent, key: Uint8Array): AuthenticationCodes {
+  return { code: computePermanentCode(leaf, key), plain_code: computeFullCode(leaf, key) };
 }
 
-/** Whether this program wrote a leaf as it is, with one of several keys. */
+/**
+ * Returns true if the authentication codes of a leaf are valid under one of the keys: this program wrote the leaf, and nobody
+ * changed it. An erased leaf is authentic if all columns that an erasure empties are empty.
+ */
 export function isAuthentic(leaf: Leaf, keys: readonly Uint8Array[]): boolean {
   const { plain_code } = leaf;
   return keys.some(key => {
-    if (plain_code !== null && !isEqual(plain_code, computePlainCode(leaf, key))) return false;
+    if (plain_code !== null && !isEqual(plain_code, computeFullCode(leaf, key))) return false;
     if (plain_code === null && !isErased(leaf)) return false;
-    return isEqual(leaf.code, computeCode(leaf, key));
+    return isEqual(leaf.code, computePermanentCode(leaf, key));
   });
 }
 
-/** Throws if this program did not write one of the leaves as it is. */
+/** Throws an EvidenceError that points to `verify`, unless all leaves are authentic. For leaves that may be signed already. */
 export function assertAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
-      refuse(
+      throwEvidenceError(
         `not signed: leaf ${leaf.place} (${leaf.kind} ${leaf.number}) is not as this program wrote it, see "carbon-mirror verify"`,
       );
 }
 
-/** Throws if this program did not write one of the unsigned leaves. */
-export function assertWrittenByProgram(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
+/** Throws an EvidenceError that points to `evidence discard`, unless all leaves are authentic. For unsigned leaves. */
+export function assertUnsignedAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
-      refuse(
+      throwEvidenceError(
         `not signed: this program did not write leaf ${leaf.place} (${leaf.kind} ${leaf.number}); "carbon-mirror evidence discard" removes it`,
       );
 }
 
-/** Whether all columns that reveal what a leaf is about are empty. */
-function isErased(leaf: Content): boolean {
-  return listPlainColumns(leaf).every(value => value === null);
+/** Returns true if all columns that an erasure empties are empty. */
+function isErased(leaf: LeafContent): boolean {
+  return listErasableValues(leaf).every(value => value === null);
 }
 
-function computeCode({ place, kind, number, resource, commitment }: Content, key: Uint8Array): string {
+/** Computes `code`: the HMAC of the columns that an erasure keeps. */
+function computePermanentCode(
+  { place, kind, number, resource, commitment }: LeafContent,
+  key: Uint8Array,
+): string {
   return hmac(key, ['leaf', place, kind, number, resource, toHex(commitment)]);
 }
 
-function computePlainCode(leaf: Content, key: Uint8Array): string {
+/** Computes `plain_code`: the HMAC of all columns. */
+function computeFullCode(leaf: LeafContent, key: Uint8Array): string {
   const { place, kind, number, resource, commitment } = leaf;
-  return hmac(key, ['plain', place, kind, number, resource, toHex(commitment), ...listPlainColumns(leaf)]);
+  return hmac(key, ['plain', place, kind, number, resource, toHex(commitment), ...listErasableValues(leaf)]);
 }
 
-/** Returns the columns that `forget` and `purge` empty. */
-function listPlainColumns(leaf: Content) {
+/** Returns the values of the columns that `forget` and `purge` empty, in a fixed order. */
+function listErasableValues(leaf: LeafContent) {
   const { subject, ended, observed, dated, micro, read_at, is_complete, record, salt } = leaf;
   return [
     subject,
@@ -83,6 +94,7 @@ function hmac(key: Uint8Array, values: readonly (string | number | null)[]): str
   return createHmac('sha256', key).update(JSON.stringify(values)).digest('hex').slice(0, CODE_CHARACTERS);
 }
 
+/** Compares two codes in constant time. */
 function isEqual(stored: string, expected: string): boolean {
   return stored.length === expected.length && timingSafeEqual(Buffer.from(stored), Buffer.from(expected));
 }

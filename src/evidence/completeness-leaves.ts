@@ -1,89 +1,101 @@
 import { createHash } from 'node:crypto';
 import { toCanonicalJson, parseLeafRecord } from './leaf.js';
-import { refuse } from './evidence-error.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { toHex, sha256 } from './hashes.js';
 import {
-  type Cells,
+  type LeafRecord,
   createCurrentFilter,
   type EvidencePort,
-  createObservation,
+  createLeafInput,
   type Leaf,
-  type Observation,
+  type LeafInput,
 } from './port.js';
 import { readSealedReads } from './sealed-reads.js';
 
-/** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
-export function listMonthGroups({ resource, observed, dated }: Leaf): string[] {
+/**
+ * Returns the months in which a row version counts, as keys such as "retirements mirror 2025-05": the month in which the mirror
+ * observed it, and the month of the registry's date, if there is one ("retirements registry 2025-04").
+ */
+export function listMonthKeys({ resource, observed, dated }: Leaf): string[] {
   const byRegistry = dated === null ? [] : [`${resource} registry ${dated}`];
   return [...byRegistry, `${resource} mirror ${observed}`];
 }
 
 /**
- * Checks what the sealer counts. Somebody may have changed columns of leaves, or hidden a leaf for as long as the sealer
- * reads. The exporter needs no guard, because auditors check the hashes.
+ * Checks leaves before the sealer counts them, because someone may have changed their columns, or hidden a leaf while the sealer
+ * reads. An export needs no guard, because its checker verifies the hashes.
  */
 export interface LeafGuard {
-  /** Throws if this program did not write one of the leaves as it is. */
+  /** Throws an EvidenceError unless this program wrote all these leaves and nobody changed them. */
   readonly assertAuthentic: (leaves: readonly Leaf[]) => void;
-  /** The number of erased changes that were counted, in leaves after a place. */
-  readonly countErased: (place: number) => number;
+  /** Returns how many counted changes were erased by the erasures after a leaf index. */
+  readonly countErasedChanges: (leafIndex: number) => number;
 }
 
-/** Returns the monthly totals of an organization: a line for each list and month. */
-export async function readMonths(
+/**
+ * Computes the monthly totals of an organization, up to the change number `upTo`. Returns them as text (one line of canonical JSON
+ * for each list and month), with the fields for the organization's leaf and the indexes of the counted leaves. With a `guard`,
+ * throws an EvidenceError if a leaf was changed.
+ */
+export async function computeMonthlyTotals(
   port: EvidencePort,
   organizationId: string,
   upTo: number,
   guard?: LeafGuard,
 ) {
-  const sums = new Map<string, ReturnType<typeof createMonthSum>>();
-  const places: number[] = [];
+  const sums = new Map<string, ReturnType<typeof createMonthCounter>>();
+  const leafIndexes: number[] = [];
   let rows = 0;
   const isCurrent = createCurrentFilter();
   for await (const changes of port.iterateChangeLeaves(organizationId, upTo)) {
     guard?.assertAuthentic(changes);
-    for (const leaf of changes) places.push(leaf.place);
+    for (const leaf of changes) leafIndexes.push(leaf.place);
     const current = changes.filter(isCurrent);
     rows += current.length;
     for (const leaf of current)
-      for (const name of listMonthGroups(leaf)) {
-        const sum = sums.get(name) ?? createMonthSum();
+      for (const name of listMonthKeys(leaf)) {
+        const sum = sums.get(name) ?? createMonthCounter();
         sums.set(name, sum);
         sum.add(leaf);
       }
   }
   const lines = [...sums]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, sum]) => `${toCanonicalJson({ ...sum.end(), ...describeGroup(name) })}\n`);
+    .map(([name, sum]) => `${toCanonicalJson({ ...sum.end(), ...parseMonthKey(name) })}\n`);
   const text = lines.join('');
   const months_sha256 = toHex(sha256(Buffer.from(text)));
-  return { text, places, totals: { changes: places.length, months: sums.size, months_sha256, rows } };
+  return {
+    text,
+    leafIndexes,
+    totals: { changes: leafIndexes.length, months: sums.size, months_sha256, rows },
+  };
 }
 
-/** Returns the fields of a line about a month that say what it counts. */
-function describeGroup(name: string) {
-  const [list = '', dated_by = '', month = ''] = name.split(' ');
+/** Splits a key of `listMonthKeys` into the fields of a month line. */
+function parseMonthKey(key: string) {
+  const [list = '', dated_by = '', month = ''] = key.split(' ');
   return { list, dated_by, month };
 }
 
-/** The totals in the leaf of an organization. `changes` counts its change leaves, without those about people. */
-type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', Cells[string]>>;
+/** The fields of an organization's leaf that count its rows. `changes` is the number of its change leaves, not counting people. */
+type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', LeafRecord[string]>>;
 
-interface Moment {
-  /** The newest change that is counted. */
+/** Up to where the new leaf of an organization counts. */
+interface CountingLimits {
+  /** The number of the newest change that is counted. */
   readonly upTo: number;
-  /** The place before which reads are counted. */
-  readonly before: number;
+  /** Reads are counted in leaves below this index. */
+  readonly beforeIndex: number;
 }
 
-/** Creates the leaf of an organization from its monthly totals, and from its reads that are sealed before a place. */
-export async function createOrganizationObservation(
+/** Creates the input of an organization's leaf, from its monthly totals and its reads in leaves below `beforeIndex`. */
+export async function createOrganizationLeafInput(
   port: EvidencePort,
   organizationId: string,
-  before: number,
+  beforeIndex: number,
   { changes, months, months_sha256, rows }: MonthTotals,
-): Promise<Observation> {
-  const { failing_lists, reads_sha256 } = await readSealedReads(port, organizationId, before);
+): Promise<LeafInput> {
+  const { failing_lists, reads_sha256 } = await readSealedReads(port, organizationId, beforeIndex);
   const record = {
     organization_id: organizationId,
     changes,
@@ -93,49 +105,51 @@ export async function createOrganizationObservation(
     failing_lists,
     reads_sha256,
   };
-  return createObservation('organization', record, { subject: organizationId });
+  return createLeafInput('organization', record, { subject: organizationId });
 }
 
 /**
- * Yields new leaves of the organizations for which the newest one is out of date, because a row changed, a read failed,
- * or a list was read completely after a failure. A list that is read again and again without a failure causes no leaf, so
- * `read_at` of its line may be older than its newest sealed read. For `exported` organizations it is brought up to date.
+ * Yields new leaf inputs for the organizations whose newest leaf is out of date: a row changed, a read failed, or a list was read
+ * completely after a failure. `since` is the previous checkpoint leaf.
+ *
+ * Repeated successful reads of a list do not cause a new leaf, so `read_at` of its line may be older than its newest sealed read.
+ * Organizations in `exported` get a new leaf for them too.
  */
-export async function* streamOrganizationObservations(
+export async function* streamOrganizationLeafInputs(
   port: EvidencePort,
   since: { readonly upTo: number; readonly place: number },
-  { upTo, before }: Moment,
+  { upTo, beforeIndex }: CountingLimits,
   exported: readonly string[],
   guard: LeafGuard,
-): AsyncGenerator<Observation> {
+): AsyncGenerator<LeafInput> {
   const newest = new Map(
-    (await port.listLeaves({ newest: 'organization', before })).map(leaf => [leaf.subject, leaf]),
+    (await port.listLeaves({ newest: 'organization', beforeIndex })).map(leaf => [leaf.subject, leaf]),
   );
   const wasFailing = (subject: string) =>
     Number(parseLeafRecord(newest.get(subject))['failing_lists'] ?? 0) > 0;
   const changed = await port.listChangedOrganizations(since.upTo, upTo);
-  const readers = await port.listReadSubjects(since.place + 1, before);
+  const readers = await port.listOrganizationsWithReads(since.place + 1, beforeIndex);
   const outdated = readers.filter(({ subject, failed }) => failed > 0 || wasFailing(subject));
   /** Nothing says whose changes were erased, so all organizations are counted again. This is rare: `forget` erases people. */
-  const recounted = guard.countErased(since.place) > 0 ? [...newest.keys()].map(String) : [];
+  const recounted = guard.countErasedChanges(since.place) > 0 ? [...newest.keys()].map(String) : [];
   const counted = new Set([...changed, ...recounted]);
   for (const each of new Set([...counted, ...outdated.map(({ subject }) => subject), ...exported])) {
     const leaf = newest.get(each);
     const record = parseLeafRecord(leaf);
     if (leaf !== undefined) await assertSameReads(port, each, leaf);
     const totals = counted.has(each) ? null : readMonthTotals(record);
-    const observation = await createOrganizationObservation(
+    const observation = await createOrganizationLeafInput(
       port,
       each,
-      before,
+      beforeIndex,
       totals ?? (await countMonths(port, each, upTo, leaf, guard)),
     );
-    guard.assertAuthentic(await readNewestReads(port, each, before));
+    guard.assertAuthentic(await readNewestReads(port, each, beforeIndex));
     if (toCanonicalJson(observation.record) !== leaf?.record) yield observation;
   }
 }
 
-/** Counts the monthly totals anew. Throws if a change is missing that the newest leaf of the organization counted. */
+/** Counts the monthly totals again. Throws an EvidenceError if a change is missing that the organization's newest leaf counted. */
 async function countMonths(
   port: EvidencePort,
   organizationId: string,
@@ -143,41 +157,42 @@ async function countMonths(
   newest: Leaf | undefined,
   guard: LeafGuard,
 ): Promise<MonthTotals> {
-  const { places, totals } = await readMonths(port, organizationId, upTo, guard);
+  const { leafIndexes, totals } = await computeMonthlyTotals(port, organizationId, upTo, guard);
   if (newest === undefined) return totals;
   const counted = Number(parseLeafRecord(newest)['changes'] ?? 0);
-  const left = places.filter(place => place < newest.place).length;
+  const left = leafIndexes.filter(leafIndex => leafIndex < newest.place).length;
   const missing = counted - left;
-  if (missing < 0 || missing > guard.countErased(newest.place))
-    refuse(
+  if (missing < 0 || missing > guard.countErasedChanges(newest.place))
+    throwEvidenceError(
       `not signed: leaf ${newest.place} counted ${counted} changes of organization ${organizationId}, and ${left} are there, see "carbon-mirror verify"`,
     );
   return totals;
 }
 
-/** Throws if the reads before the leaf of an organization are not those that it says. */
+/** Throws an EvidenceError if `reads_sha256` of an organization's leaf is not the hash of the reads that are sealed before it. */
 async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
   const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
   if (parseLeafRecord(leaf)['reads_sha256'] !== reads_sha256)
-    refuse(
+    throwEvidenceError(
       `not signed: the reads of organization ${organizationId} are not those of leaf ${leaf.place}, see "carbon-mirror verify"`,
     );
 }
 
-/** Returns the leaves of the newest complete reads of an organization before a place. */
-async function readNewestReads(port: EvidencePort, organizationId: string, before: number) {
-  const { reads } = await readSealedReads(port, organizationId, before);
-  const places = reads.flatMap(({ place }) => (place === null ? [] : [place]));
-  return await port.listLeaves({ places });
+/** Returns the leaves of the newest complete read of each list of an organization, below a leaf index. */
+async function readNewestReads(port: EvidencePort, organizationId: string, beforeIndex: number) {
+  const { reads } = await readSealedReads(port, organizationId, beforeIndex);
+  const leafIndexes = reads.flatMap(({ place }) => (place === null ? [] : [place]));
+  return await port.listLeaves({ leafIndexes: leafIndexes });
 }
 
-/** Returns the monthly totals in the record of an older leaf; null if there is none. */
-function readMonthTotals(record: Cells): MonthTotals | null {
+/** Reads the monthly totals from the record of an organization's leaf; null if the record has none. */
+function readMonthTotals(record: LeafRecord): MonthTotals | null {
   const { changes = null, months = null, months_sha256, rows = null } = record;
   return months_sha256 === undefined ? null : { changes, months, months_sha256, rows };
 }
 
-function createMonthSum() {
+/** Creates a counter for the rows of one list and month. Leaves must be added newest version first. */
+function createMonthCounter() {
   let [rows, withoutAmount, sum] = [0, 0, 0n];
   const commitments = createHash('sha256');
   return {
@@ -187,6 +202,7 @@ function createMonthSum() {
       else sum += BigInt(micro);
       commitments.update(`${toHex(commitment)}\n`);
     },
+    /** Returns the fields of the month line. Can be called once. */
     end: () => ({
       rows,
       without_amount: withoutAmount,
@@ -196,58 +212,63 @@ function createMonthSum() {
   };
 }
 
-/** Fields of the last leaf of a checkpoint that do not name other leaves. */
-export interface CheckpointFields {
-  /** The newest change that the checkpoint covers. */
+/** The fields of a checkpoint leaf (the last leaf that a checkpoint covers) that do not depend on the leaves it names. */
+export interface CheckpointLeafFields {
+  /** The number of the newest change that the checkpoint covers. */
   readonly up_to: number;
   /** The instant that is signed with the checkpoint. */
   readonly sealed_at: string;
-  /** The number of leaves that the checkpoint before this one covers; 0 if there is none. */
+  /** The tree size of the previous checkpoint; 0 if there is none. */
   readonly previous_size: number;
-  /** The newest sync and span of unchanged reads that are sealed. */
+  /** The id of the newest sealed sync. */
   readonly sync_up_to: number;
+  /** The id of the newest sealed span of unchanged reads. */
   readonly span_up_to: number;
 }
 
 /**
- * Lists the leaves that a folder must not omit: the newest one of each organization and of its coverage, and all about
- * erasures, restores and new keys. Each has a line in canonical JSON, in the order of the log.
+ * Reads the leaves that a checkpoint leaf at index `beforeIndex` names, because evidence must not omit them: the newest leaf of
+ * each organization and of its coverage, and all log events (erasures, restores and new keys). `text` has a line of canonical JSON
+ * for each of them, in the order of the log.
  */
-export async function readNamedLeaves(port: EvidencePort, before: number) {
-  const organizations = await port.listLeaves({ newest: 'organization', before });
-  const coverage = await port.listLeaves({ newest: 'coverage', before });
-  const aboutLog = await port.listLeaves({ aboutLogBefore: before });
-  const lines = [...organizations, ...coverage, ...aboutLog]
+export async function readNamedLeaves(port: EvidencePort, beforeIndex: number) {
+  const organizations = await port.listLeaves({ newest: 'organization', beforeIndex });
+  const coverage = await port.listLeaves({ newest: 'coverage', beforeIndex });
+  const logEvents = await port.listLeaves({ logEventsBefore: beforeIndex });
+  const lines = [...organizations, ...coverage, ...logEvents]
     .toSorted((left, right) => left.place - right.place)
     .map(({ place, commitment, kind }) => {
       return `${toCanonicalJson({ named: place, commitment: toHex(commitment), kind })}\n`;
     });
-  return { organizations, coverage, aboutLog, text: lines.join('') };
+  return { organizations, coverage, logEvents, text: lines.join('') };
 }
 
-/** Adds up the places of leaves. The sum falls if somebody hides the newest leaf of an organization. */
-export function sumPlaces(leaves: readonly Pick<Leaf, 'place'>[]): number {
+/** Returns the sum of leaf indexes. A checkpoint leaf stores it: hiding a newest leaf makes an older one count, with less. */
+export function sumLeafIndexes(leaves: readonly Pick<Leaf, 'place'>[]): number {
   return leaves.reduce((sum, { place }) => sum + place, 0);
 }
 
-/** Creates the last leaf of a checkpoint, which names the leaves of `readNamedLeaves`. */
-export function createCompleteObservation(
-  { organizations, coverage, aboutLog, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
-  fields: CheckpointFields,
-): Observation {
-  return createObservation('complete', {
+/** Creates the input of a checkpoint leaf: the last leaf that a checkpoint covers. It names the leaves of `readNamedLeaves`. */
+export function createCheckpointLeafInput(
+  { organizations, coverage, logEvents, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
+  fields: CheckpointLeafFields,
+): LeafInput {
+  return createLeafInput('complete', {
     ...fields,
     organizations: organizations.length,
-    listed_places: sumPlaces([...organizations, ...coverage, ...aboutLog]),
+    listed_places: sumLeafIndexes([...organizations, ...coverage, ...logEvents]),
     named_sha256: toHex(sha256(Buffer.from(text))),
   });
 }
 
-/** Returns the newest last leaf of a checkpoint before a place, with its fields. Without one, its place is -1. */
-export async function readCompleteLeaf(port: EvidencePort, before: number) {
-  const [leaf] = await port.listLeaves({ newest: 'complete', before });
+/**
+ * Reads the newest checkpoint leaf below a leaf index, with its fields. If there is none, `leaf` is undefined, `place` is -1 and
+ * the fields are 0 or empty.
+ */
+export async function readCheckpointLeaf(port: EvidencePort, beforeIndex: number) {
+  const [leaf] = await port.listLeaves({ newest: 'complete', beforeIndex });
   const record = parseLeafRecord(leaf);
-  const fields: CheckpointFields = {
+  const fields: CheckpointLeafFields = {
     up_to: Number(record['up_to'] ?? 0),
     sealed_at: String(record['sealed_at'] ?? ''),
     previous_size: Number(record['previous_size'] ?? 0),

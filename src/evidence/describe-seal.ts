@@ -2,13 +2,13 @@ import { getSignedAt } from './checkpoint.js';
 import { toCanonicalJson, isCommittedTo } from './leaf.js';
 import { NO_LIMIT, type EvidencePort } from './port.js';
 
-/** How a change was sealed, in a sentence. */
+/** Describes in a sentence which checkpoint covers a change, that it is not sealed yet, or that it was changed afterwards. */
 export async function describeSeal(port: EvidencePort, number: number): Promise<string> {
   const [leaf] = await port.listLeaves({ kind: 'change', numbers: [number] });
   const [covering] = leaf === undefined ? [] : await port.listCheckpoints(leaf.place, NO_LIMIT, 1);
   if (leaf === undefined || covering === undefined) return 'Not sealed yet.';
-  const [observation] = await port.listVersions(leaf.resource ?? '', [number]);
-  if (observation === undefined || !isCommittedTo(leaf, toCanonicalJson(observation.record)))
+  const [change] = await port.listChangesByNumber(leaf.resource ?? '', [number]);
+  if (change === undefined || !isCommittedTo(leaf, toCanonicalJson(change.record)))
     return `It is not as it was sealed, as leaf ${leaf.place}: see "carbon-mirror verify".`;
   return `Sealed in the checkpoint of ${covering.size} leaves, which was signed at ${getSignedAt(covering.note)}.`;
 }

@@ -1,23 +1,25 @@
 import { isAuthentic } from './authentication-codes.js';
 import { parseLeafRecord } from './leaf.js';
-import { readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
-import type { LastSigned } from './key-file.js';
-import { NO_LIMIT, createObservation, type EvidencePort, type Leaf } from './port.js';
+import { readCheckpointLeaf, readNamedLeaves, sumLeafIndexes } from './completeness-leaves.js';
+import type { LastSignedFile } from './key-file.js';
+import { NO_LIMIT, createLeafInput, type EvidencePort, type Leaf } from './port.js';
 import { appendLeaf, withWriterLock, type LogWriter } from './log-writer.js';
 
+/** How many leaves were removed. */
 export interface DiscardedLeaves {
-  /** Leaves that this program did not write. */
+  /** The number of removed leaves that this program did not write. */
   readonly foreign: number;
-  /** The program's own leaves behind them. The next round seals their content again. */
+  /** The number of removed leaves of this program, which were behind the foreign ones. Their content is sealed again. */
   readonly own: number;
 }
 
 /**
- * Removes unsigned leaves that this program did not write, for example because somebody with write access to the database
- * inserted them. The sealer signs nothing before that. Signed leaves are never removed.
+ * Removes unsigned leaves that this program did not write, and all unsigned leaves behind them. Someone with write access to the
+ * database may have inserted them, and the sealer refuses to sign while they are there. Signed leaves are never removed.
+ * Log events (erasures, restores and new keys) among the program's own leaves are appended again.
  */
 export async function discardForeignLeaves(
-  discarding: LogWriter & { readonly lastSigned: LastSigned },
+  discarding: LogWriter & { readonly lastSigned: LastSignedFile },
 ): Promise<DiscardedLeaves> {
   const { port, key, lastSigned } = discarding;
   return await withWriterLock(discarding, async () => {
@@ -30,7 +32,7 @@ export async function discardForeignLeaves(
       removed.push(...leaves.filter(({ place }) => place < 0 || place >= start));
     await port.removeLeavesFrom(start);
     const foreign = removed.filter(isForeign).length;
-    await appendAgain(
+    await reappendLogEvents(
       discarding,
       removed.filter(leaf => !isForeign(leaf)),
     );
@@ -38,7 +40,10 @@ export async function discardForeignLeaves(
   });
 }
 
-/** Returns the place from which on leaves must be removed: of the first unsigned leaf that is foreign, or is missing. */
+/**
+ * Returns the index from which on leaves must be removed: that of the first unsigned leaf that is foreign or missing. If there is
+ * none, returns the index behind the last leaf. `signed` is the number of signed leaves.
+ */
 async function findFirstForeign(
   port: EvidencePort,
   signed: number,
@@ -53,25 +58,25 @@ async function findFirstForeign(
   return next;
 }
 
-/** Appends the leaves about erasures, restores and new keys again. Nothing else could write them anew. */
-async function appendAgain(writing: Omit<LogWriter, 'holder'>, removed: readonly Leaf[]): Promise<void> {
-  const { port } = writing;
+/** Appends the log events among removed leaves again, because the sealer cannot derive them from the mirror. */
+async function reappendLogEvents(writer: Omit<LogWriter, 'holder'>, removed: readonly Leaf[]): Promise<void> {
+  const { port } = writer;
   const kinds = ['forget', 'purge', 'restore', 'key'];
-  const { place, listedPlaces } = await readCompleteLeaf(port, NO_LIMIT);
-  const { organizations, coverage, aboutLog } = await readNamedLeaves(port, Math.max(0, place));
-  // Erasures after that checkpoint have leaves of their own, which name the places that they erased.
-  const earlier = (await port.listLeaves({ aboutLogBefore: NO_LIMIT })).filter(leaf => leaf.place > place);
+  const { place, listedPlaces } = await readCheckpointLeaf(port, NO_LIMIT);
+  const { organizations, coverage, logEvents } = await readNamedLeaves(port, Math.max(0, place));
+  // Erasures after that checkpoint have leaves of their own, which record the sum of the indexes that they erased.
+  const earlier = (await port.listLeaves({ logEventsBefore: NO_LIMIT })).filter(leaf => leaf.place > place);
   const accounted = earlier.reduce(
     (sum, leaf) => sum + Number(parseLeafRecord(leaf)['unlisted_places'] ?? 0),
     0,
   );
-  let unlisted = listedPlaces - sumPlaces([...organizations, ...coverage, ...aboutLog]) - accounted;
+  let unlisted = listedPlaces - sumLeafIndexes([...organizations, ...coverage, ...logEvents]) - accounted;
   for (const leaf of removed.filter(({ kind }) => kinds.includes(kind))) {
     const record = parseLeafRecord(leaf);
     const isErasure = leaf.kind === 'forget' || leaf.kind === 'purge';
     await appendLeaf(
-      writing,
-      createObservation(leaf.kind, isErasure ? { ...record, unlisted_places: unlisted } : record),
+      writer,
+      createLeafInput(leaf.kind, isErasure ? { ...record, unlisted_places: unlisted } : record),
     );
     if (isErasure) unlisted = 0;
   }

@@ -1,35 +1,38 @@
 import { createHash } from 'node:crypto';
-import { readCompleteLeaf, sumPlaces } from './completeness-leaves.js';
-import { NO_LIMIT, type EvidencePort, createObservation, type LeafFilter } from './port.js';
-import { type LogWriter, withWriterLock, newLeaf } from './log-writer.js';
+import { readCheckpointLeaf, sumLeafIndexes } from './completeness-leaves.js';
+import { NO_LIMIT, type EvidencePort, createLeafInput, type LeafFilter } from './port.js';
+import { type LogWriter, withWriterLock, createSaltedLeaf } from './log-writer.js';
 
-/** The SHA-256 of no places. */
-export const NOTHING_ERASED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** The value of `erased_sha256` while no leaf is erased: the SHA-256 of an empty text. */
+export const HASH_OF_NO_ERASURES = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /**
- * Removes rows with `remove`, and erases the salts of their leaves. The hashes of the leaves stay, and reveal nothing. A new
- * leaf says how many were erased. Its other fields let the sealer check that nobody else erases a leaf:
+ * Erases the leaves that `selectLeaves` selects, then removes their rows with `removeRows` and returns its result. Erasing a leaf
+ * empties its salt and all columns that reveal what it is about; its hash stays. Waits for the writer lock.
  *
- * - `erased_sha256`: the SHA-256 of the places of all erased leaves.
- * - `erased_changes`: how many of the leaves that are erased now counted in the months of an organization that stays.
- * - `unlisted_places`: the sum of the places of those that the last leaf of the newest checkpoint lists.
+ * A leaf of the given kind is appended that counts the erased leaves. With its other fields the sealer notices if someone else
+ * erases a leaf:
+ *
+ * - `erased_sha256`: the SHA-256 of the indexes of all leaves that were ever erased.
+ * - `erased_changes`: how many changes are erased now that are counted in the leaf of an organization that is not erased.
+ * - `unlisted_places`: the sum of the indexes of leaves that are erased now and that the newest checkpoint leaf names.
  */
-export async function eraseLeaves<T>(
-  writing: LogWriter,
+export async function eraseLeaves<Result>(
+  writer: LogWriter,
   kind: 'forget' | 'purge',
   selectLeaves: () => Promise<LeafFilter>,
-  remove: () => Promise<T>,
-): Promise<T> {
-  const { port, now } = writing;
-  return await withWriterLock(writing, async () => {
+  removeRows: () => Promise<Result>,
+): Promise<Result> {
+  const { port, now } = writer;
+  return await withWriterLock(writer, async () => {
     const filter = await selectLeaves();
     const leaves = await port.listUnerasedLeaves(filter);
     if (leaves.length > 0) {
       const places = new Set(leaves.map(({ place }) => place));
-      const { place: before } = await readCompleteLeaf(port, NO_LIMIT);
+      const { place: beforeIndex } = await readCheckpointLeaf(port, NO_LIMIT);
       const listed = [
-        ...(await port.listLeaves({ newest: 'organization', before })),
-        ...(await port.listLeaves({ newest: 'coverage', before })),
+        ...(await port.listLeaves({ newest: 'organization', beforeIndex })),
+        ...(await port.listLeaves({ newest: 'coverage', beforeIndex })),
       ];
       const unlisted = listed.filter(({ place }) => places.has(place));
       const subjects = new Set(unlisted.map(({ subject }) => subject));
@@ -37,21 +40,24 @@ export async function eraseLeaves<T>(
       const record = {
         leaves: leaves.length,
         at: new Date(now()).toISOString(),
-        erased_sha256: await hashErasedPlaces(port, [...places]),
+        erased_sha256: await hashErasedIndexes(port, [...places]),
         erased_changes: changes.length,
-        unlisted_places: sumPlaces(unlisted),
+        unlisted_places: sumLeafIndexes(unlisted),
       };
       const { size } = await port.readProgress();
-      await port.eraseLeaves(newLeaf(writing, createObservation(kind, record), size), filter);
+      await port.eraseLeaves(createSaltedLeaf(writer, createLeafInput(kind, record), size), filter);
     }
-    return await remove();
+    return await removeRows();
   });
 }
 
-/** Returns the SHA-256 of the places of all erased leaves, in order, each with a line end; `added` are about to be erased. */
-export async function hashErasedPlaces(port: EvidencePort, added: readonly number[] = []): Promise<string> {
+/**
+ * Computes the SHA-256 of the indexes of all erased leaves, in ascending order, each followed by a newline. `added` are the
+ * indexes of leaves that are about to be erased.
+ */
+export async function hashErasedIndexes(port: EvidencePort, added: readonly number[] = []): Promise<string> {
   const all = [...added];
-  for await (const places of port.iterateErasedPlaces()) for (const place of places) all.push(place);
+  for await (const places of port.iterateErasedIndexes()) for (const place of places) all.push(place);
   const hash = createHash('sha256');
   for (const place of all.toSorted((one, other) => one - other)) hash.update(`${place}\n`);
   return hash.digest('hex');

@@ -1,29 +1,41 @@
 import { hash } from 'node:crypto';
 import { MAX_TEXT_BYTES } from './checker/folder-files.js';
 import { toCanonicalJson } from './leaf.js';
-import { refuse } from './evidence-error.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { toHex } from './hashes.js';
-import type { Cells, Leaf } from './port.js';
+import type { LeafRecord, Leaf } from './port.js';
 
+/** A field by which lines of the same kind are sorted. */
 type SortKey = string | number;
 
-/** The kinds of lines in evidence.jsonl, in the order in which they stand. */
-const KINDS = ['header', 'row', 'leaf', 'hidden', 'months', 'reads', 'named', 'node', 'document'] as const;
-type LineKind = (typeof KINDS)[number];
+/** The kinds of lines in evidence.jsonl, in the order of the file. */
+const LINE_KINDS = [
+  'header',
+  'row',
+  'leaf',
+  'hidden',
+  'months',
+  'reads',
+  'named',
+  'node',
+  'document',
+] as const;
+type LineKind = (typeof LINE_KINDS)[number];
 
 /**
- * Collects the lines of evidence.jsonl and returns them in the order that docs/evidence-format.md requires. Refuses more text
- * than a checker has to read.
+ * Creates a collector for the lines of evidence.jsonl. Lines may be added in any order. Throws an EvidenceError once they have
+ * more than `maxBytes`, which is what a checker must be able to read.
  */
 export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
   const lines = new Map<LineKind, { readonly key: readonly SortKey[]; readonly text: string }[]>();
   const documents = new Set<string>();
   let bytes = 0;
 
+  /** Adds a line of canonical JSON, without its newline. Lines of a kind are sorted by `key`. */
   function addText(kind: LineKind, key: readonly SortKey[], text: string): void {
     bytes += Buffer.byteLength(text) + 1;
     if (bytes > maxBytes)
-      refuse(
+      throwEvidenceError(
         `the evidence has more than ${maxBytes} bytes of text, which is the most that a checker reads. Export a shorter period, or one organization`,
       );
     const ofKind = lines.get(kind) ?? [];
@@ -32,32 +44,38 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
   }
 
   return {
-    add: (kind: LineKind, key: readonly SortKey[], fields: Cells): void =>
+    /** Adds a line with these fields. Lines of a kind are sorted by `key`. */
+    add: (kind: LineKind, key: readonly SortKey[], fields: LeafRecord): void =>
       addText(kind, key, toCanonicalJson(fields)),
-    /** Adds a leaf with the text that was sealed. */
-    addLeaf(kind: 'row' | 'leaf', { place, salt }: Leaf, text: string): void {
+    /** Adds the line of a leaf. `recordJson` is the record exactly as its commitment was computed. */
+    addLeaf(kind: 'row' | 'leaf', { place, salt }: Leaf, recordJson: string): void {
       const salted = `"salt":"${toHex(salt ?? Buffer.of())}"`;
       const [before, after] = kind === 'row' ? ['', `"row":${place},`] : [`"leaf":${place},`, ''];
-      addText(kind, [place], `{${before}"record":${text},${after}${salted}}`);
+      addText(kind, [place], `{${before}"record":${recordJson},${after}${salted}}`);
     },
-    /** Adds lines whose text was sealed, with the field that says to which leaf they belong. */
-    addSealed(kind: LineKind, text: string, owner: Cells, keyNames: readonly string[]): void {
+    /**
+     * Adds the lines of a text that a leaf contains the hash of. `owner` is a field with the index of that leaf, which is added to
+     * each line. `keyNames` are the fields by which the lines are sorted.
+     */
+    addHashedLines(kind: LineKind, text: string, owner: LeafRecord, keyNames: readonly string[]): void {
       for (const line of text.split('\n').slice(0, -1)) {
         const fields: Record<string, string | number> = { ...JSON.parse(line), ...owner };
         const key = keyNames.map(name => fields[name] ?? '');
         addText(kind, key, toCanonicalJson(fields));
       }
     },
-    /** Adds the registry's JSON of a row, once. */
+    /** Adds the registry's JSON of a row, unless the same text was added before. */
     addDocument(document: string): void {
       const sha256 = hash('sha256', document, 'hex');
       if (documents.has(sha256)) return;
       documents.add(sha256);
       addText('document', [sha256], toCanonicalJson({ document }));
     },
+    /** Returns the size of all lines. */
     getBytes: (): number => bytes,
-    *list(): Generator<string> {
-      for (const kind of KINDS) {
+    /** Yields the lines, each with its newline, in the order that docs/evidence-format.md requires. */
+    *iterate(): Generator<string> {
+      for (const kind of LINE_KINDS) {
         const ofKind = lines.get(kind) ?? [];
         for (const { text } of ofKind.toSorted((left, right) => compareKeys(left.key, right.key)))
           yield `${text}\n`;
@@ -66,6 +84,7 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
   };
 }
 
+/** Compares two sort keys of lines of the same kind, field by field. */
 function compareKeys(left: readonly SortKey[], right: readonly SortKey[]): number {
   for (const [index, value] of left.entries()) {
     const other = right[index] ?? '';

@@ -1,48 +1,50 @@
 import { type TreeHead, parseTreeHead, getSignedAt } from './checkpoint.js';
 import { toCanonicalJson, isCommittedTo } from './leaf.js';
 import {
-  listMonthGroups,
-  createCompleteObservation,
-  createOrganizationObservation,
-  readCompleteLeaf,
-  readMonths,
+  listMonthKeys,
+  createCheckpointLeafInput,
+  createOrganizationLeafInput,
+  readCheckpointLeaf,
+  computeMonthlyTotals,
   readNamedLeaves,
 } from './completeness-leaves.js';
-import { refuse } from './evidence-error.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { createEvidenceLines } from './evidence-lines.js';
 import { toHex } from './hashes.js';
-import { NO_LIMIT, type Checkpoint, type EvidencePort, type Leaf, type Observation } from './port.js';
+import { NO_LIMIT, type Checkpoint, type EvidencePort, type Leaf, type LeafInput } from './port.js';
 import { listProofNodes } from './proof.js';
 import { readSealedReads } from './sealed-reads.js';
 import { EMPTY_TREE, createMerkleTree } from './tree.js';
 
-/** What is exported: all rows dated or observed in a period, all rows of an organization, or one retirement. */
+/** The rows that are exported: all that are dated or observed in a period, all of an organization, or one retirement. */
 export interface ExportScope {
   readonly kind: 'period' | 'organization' | 'retirement';
   /** The period, or the id of the organization or retirement. */
   readonly value: string;
   /** The organization whose rows are exported; null for all. */
   readonly organizationId: string | null;
-  /** For a retirement, the changes of all its versions, of its end and of its certificate. */
+  /** For a retirement, the numbers of all changes of it and of its certificate; otherwise empty. */
   readonly numbers: readonly number[];
 }
 
+/** What `exportEvidence` exports, and where certificates go. */
 export interface ExportRequest {
   readonly port: EvidencePort;
   readonly scope: ExportScope;
-  /** An instant in milliseconds; null for the newest checkpoint. */
+  /** Exports the newest checkpoint that was signed by this instant, in milliseconds; null for the newest of all. */
   readonly asOf: number | null;
-  /** The older checkpoint from which the log must continue. */
+  /** The older checkpoint from which the log is proven to continue; null for none. */
   readonly since: TreeHead | null;
-  /** Whether to name the known organizations that have nothing else in the folder. */
+  /** True to include the coverage of organizations that the scope does not concern. */
   readonly nameOthers: boolean;
-  /** Adds the certificate of a row to the folder. */
-  readonly addCertificate: (observation: Observation) => Promise<void>;
+  /** Called for each exported record: adds its certificate to the folder, if it has one. */
+  readonly addCertificate: (input: LeafInput) => Promise<void>;
 }
 
 /**
- * Collects the lines of evidence.jsonl. Returns them with the checkpoint and the number of exported rows and retirements.
- * Every line is compared with its leaf, so that nothing is exported that was changed after it was sealed.
+ * Collects the lines of evidence.jsonl. Returns them with the checkpoint, the number of exported rows, and how many of these are
+ * retirements. Throws an EvidenceError if an exported record was changed after it was sealed, if nothing was sealed by `asOf`, or
+ * if the log does not continue from `since`.
  */
 export async function exportEvidence({
   port,
@@ -52,14 +54,16 @@ export async function exportEvidence({
   nameOthers,
   addCertificate,
 }: ExportRequest) {
-  const checkpoint = (await findCheckpoint(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
+  const checkpoint =
+    (await findCheckpoint(port, asOf ?? Infinity)) ?? throwEvidenceError('nothing was sealed by then');
   const { size } = checkpoint;
-  const last = await readCompleteLeaf(port, size);
-  if (last.leaf?.place !== size - 1) refuse('the checkpoint does not say what is complete');
+  const last = await readCheckpointLeaf(port, size);
+  if (last.leaf?.place !== size - 1) throwEvidenceError('the checkpoint does not say what is complete');
   const upTo = last.fields.up_to;
   const named = await readNamedLeaves(port, last.place);
   const lines = createEvidenceLines();
-  const places = new Set<number>();
+  /** The indexes of the leaves that are added so far. */
+  const addedIndexes = new Set<number>();
   const syncs = new Set<number>();
   let [rows, retirements] = [0, 0];
 
@@ -71,189 +75,223 @@ export async function exportEvidence({
   });
   const known = await port.listLeaves({ kind: 'change', numbers: scope.numbers });
   const versions = known.filter(({ number }) => number <= upTo);
-  const monthsOfVersions = new Set(versions.map(getObservedGroup));
-  for (const leaf of named.organizations.filter(concerns)) {
+  const monthsOfVersions = new Set(versions.map(formatObservedMonth));
+  for (const leaf of named.organizations.filter(isOfScope)) {
     const organizationId = String(leaf.subject);
-    const { text, totals } = await readMonths(port, organizationId, upTo);
-    await show('leaf', leaf, await createOrganizationObservation(port, organizationId, leaf.place, totals));
+    const { text, totals } = await computeMonthlyTotals(port, organizationId, upTo);
+    await addRecord(
+      'leaf',
+      leaf,
+      await createOrganizationLeafInput(port, organizationId, leaf.place, totals),
+    );
     addMonths(leaf, text);
     const reads = await readSealedReads(port, organizationId, leaf.place);
-    lines.addSealed('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
-    await showCurrentRows(organizationId, leaf.place);
+    lines.addHashedLines('reads', reads.text, { reads_of: leaf.place }, ['reads_of', 'list']);
+    await addCurrentRows(organizationId, leaf.place);
   }
-  for (const version of versions) await showChanges('leaf', [version]);
-  await showNamed(last, named);
-  if (since !== null) await showOlderCounts(since.size);
-  await showSyncs();
-  const coverage = nameOthers ? named.coverage : named.coverage.filter(concerns);
-  for (const leaf of [...named.aboutLog, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
+  for (const version of versions) await addChanges('leaf', [version]);
+  await addCheckpointLeaf(last, named);
+  if (since !== null) await addOlderCounts(since.size);
+  await addSyncs();
+  const coverage = nameOthers ? named.coverage : named.coverage.filter(isOfScope);
+  for (const leaf of [...named.logEvents, ...coverage]) await addLeaf('leaf', leaf, leaf.record ?? '');
   await addNodes(parseTreeHead(checkpoint.note));
   return { checkpoint, lines, rows, retirements };
 
-  function concerns({ subject }: Leaf): boolean {
+  /** Returns true if a leaf is about an organization whose rows are exported. */
+  function isOfScope({ subject }: Leaf): boolean {
     return scope.organizationId === null || scope.organizationId === subject;
   }
 
-  /** Adds a leaf with its record, unless it is there already. Refuses a record that is not the sealed one. */
-  async function addLeaf(kind: 'row' | 'leaf', leaf: Leaf, text: string): Promise<boolean> {
-    if (!isCommittedTo(leaf, text)) await refuseLeaf(leaf);
-    if (places.has(leaf.place)) return false;
-    places.add(leaf.place);
-    lines.addLeaf(kind, leaf, text);
+  /**
+   * Adds the line of a leaf with its record in canonical JSON. Returns false if the leaf was added before. Throws an EvidenceError
+   * if the leaf does not commit to this record.
+   */
+  async function addLeaf(kind: 'row' | 'leaf', leaf: Leaf, recordJson: string): Promise<boolean> {
+    if (!isCommittedTo(leaf, recordJson)) await throwLeafError(leaf);
+    if (addedIndexes.has(leaf.place)) return false;
+    addedIndexes.add(leaf.place);
+    lines.addLeaf(kind, leaf, recordJson);
     return true;
   }
 
-  /** Says why a leaf cannot be shown. An erasure after the checkpoint also changes which leaves are named. */
-  async function refuseLeaf({ kind, number, salt }: Leaf): Promise<never> {
-    const aboutLog =
-      salt === null || kind === 'complete' ? await port.listLeaves({ aboutLogBefore: NO_LIMIT }) : [];
-    const erased = aboutLog.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
-    return refuse(
+  /**
+   * Throws the EvidenceError for a leaf that cannot be exported: it was changed, or an erasure after the checkpoint emptied it or
+   * changed which leaves the checkpoint leaf names.
+   */
+  async function throwLeafError({ kind, number, salt }: Leaf): Promise<never> {
+    const logEvents =
+      salt === null || kind === 'complete' ? await port.listLeaves({ logEventsBefore: NO_LIMIT }) : [];
+    const erased = logEvents.find(each => each.place >= size && ['forget', 'purge'].includes(each.kind));
+    return throwEvidenceError(
       erased === undefined
         ? `${kind} ${number} is not as it was sealed: see "verify"`
         : `rows were erased by a ${erased.kind} after the checkpoint of ${getSignedAt(checkpoint.note)}, so it cannot be shown completely any more. Export the current state`,
     );
   }
 
-  async function show(kind: 'row' | 'leaf', leaf: Leaf, observation: Observation): Promise<void> {
-    const { record, document } = observation;
+  /**
+   * Adds a leaf with the record of its input, its document and its certificate, and counts it if it is a row. Remembers the syncs
+   * that the record mentions, for `addSyncs`.
+   */
+  async function addRecord(kind: 'row' | 'leaf', leaf: Leaf, input: LeafInput): Promise<void> {
+    const { record, document } = input;
     if (!(await addLeaf(kind, leaf, toCanonicalJson(record)))) return;
     for (const id of [record['sync_id'], record['ended_by']]) if (id != null) syncs.add(Number(id));
     if (document !== null) lines.addDocument(document);
-    await addCertificate(observation);
+    await addCertificate(input);
     if (kind === 'row') rows += 1;
-    if (kind === 'row' && observation.resource === 'retirements') retirements += 1;
+    if (kind === 'row' && input.resource === 'retirements') retirements += 1;
   }
 
-  /** Shows changes of one resource, or those of them that are selected. Returns their observations. */
-  async function showChanges(
+  /**
+   * Adds the leaves of changes of one resource, of which `isSelected` may leave out some. Returns the inputs of all of them. Throws
+   * an EvidenceError if the mirror lacks one of the changes.
+   */
+  async function addChanges(
     kind: 'row' | 'leaf',
     leaves: readonly Leaf[],
-    isSelected: (observation: Observation) => boolean = () => true,
-  ): Promise<readonly Observation[]> {
+    isSelected: (input: LeafInput) => boolean = () => true,
+  ): Promise<readonly LeafInput[]> {
     const numbers = leaves.map(({ number }) => number);
-    const observations = await port.listVersions(leaves[0]?.resource ?? '', numbers);
-    const byNumber = new Map(observations.map(observation => [observation.number, observation]));
+    const inputs = await port.listChangesByNumber(leaves[0]?.resource ?? '', numbers);
+    const byNumber = new Map(inputs.map(input => [input.number, input]));
     for (const leaf of leaves) {
-      const observation =
-        byNumber.get(leaf.number) ?? refuse(`change ${leaf.number} is missing: see "verify"`);
-      if (isSelected(observation)) await show(kind, leaf, observation);
+      const input =
+        byNumber.get(leaf.number) ?? throwEvidenceError(`change ${leaf.number} is missing: see "verify"`);
+      if (isSelected(input)) await addRecord(kind, leaf, input);
     }
-    return observations;
+    return inputs;
   }
 
-  /** Exports the current rows of an organization that are in the scope. For a period, also the certificates of its retirements. */
-  async function showCurrentRows(organizationId: string, organizationPlace: number): Promise<void> {
+  /**
+   * Adds the current rows of an organization that are in the scope. For a period, also adds the certificates of these retirements.
+   * For a retirement, also adds the other rows of its months as hidden rows. `organizationIndex` is the index of the
+   * organization's leaf.
+   */
+  async function addCurrentRows(organizationId: string, organizationIndex: number): Promise<void> {
     const retirementIds = new Set<unknown>();
     for await (const batch of port.iterateCurrentLeaves(organizationId, upTo)) {
       const others = batch.filter(leaf => !isInScope(scope, leaf));
-      const shown = await showChanges(
+      const added = await addChanges(
         'row',
         batch.filter(leaf => isInScope(scope, leaf)),
       );
-      for (const { resource, record } of shown)
+      for (const { resource, record } of added)
         if (resource === 'retirements') retirementIds.add(record['id']);
       if (batch[0]?.resource === 'certificates' && scope.kind === 'period')
-        await showChanges('leaf', others, ({ record }) => retirementIds.has(record['retirement_id']));
+        await addChanges('leaf', others, ({ record }) => retirementIds.has(record['retirement_id']));
       for (const leaf of others)
-        if (monthsOfVersions.has(getObservedGroup(leaf))) addHiddenRow(organizationPlace, leaf);
+        if (monthsOfVersions.has(formatObservedMonth(leaf))) addHiddenRow(organizationIndex, leaf);
     }
   }
 
-  function addHiddenRow(place: number, { resource, observed, number, commitment }: Leaf): void {
+  /** Adds the commitment of a row instead of the row. `organizationIndex` is the index of the organization's leaf. */
+  function addHiddenRow(organizationIndex: number, { resource, observed, number, commitment }: Leaf): void {
     const [list, month] = [String(resource), String(observed)];
-    lines.add('hidden', [place, list, month, number], {
+    lines.add('hidden', [organizationIndex, list, month, number], {
       commitment: toHex(commitment),
-      hidden: place,
+      hidden: organizationIndex,
       list,
       month,
       version: number,
     });
   }
 
+  /** Adds the month lines whose hash an organization's leaf contains. */
   function addMonths({ place }: Leaf, text: string): void {
     const key = ['months_of', 'list', 'dated_by', 'month'];
-    lines.addSealed('months', text, { months_of: place }, key);
+    lines.addHashedLines('months', text, { months_of: place }, key);
   }
 
-  /** Shows the last leaf of a checkpoint, with the lines that name other leaves. */
-  async function showNamed(
-    { leaf, place, fields }: Awaited<ReturnType<typeof readCompleteLeaf>>,
+  /** Adds a checkpoint leaf, with the lines of the leaves that it names. Does nothing if it was added before. */
+  async function addCheckpointLeaf(
+    { leaf, place, fields }: Awaited<ReturnType<typeof readCheckpointLeaf>>,
     namedLeaves: Awaited<ReturnType<typeof readNamedLeaves>>,
   ): Promise<void> {
-    if (leaf === undefined || places.has(place)) return;
-    await show('leaf', leaf, createCompleteObservation(namedLeaves, fields));
-    lines.addSealed('named', namedLeaves.text, { named_by: place }, ['named_by', 'named']);
+    if (leaf === undefined || addedIndexes.has(place)) return;
+    await addRecord('leaf', leaf, createCheckpointLeafInput(namedLeaves, fields));
+    lines.addHashedLines('named', namedLeaves.text, { named_by: place }, ['named_by', 'named']);
   }
 
   /**
-   * Shows what the older checkpoint counted in the scope, and how each row ended that is not current any more. What cannot be
-   * shown because it was erased since is left out, and the checker says so.
+   * Adds what the checkpoint of `olderSize` leaves counted in the scope: its month lines and rows, and for each row that is no
+   * longer current the change that ended it. Leaves out what was erased since; the checker reports that.
    */
-  async function showOlderCounts(olderSize: number): Promise<void> {
+  async function addOlderCounts(olderSize: number): Promise<void> {
     if (scope.kind === 'retirement') return;
-    const older = await readCompleteLeaf(port, olderSize);
+    const older = await readCheckpointLeaf(port, olderSize);
     /** `addNodes` refuses an older checkpoint of another log. */
     if (older.leaf?.place !== olderSize - 1) return;
     const olderNamed = await readNamedLeaves(port, older.place);
-    const observation = createCompleteObservation(olderNamed, older.fields);
-    if (!isCommittedTo(older.leaf, toCanonicalJson(observation.record))) return;
-    await showNamed(older, olderNamed);
+    const input = createCheckpointLeafInput(olderNamed, older.fields);
+    if (!isCommittedTo(older.leaf, toCanonicalJson(input.record))) return;
+    await addCheckpointLeaf(older, olderNamed);
     const endedVersions = new Set<number>();
-    for (const leaf of olderNamed.organizations.filter(concerns))
-      await showOlderOrganization(leaf, older.fields.up_to, endedVersions);
+    for (const leaf of olderNamed.organizations.filter(isOfScope))
+      await addOlderOrganization(leaf, older.fields.up_to, endedVersions);
     for await (const leaves of port.iterateLeaves(olderSize, size))
       for (const leaf of leaves)
-        if (leaf.kind === 'change' && endedVersions.has(leaf.ended ?? -1)) await showChanges('leaf', [leaf]);
+        if (leaf.kind === 'change' && endedVersions.has(leaf.ended ?? -1)) await addChanges('leaf', [leaf]);
   }
 
-  async function showOlderOrganization(
+  /**
+   * Adds an organization's leaf that the older checkpoint names, with its month lines and the rows of the scope that were current
+   * up to the change `olderUpTo` and have ended since. Adds the versions of these rows to `endedVersions`. Does nothing if an
+   * erasure changed the counts.
+   */
+  async function addOlderOrganization(
     leaf: Leaf,
     olderUpTo: number,
     endedVersions: Set<number>,
   ): Promise<void> {
     const organizationId = String(leaf.subject);
-    const { text, totals } = await readMonths(port, organizationId, olderUpTo);
-    const observation = await createOrganizationObservation(port, organizationId, leaf.place, totals);
-    if (!isCommittedTo(leaf, toCanonicalJson(observation.record))) return;
-    if (!places.has(leaf.place)) {
-      await show('leaf', leaf, observation);
+    const { text, totals } = await computeMonthlyTotals(port, organizationId, olderUpTo);
+    const input = await createOrganizationLeafInput(port, organizationId, leaf.place, totals);
+    if (!isCommittedTo(leaf, toCanonicalJson(input.record))) return;
+    if (!addedIndexes.has(leaf.place)) {
+      await addRecord('leaf', leaf, input);
       addMonths(leaf, text);
     }
     for await (const batch of port.iterateCurrentLeaves(organizationId, olderUpTo)) {
-      const ended = batch.filter(each => isInScope(scope, each) && !places.has(each.place));
+      const ended = batch.filter(each => isInScope(scope, each) && !addedIndexes.has(each.place));
       for (const { number } of ended) endedVersions.add(number);
-      await showChanges('leaf', ended);
+      await addChanges('leaf', ended);
     }
   }
 
-  /** Shows the syncs that observed the shown rows, except those that retention deleted. */
-  async function showSyncs(): Promise<void> {
+  /** Adds the syncs that observed the added rows or their ends. Leaves out syncs that the mirror has deleted as old. */
+  async function addSyncs(): Promise<void> {
     for (const leaf of await port.listLeaves({ kind: 'sync', numbers: [...syncs] })) {
-      const [observation] = await port.listObservations('sync', leaf.number - 1, leaf.number);
-      if (leaf.salt !== null && leaf.place < size && observation !== undefined)
-        await show('leaf', leaf, observation);
+      const [input] = await port.listNumberedInputs('sync', leaf.number - 1, leaf.number);
+      if (leaf.salt !== null && leaf.place < size && input !== undefined)
+        await addRecord('leaf', leaf, input);
     }
   }
 
-  /** Adds the nodes of the tree that cannot be computed from the shown leaves, and compares the tree with its checkpoint. */
+  /**
+   * Adds the Merkle proof: the nodes of the tree that a checker cannot compute from the added leaves. Throws an EvidenceError if
+   * the leaves do not have the root of the exported checkpoint, or of the older one.
+   */
   async function addNodes({ root }: TreeHead): Promise<void> {
     const olderSize = since?.size ?? 0;
-    if (olderSize > size) refuse(`the older checkpoint has ${olderSize} leaves, and this one ${size}`);
-    const needed = listProofNodes(places, olderSize, size);
+    if (olderSize > size)
+      throwEvidenceError(`the older checkpoint has ${olderSize} leaves, and this one ${size}`);
+    const needed = listProofNodes(addedIndexes, olderSize, size);
     const tree = createMerkleTree(EMPTY_TREE, (level, index, hash) => {
       if (needed.has(`${level} ${index}`))
         lines.add('node', [level, index], { hash: toHex(hash), index, level });
     });
-    await tree.grow(port.iterateCommitments(0, olderSize));
-    if (since !== null && tree.root() !== since.root)
-      refuse('the log does not continue from the older checkpoint: it is of another log');
-    await tree.grow(port.iterateCommitments(olderSize, size));
-    if (tree.root() !== root) refuse('the log is not that of its checkpoint: see "verify"');
+    await tree.appendAll(port.iterateCommitments(0, olderSize));
+    if (since !== null && tree.computeRoot() !== since.root)
+      throwEvidenceError('the log does not continue from the older checkpoint: it is of another log');
+    await tree.appendAll(port.iterateCommitments(olderSize, size));
+    if (tree.computeRoot() !== root)
+      throwEvidenceError('the log is not that of its checkpoint: see "verify"');
   }
 }
 
-/** Returns the newest checkpoint that was signed by an instant. */
+/** Returns the newest checkpoint that was signed by an instant; null if there is none. Searches by bisection. */
 async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoint | null> {
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {
@@ -263,12 +301,13 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
   return await port.findCheckpoint(size);
 }
 
+/** Returns true if the row version of a change leaf is exported, provided that its organization is. */
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
-  if (kind === 'period') return listMonthGroups(leaf).some(group => group.split(' ')[2]?.startsWith(value));
+  if (kind === 'period') return listMonthKeys(leaf).some(key => key.split(' ')[2]?.startsWith(value));
   return kind === 'organization' || numbers.includes(leaf.number);
 }
 
-/** Returns the list and month in which the mirror observed a row. */
-function getObservedGroup({ resource, observed }: Leaf): string {
+/** Returns the list of a row version and the month in which the mirror observed it, such as "retirements 2025-05". */
+function formatObservedMonth({ resource, observed }: Leaf): string {
   return `${resource} ${observed}`;
 }

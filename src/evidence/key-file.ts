@@ -11,37 +11,38 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type SignedHead, parseSignedHead, formatTreeHead } from './checkpoint.js';
+import { type SignedTreeHead, parseSignedTreeHead, formatTreeHead } from './checkpoint.js';
 import { parseSigningKey, type SigningKey, createSigningKey, formatSigningKey } from './signing-key.js';
 
-/** Readable for its owner only, and flushed to the disk before the call returns. */
-const SAFE = { mode: 0o600, flush: true };
-/** Readable for the web server. */
-const PUBLIC = { mode: 0o644, flush: true };
+/** Options for writing a file that only its owner may read. `flush` writes it to the disk before the call returns. */
+const PRIVATE_FILE = { mode: 0o600, flush: true };
+/** Options for writing a file that every user, such as a web server, may read. */
+const PUBLIC_FILE = { mode: 0o644, flush: true };
 const SEED_BYTES = 32;
 
-/** Creates a key in a new file. Throws if the file exists. */
+/** Creates a random key and writes it to a new file. Throws if the file exists. */
 export function createKeyFile(file: string, name: string): SigningKey {
   const seed = randomBytes(SEED_BYTES);
   const key = createSigningKey(name, seed);
-  writeFileSync(file, formatSigningKey(key, seed), { ...SAFE, flag: 'wx' });
+  writeFileSync(file, formatSigningKey(key, seed), { ...PRIVATE_FILE, flag: 'wx' });
   flushFolder(file);
   return key;
 }
 
-/** Returns the key that will replace the one in a file. It is created once, in a file next to it. */
+/** Creates the key that will replace the one in `file`, and writes it to FILE.next. Returns the existing one if there is one. */
 export function createNextKeyFile(file: string, name: string): SigningKey {
   const next = `${file}.next`;
   return existsSync(next) ? readKeyFile(next) : createKeyFile(next, name);
 }
 
-export function replaceKeyFile(file: string, at: string): void {
-  copyFileSync(file, `${file}.until-${at.replaceAll(':', '.')}`);
+/** Replaces a key file with FILE.next. Keeps the replaced key as FILE.until-INSTANT. */
+export function replaceKeyFile(file: string, replacedAt: string): void {
+  copyFileSync(file, `${file}.until-${replacedAt.replaceAll(':', '.')}`);
   renameSync(`${file}.next`, file);
   flushFolder(file);
 }
 
-/** Reads a key. While it is being replaced, codes of leaves that its successor made are accepted too. */
+/** Reads a key file. If FILE.next exists, the result also has the key of the next key's authentication codes. */
 export function readKeyFile(file: string): SigningKey {
   const key = parseSigningKey(readFileSync(file, 'utf8'));
   if (!existsSync(`${file}.next`)) return key;
@@ -49,7 +50,7 @@ export function readKeyFile(file: string): SigningKey {
   return { ...key, codeKeys: [...key.codeKeys, ...next.codeKeys] };
 }
 
-/** Reads the keys that a key file has replaced. They are needed to restore a backup from before the change. */
+/** Reads the replaced keys of a key file (FILE.until-…). They are needed to restore a backup from before a replacement. */
 export function readReplacedKeys(file: string): readonly SigningKey[] {
   const start = `${basename(file)}.until-`;
   const names = readdirSync(dirname(file)).filter(name => name.startsWith(start));
@@ -57,36 +58,43 @@ export function readReplacedKeys(file: string): readonly SigningKey[] {
 }
 
 /**
- * Keeps the newest checkpoint that a key has signed in a file next to the key, because the loss of a database must not lose
- * it: its text, without the signature.
+ * Returns functions that read and write KEY-FILE.last-signed: origin, size, root and instant of the newest checkpoint that the
+ * key has signed. The file is next to the key, so that it survives the loss of the database.
  */
 export function createLastSignedFile(keyFile: string) {
   const file = `${keyFile}.last-signed`;
   return {
-    read: (): SignedHead | null => (existsSync(file) ? parseSignedHead(readFileSync(file, 'utf8')) : null),
-    /** Flushes the file before it returns. A signature must not leave the process earlier. */
-    write: (head: SignedHead): void => {
-      writeFileSync(`${file}.part`, `${formatTreeHead(head)}${head.signedAt}\n`, SAFE);
+    /** Returns null if the key has signed nothing yet. */
+    read: (): SignedTreeHead | null =>
+      existsSync(file) ? parseSignedTreeHead(readFileSync(file, 'utf8')) : null,
+    /** Replaces the file and flushes it to the disk. Must return before the signed checkpoint leaves the process. */
+    write: (head: SignedTreeHead): void => {
+      writeFileSync(`${file}.part`, `${formatTreeHead(head)}${head.signedAt}\n`, PRIVATE_FILE);
       renameSync(`${file}.part`, file);
       flushFolder(file);
     },
   };
 }
 
-/** Returns a function that replaces the file of the newest checkpoint, so that a web server never reads half of it. */
+/**
+ * Returns a function that writes a checkpoint to the published file, unless it wrote the same one before. The file is replaced
+ * at once, so that a web server never reads half of it.
+ */
 export function createCheckpointWriter(file: string): (note: string) => void {
   let written: string | null = null;
   return note => {
     if (note === written && existsSync(file)) return;
-    writeFileSync(`${file}.part`, note, PUBLIC);
+    writeFileSync(`${file}.part`, note, PUBLIC_FILE);
     renameSync(`${file}.part`, file);
     flushFolder(file);
     written = note;
   };
 }
 
-export type LastSigned = ReturnType<typeof createLastSignedFile>;
+/** The file that remembers the newest checkpoint that a key has signed. */
+export type LastSignedFile = ReturnType<typeof createLastSignedFile>;
 
+/** Flushes the folder of a file to the disk, so that a new or renamed file survives a power cut. */
 function flushFolder(file: string): void {
   const descriptor = openSync(dirname(file), 'r');
   try {

@@ -1,56 +1,53 @@
-import { type Codes, createCodes } from './authentication-codes.js';
+import { type LeafContent, createAuthenticationCodes } from './authentication-codes.js';
 import { sha256 } from './hashes.js';
-import { type Cells, type Observation, type Leaf, NUMBERED_KINDS } from './port.js';
+import { type LeafRecord, type LeafInput, type Leaf, type LeafKind, NUMBERED_KINDS } from './port.js';
 
-/** The salt keeps anybody from finding out what a commitment is about by trying all possible records. */
-export function computeCommitment(salt: Uint8Array, canonical: string): Buffer {
-  return sha256(salt, Buffer.from(canonical));
+/**
+ * Computes the commitment of a leaf: SHA-256 of its salt and its record as canonical JSON. Without the random salt, anyone could
+ * find out what a commitment is about by trying all plausible records.
+ */
+export function computeCommitment(salt: Uint8Array, recordJson: string): Buffer {
+  return sha256(salt, Buffer.from(recordJson));
 }
 
-/** Creates a leaf with its authentication codes. */
-export function createLeaf(
-  observation: Observation,
-  salt: Uint8Array,
-  place: number,
-  codeKey: Uint8Array,
-): Leaf {
-  const leaf = createLeafContent(salt, observation, place);
-  return { ...leaf, ...createCodes(leaf, codeKey) };
+/** Creates the leaf of an input, with authentication codes that are made with `codeKey`. Stores nothing. */
+export function createLeaf(input: LeafInput, salt: Uint8Array, leafIndex: number, codeKey: Uint8Array): Leaf {
+  const content = createLeafContent(input, salt, leafIndex);
+  return { ...content, ...createAuthenticationCodes(content, codeKey) };
 }
 
-/** Returns the content of a leaf without authentication codes. */
-export function createLeafContent(
-  salt: Uint8Array,
-  observation: Observation,
-  place: number,
-): Omit<Leaf, keyof Codes> {
-  const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } =
-    observation;
-  const plain = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
-  const text = toCanonicalJson(observation.record);
+/** Creates a leaf as `createLeaf` does, but without authentication codes. */
+export function createLeafContent(input: LeafInput, salt: Uint8Array, leafIndex: number): LeafContent {
+  const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } = input;
+  const countingColumns = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
+  const text = toCanonicalJson(input.record);
   const record = isNumberedKind(kind) ? null : text;
   return {
-    ...plain,
+    ...countingColumns,
     record,
-    place,
+    place: leafIndex,
     kind,
-    number: number ?? place,
+    number: number ?? leafIndex,
     salt,
     commitment: computeCommitment(salt, text),
   };
 }
 
-export function isNumberedKind(kind: Leaf['kind']): boolean {
+/** Returns true for the kinds `change`, `sync` and `unchanged`, whose records the mirror stores. */
+export function isNumberedKind(kind: LeafKind): boolean {
   return NUMBERED_KINDS.some(each => each === kind);
 }
 
-/** Whether a leaf commits to this record. False if its salt was erased. */
-export function isCommittedTo({ salt, commitment }: Leaf, canonical: string): boolean {
-  return salt !== null && computeCommitment(salt, canonical).equals(commitment);
+/** Returns true if the commitment of a leaf is that of this canonical JSON. False if the salt of the leaf was erased. */
+export function isCommittedTo({ salt, commitment }: Leaf, recordJson: string): boolean {
+  return salt !== null && computeCommitment(salt, recordJson).equals(commitment);
 }
 
-/** Returns the record that a leaf stores; empty if there is none, or if somebody replaced it with invalid JSON. */
-export function parseLeafRecord(leaf: Leaf | undefined): Cells {
+/**
+ * Parses the record that a leaf stores. Returns an empty record if there is no leaf, if its kind stores none, or if somebody
+ * replaced it with invalid JSON. Does not check the record.
+ */
+export function parseLeafRecord(leaf: Leaf | undefined): LeafRecord {
   try {
     return Object(JSON.parse(leaf?.record ?? 'null'));
   } catch {
@@ -58,8 +55,8 @@ export function parseLeafRecord(leaf: Leaf | undefined): Cells {
   }
 }
 
-/** Writes a record as RFC 8785 does. Cells without a value are left out, so a column that is added later changes no older record. */
-export function toCanonicalJson(record: Cells): string {
+/** Formats a record as canonical JSON (RFC 8785). Omits null fields, so a column that is added later changes no older record. */
+export function toCanonicalJson(record: LeafRecord): string {
   let text = '';
   for (const name of Object.keys(record).toSorted()) {
     const cell = record[name] ?? null;

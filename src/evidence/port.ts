@@ -1,13 +1,13 @@
 import type { TreePeaks } from './tree.js';
 
-/** A record: the columns of a row by their names. */
-export type Cells = Readonly<Record<string, string | number | bigint | null>>;
+/** The data that a leaf of the evidence log commits to: field names with their values. Hashed as canonical JSON. */
+export type LeafRecord = Readonly<Record<string, string | number | bigint | null>>;
 
-/** Kinds of records that the mirror numbers. They are sealed in the order of their numbers. */
+/** Kinds of leaves whose records the mirror itself stores and numbers. They are sealed in the order of their numbers. */
 export const NUMBERED_KINDS = ['change', 'sync', 'unchanged'] as const;
 export type NumberedKind = (typeof NUMBERED_KINDS)[number];
 
-/** The kinds of leaves. A leaf of a kind without numbers stores its own text, because no row of the mirror has it. */
+/** All kinds of leaves. Leaves of the kinds after the numbered ones store their records, because the mirror does not. */
 export const LEAF_KINDS = [
   ...NUMBERED_KINDS,
   'open_span',
@@ -22,26 +22,27 @@ export const LEAF_KINDS = [
 export type LeafKind = (typeof LEAF_KINDS)[number];
 
 /** Columns of a leaf that let the sealer count rows and reads without reading the mirror. Null where they do not apply. */
-type PlainColumns = {
-  /** The organization that the leaf concerns. */
+type CountingColumns = {
+  /** The id of the organization that the leaf concerns. */
   readonly subject: string | null;
-  /** The resource that changed or was read. */
+  /** The resource that changed or was read, such as `retirements`. */
   readonly resource: string | null;
-  /** The number of the version that the change ended. */
+  /** The number of the row version that the change ended. */
   readonly ended: number | null;
-  /** The month in which the mirror observed the new version. */
+  /** The month (YYYY-MM) in which the mirror observed the row version that the change created. */
   readonly observed: string | null;
-  /** The month in which the row was created, according to the registry. */
+  /** The month (YYYY-MM) in which the row was created, according to the registry. */
   readonly dated: string | null;
-  /** Millionths of a tonne as digits, because they may exceed what a number holds. */
+  /** The amount of the row in millionths of a tonne, as digits, because it may exceed what a number holds. */
   readonly micro: string | null;
-  /** The start of a read; for a span, of its last read. */
+  /** The start of a read; for a span of unchanged reads, the start of its last read. */
   readonly read_at: string | null;
-  /** Whether a read was complete: 1 or 0. */
+  /** 1 if the read was complete, otherwise 0. */
   readonly is_complete: number | null;
 };
 
-export const PLAIN_COLUMNS = [
+/** The names of the `CountingColumns`. */
+export const COUNTING_COLUMNS = [
   'subject',
   'resource',
   'ended',
@@ -52,18 +53,19 @@ export const PLAIN_COLUMNS = [
   'is_complete',
 ] as const;
 
-/** Content of a leaf before it is sealed. */
-export interface Observation extends PlainColumns {
+/** The content of a future leaf: its record and columns, before it gets an index, a salt and a commitment. */
+export interface LeafInput extends CountingColumns {
   readonly kind: LeafKind;
-  /** Null for a kind without numbers, whose leaves are identified by their place. */
+  /** The number of the change, sync or span; null for other kinds, whose leaves get their index as number. */
   readonly number: number | null;
-  readonly record: Cells;
-  /** The registry's JSON of the row. */
+  readonly record: LeafRecord;
+  /** The registry's JSON of the row; null if the record is not a row version. */
   readonly document: string | null;
-  /** The name of the stored file of a certificate. */
+  /** The name of the stored PDF, if the record is a certificate; otherwise null. */
   readonly file: string | null;
 }
 
+/** A leaf input in which no optional column is set. */
 const EMPTY_COLUMNS = {
   number: null,
   subject: null,
@@ -78,33 +80,40 @@ const EMPTY_COLUMNS = {
   file: null,
 };
 
-/** Creates an observation of any kind but `change`. */
-export function createObservation(
+/** Creates a leaf input of any kind but `change`. Adds the kind to the record. */
+export function createLeafInput(
   kind: LeafKind,
-  record: Cells,
-  columns: Partial<Observation> = {},
-): Observation {
+  record: LeafRecord,
+  columns: Partial<LeafInput> = {},
+): LeafInput {
   return { ...EMPTY_COLUMNS, ...columns, kind, record: { ...record, kind } };
 }
 
-/** An entry of the log. */
-export type Leaf = PlainColumns & {
+/** A stored leaf of the evidence log: one row of the table `evidence.leaves`. */
+export type Leaf = CountingColumns & {
+  /** The leaf index: 0 for the first leaf of the log. */
   readonly place: number;
   readonly kind: LeafKind;
+  /** The number of the change, sync or span; for other kinds, the leaf index. */
   readonly number: number;
-  /** Canonical JSON; null for numbered kinds. */
+  /** The record as canonical JSON; null for numbered kinds, whose records are read from the mirror. */
   readonly record: string | null;
-  /** Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
+  /** 32 random bytes. Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
   readonly salt: Uint8Array | null;
+  /** SHA-256 of salt and record. The leaf hash of the Merkle tree is computed from it. */
   readonly commitment: Uint8Array;
-  /** Authentication codes, see authentication-codes.ts. */
+  /** The authentication code of the columns that an erasure keeps; see authentication-codes.ts. */
   readonly code: string;
+  /** The authentication code of all columns; null after an erasure. */
   readonly plain_code: string | null;
 };
 
-/** Returns a filter that keeps the current versions of rows, given the leaves of changes from the newest to the oldest. */
+/**
+ * Returns a stateful filter that keeps the leaves of row versions that are current. It must be called with the change leaves of
+ * one resource and organization, newest first, because the leaf that ended a version is newer than that version.
+ */
 export function createCurrentFilter(): (leaf: Leaf) => boolean {
-  /** A leaf that ended a version is newer than that version, so the filter sees it first. */
+  /** Numbers of versions that leaves seen so far have ended. */
   const ended = new Set<number | null>();
   return leaf => {
     ended.add(leaf.ended);
@@ -112,121 +121,144 @@ export function createCurrentFilter(): (leaf: Leaf) => boolean {
   };
 }
 
-/** A limit above every number and place. */
+/** Larger than every change number, leaf index and tree size. Stands for "no upper limit". */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/**
- * Selects leaves: all of an organization; all changes of a resource; those with certain numbers or places; those about
- * erasures, restores and new keys before a place (`aboutLogBefore`); or the newest of a kind for each subject before a place.
- */
+/** Selects leaves of the log in one of six ways. */
 export type LeafFilter =
+  /** All leaves that concern an organization. */
   | { readonly organizationId: string }
+  /** All change leaves of a resource. */
   | { readonly resource: string }
+  /** The leaves of a kind with these numbers. */
   | { readonly kind: NumberedKind; readonly numbers: readonly number[] }
-  | { readonly places: readonly number[] }
-  | { readonly aboutLogBefore: number }
-  | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly before: number };
+  /** The leaves with these leaf indexes. */
+  | { readonly leafIndexes: readonly number[] }
+  /** Log events (leaves about erasures, restores and new keys) with a lower leaf index. */
+  | { readonly logEventsBefore: number }
+  /** For each organization its newest leaf of a kind with a lower leaf index; of kind `complete`, the one newest leaf. */
+  | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly beforeIndex: number };
 
-/** A signed note about the log at one size, with the peaks of its tree. */
+/** A stored checkpoint: the signed note with size and root of the log, and the hashes from which the tree can grow on. */
 export type Checkpoint = TreePeaks & {
   readonly note: string;
 };
 
-/** The newest complete read of a resource, as far as reads are sealed, and how many reads failed after it. */
-export interface SealedReads {
+/** What the log says about the reads of one resource of an organization: the newest complete read, and the failures since. */
+export interface SealedReadSummary {
   readonly resource: string;
-  /** The leaf of the newest complete read, and the start of that read; null if no complete read is sealed. */
+  /** The leaf index of the newest complete read; null if the log has no complete read. */
   readonly place: number | null;
+  /** When that read started; null with `place`. */
   readonly read_at: string | null;
-  /** Number of later reads that were not complete. */
+  /** The number of later reads that were not complete. */
   readonly failed: number;
 }
 
-/** An organization with reads in a part of the log. */
-interface ReadSubject {
+/** An organization that has reads in a range of the log. */
+interface OrganizationReads {
+  /** The id of the organization. */
   readonly subject: string;
-  /** Number of these reads that were not complete. */
+  /** The number of its reads in the range that were not complete. */
   readonly failed: number;
 }
 
-/** A checkpoint that left this machine. */
+/** A note that a checkpoint left this machine: it was printed by a command, or timestamped by an authority. */
 export interface Attestation {
-  /** How many leaves the checkpoint covers. */
+  /** The tree size of the checkpoint. */
   readonly size: number;
   readonly kind: 'printed' | 'timestamp';
   readonly requested_at: string;
-  /** The instant that a timestamp authority signed, and its token; null if the checkpoint was printed. */
+  /** The instant that the timestamp authority signed; null if the checkpoint was printed. */
   readonly attested_at: string | null;
+  /** The time-stamp token of the authority; null if the checkpoint was printed. */
   readonly token: Uint8Array | null;
 }
 
-/** How far the log goes: its number of leaves, and the newest number of each numbered kind; 0 if there is none. */
+/** What is sealed so far: the number of leaves (`size`), and the highest number of each numbered kind. 0 if there is none. */
 export type LogProgress = Readonly<Record<'size' | NumberedKind, number>>;
 
-/** Access to the log, and to the mirror whose rows it seals. */
+/** Reads and writes the evidence log, and reads the mirror whose data it seals. Leaves are returned in the order of the log. */
 export interface EvidencePort {
-  /** Acquires or extends the lock for writing the log until an instant. Returns false while another holder has it. */
-  readonly acquireLock: (holder: string, now: number, until: number) => Promise<boolean>;
-  /** Returns how far the log goes. */
+  /** Acquires the writer lock of the log, or extends it, until `expiresAt`. Returns false while another holder has it. */
+  readonly acquireLock: (holder: string, now: number, expiresAt: number) => Promise<boolean>;
   readonly readProgress: () => Promise<LogProgress>;
-  /** Returns the newest number of a kind in the mirror. A sync counts once it and all before it have ended. */
+  /**
+   * Returns the highest number of a kind that the mirror has after `after`, and that can be sealed. A sync can be sealed once it
+   * and all syncs before it have ended. If there is none, the result is not above `after`.
+   */
   readonly findNewestNumber: (kind: NumberedKind, after: number) => Promise<number>;
-  /** Returns the observations of a kind in the mirror after one number up to another, in order. */
-  readonly listObservations: (
+  /** Reads the mirror's records of a kind, with numbers above `after` and up to `to`, as leaf inputs, by number. */
+  readonly listNumberedInputs: (
     kind: NumberedKind,
     after: number,
     to: number,
-  ) => Promise<readonly Observation[]>;
-  /** Returns the open spans of unchanged reads of an organization, or of all if `organizationId` is null. */
-  readonly listOpenSpans: (organizationId: string | null) => Promise<readonly Observation[]>;
-  /** Returns the instant before which retention may have deleted syncs; null if it deleted none. */
+  ) => Promise<readonly LeafInput[]>;
+  /** Reads the spans of unchanged reads that have not ended, as leaf inputs; of all organizations for a null id. */
+  readonly listOpenSpans: (organizationId: string | null) => Promise<readonly LeafInput[]>;
+  /** Returns the instant before which the mirror may have deleted old syncs; null if it never deleted any. */
   readonly readSyncsKeptSince: () => Promise<string | null>;
-  /** Returns the current coverage: one observation for each installation. */
-  readonly listCoverage: () => Promise<readonly Observation[]>;
-  /** Returns the changes of a resource that have these numbers. */
-  readonly listVersions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
-  /** Yields the leaves of all changes of an organization's rows up to a number, by resource, newest first. Leaves out people. */
+  /** Reads the current coverage as leaf inputs, one for each installation. */
+  readonly listCoverage: () => Promise<readonly LeafInput[]>;
+  /** Reads the changes of a resource that have these numbers, as leaf inputs. Leaves out numbers that the mirror lacks. */
+  readonly listChangesByNumber: (
+    resource: string,
+    numbers: readonly number[],
+  ) => Promise<readonly LeafInput[]>;
+  /**
+   * Yields the change leaves of an organization, up to the change number `upTo`: resource by resource, newest first.
+   * Omits leaves about people.
+   */
   readonly iterateChangeLeaves: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
-  /** Yields the leaves of an organization's rows that were current at a number, by resource, newest first. Leaves out people. */
+  /** Yields those of `iterateChangeLeaves` whose row versions were current at the change number `upTo`. */
   readonly iterateCurrentLeaves: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
-  /** Returns the selected leaves in order. */
   readonly listLeaves: (filter: LeafFilter) => Promise<readonly Leaf[]>;
-  /** Yields the leaves from one place to before another, in batches. */
+  /** Yields the leaves with indexes from `from` up to but excluding `to`, in batches. */
   readonly iterateLeaves: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
-  /** Yields the commitments of the leaves from one place to before another, in batches. */
+  /** Yields the commitments of the leaves with indexes from `from` up to but excluding `to`, in batches. */
   readonly iterateCommitments: (
     from: number,
     to: number,
   ) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
-  /** Returns the organizations whose rows, without people, have sealed changes between two numbers, the second included. */
+  /** Returns the organizations with sealed changes, other than of people, whose numbers are above `after` and up to `to`. */
   readonly listChangedOrganizations: (after: number, to: number) => Promise<readonly string[]>;
-  /** Returns the sealed reads of each resource of an organization before a place. */
-  readonly listSealedReads: (organizationId: string, before: number) => Promise<readonly SealedReads[]>;
-  /** Returns the organizations with sealed reads from one place to before another. */
-  readonly listReadSubjects: (from: number, to: number) => Promise<readonly ReadSubject[]>;
-  /** Appends leaves. Fails if another leaf has one of their places. */
+  /** Summarizes the reads of an organization that were sealed below the leaf index `beforeIndex`, by resource. */
+  readonly listSealedReads: (
+    organizationId: string,
+    beforeIndex: number,
+  ) => Promise<readonly SealedReadSummary[]>;
+  /** Returns the organizations that have reads in the leaves from index `from` up to but excluding `to`. */
+  readonly listOrganizationsWithReads: (from: number, to: number) => Promise<readonly OrganizationReads[]>;
+  /** Appends leaves in one transaction. Fails if a stored leaf already has one of their indexes. */
   readonly appendLeaves: (leaves: readonly Leaf[]) => Promise<void>;
-  /** Returns the newest checkpoint that covers at most so many leaves. */
-  readonly findCheckpoint: (atMost: number) => Promise<Checkpoint | null>;
-  /** Returns the checkpoints that cover more leaves than `after` and at most `to`, in order. */
-  readonly listCheckpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
-  /** Stores a signed checkpoint. */
+  /** Returns the newest checkpoint whose tree has at most `maxSize` leaves; null if there is none. */
+  readonly findCheckpoint: (maxSize: number) => Promise<Checkpoint | null>;
+  /** Returns at most `limit` checkpoints whose tree size is above `afterSize` and up to `toSize`, by size. */
+  readonly listCheckpoints: (
+    afterSize: number,
+    toSize: number,
+    limit?: number,
+  ) => Promise<readonly Checkpoint[]>;
   readonly storeCheckpoint: (checkpoint: Checkpoint) => Promise<void>;
-  /** Stores an attestation, unless there is one of the same kind for the checkpoint. */
+  /** Stores an attestation, unless the checkpoint already has one of the same kind. */
   readonly storeAttestation: (attestation: Attestation) => Promise<void>;
-  /** Returns the newest attestation of a kind, or of any kind if `kind` is null. */
+  /** Returns the attestation of a kind that was requested last; of any kind if `kind` is null. */
   readonly findNewestAttestation: (kind: Attestation['kind'] | null) => Promise<Attestation | null>;
-  /** Returns the timestamps of all checkpoints, in order. */
+  /** Returns the timestamps of all checkpoints, by tree size. */
   readonly listTimestamps: () => Promise<readonly Attestation[]>;
-  /** Returns the selected leaves that still have a salt, in order. */
+  /** Returns the selected leaves that no erasure has emptied. */
   readonly listUnerasedLeaves: (filter: LeafFilter) => Promise<readonly Leaf[]>;
-  /** Appends a leaf, and in the same transaction empties all columns of the selected leaves that reveal what they are about. */
+  /** Appends a leaf and, in the same transaction, empties all columns of the selected leaves that reveal what they are about. */
   readonly eraseLeaves: (appended: Leaf, filter: LeafFilter) => Promise<void>;
-  /** Yields the places of erased leaves in order, in batches. */
-  readonly iterateErasedPlaces: () => AsyncIterable<readonly number[]>;
-  /** Replaces the authentication codes of leaves. */
+  /** Yields the indexes of erased leaves in ascending order, in batches. */
+  readonly iterateErasedIndexes: () => AsyncIterable<readonly number[]>;
+  /** Replaces the authentication codes of the leaves with these indexes (`place`). */
   readonly replaceCodes: (codes: readonly Pick<Leaf, 'place' | 'code' | 'plain_code'>[]) => Promise<void>;
-  /** Removes the leaves from a place on, and those at negative places. Signed leaves must not be removed. */
-  readonly removeLeavesFrom: (place: number) => Promise<void>;
+  /**
+   * Deletes the leaves from an index on, and forged ones with a negative index. Callers must not delete leaves that a signed
+   * checkpoint covers.
+   */
+  readonly removeLeavesFrom: (leafIndex: number) => Promise<void>;
+  /** Closes the connections to both databases. */
   readonly close: () => Promise<void>;
 }

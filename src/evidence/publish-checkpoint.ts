@@ -1,20 +1,20 @@
 import { NO_LIMIT, type EvidencePort } from './port.js';
 import { type PostTimestampRequest, requestTimestamp } from './timestamp.js';
 
-/** How the newest checkpoint leaves the machine. */
-export interface Publishing {
+/** What is needed to publish checkpoints, so that they leave this machine. */
+export interface CheckpointPublisher {
   readonly port: EvidencePort;
   readonly now: () => number;
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Replaces the file that a web server publishes; null without EVIDENCE_CHECKPOINT_FILE. */
+  /** Writes a checkpoint to the file that a web server publishes; null without EVIDENCE_CHECKPOINT_FILE. */
   readonly writeFile: ((note: string) => void) | null;
-  /** Posts to the timestamp authority; null without EVIDENCE_TIMESTAMP_URL. */
+  /** Posts a request to the timestamp authority; null without EVIDENCE_TIMESTAMP_URL. */
   readonly post: PostTimestampRequest | null;
 }
 
-/** Writes the newest checkpoint to the published file, and requests a timestamp if it is the first one of its UTC day. */
-export async function publishCheckpoint(publishing: Publishing): Promise<void> {
-  const { port, now, writeFile, post } = publishing;
+/** Writes the newest checkpoint to the published file, and requests a timestamp of it, at most once each UTC day. */
+export async function publishCheckpoint(publisher: CheckpointPublisher): Promise<void> {
+  const { port, now, writeFile, post } = publisher;
   const checkpoint = await port.findCheckpoint(NO_LIMIT);
   if (checkpoint === null) return;
   writeFile?.(checkpoint.note);
@@ -23,12 +23,12 @@ export async function publishCheckpoint(publishing: Publishing): Promise<void> {
   const today = new Date(now()).toISOString().slice(0, 10);
   if (newest !== null && (newest.size === checkpoint.size || newest.requested_at.slice(0, 10) >= today))
     return;
-  await timestampCheckpoint(publishing, post);
+  await timestampCheckpoint(publisher, post);
 }
 
-/** Requests a timestamp of the newest checkpoint, unless it has one. */
+/** Requests a timestamp of the newest checkpoint and stores it, unless the checkpoint has one. */
 export async function timestampCheckpoint(
-  { port, now, randomBytes }: Pick<Publishing, 'port' | 'now' | 'randomBytes'>,
+  { port, now, randomBytes }: Pick<CheckpointPublisher, 'port' | 'now' | 'randomBytes'>,
   post: PostTimestampRequest,
 ): Promise<void> {
   const checkpoint = await port.findCheckpoint(NO_LIMIT);

@@ -1,43 +1,47 @@
 import { sign } from 'node:crypto';
-import { assertAuthentic, createCodes } from './authentication-codes.js';
+import { assertAuthentic, createAuthenticationCodes } from './authentication-codes.js';
 import { parseLeafRecord } from './leaf.js';
 import { toHex } from './hashes.js';
 import { createNextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './signing-key.js';
-import { NO_LIMIT, type Cells, type EvidencePort, createObservation, type Leaf } from './port.js';
+import { NO_LIMIT, type LeafRecord, type EvidencePort, createLeafInput, type Leaf } from './port.js';
 import { appendLeaf, withWriterLock, type LogWriter } from './log-writer.js';
 
 const MAX_CODES_PER_WRITE = 5000;
 
 /**
- * Replaces the key of a log, under the same name. A leaf that the old key has signed says so, and all leaves get new
- * authentication codes. If it is killed, it is completed by another call; until then the sealer accepts codes of both keys.
+ * Replaces the signing key of a log by a new one with the same name, and returns the new key. Appends a leaf with both public
+ * keys, signed by the old key, and gives all leaves new authentication codes. If the process is killed meanwhile, another call
+ * completes the work; until then the sealer accepts codes of both keys. Waits for the writer lock.
  */
-export async function renewKey(writing: LogWriter, keyFile: string): Promise<SigningKey> {
-  return await withWriterLock(writing, async () => {
+export async function renewKey(writer: LogWriter, keyFile: string): Promise<SigningKey> {
+  return await withWriterLock(writer, async () => {
     const next = createNextKeyFile(keyFile, readKeyFile(keyFile).name);
     const old = readKeyFile(keyFile);
-    const at = new Date(writing.now()).toISOString();
-    const given = { old: toHex(old.publicKey), new: toHex(next.publicKey), at };
-    const signature = sign(null, formatKeyChange(given), old.privateKey).toString('base64');
-    await appendLeaf(writing, createObservation('key', { ...given, signature }));
-    await renewCodes(writing.port, old.codeKeys, next);
+    const at = new Date(writer.now()).toISOString();
+    const keyChange = { old: toHex(old.publicKey), new: toHex(next.publicKey), at };
+    const signature = sign(null, formatKeyChange(keyChange), old.privateKey).toString('base64');
+    await appendLeaf(writer, createLeafInput('key', { ...keyChange, signature }));
+    await renewCodes(writer.port, old.codeKeys, next);
     replaceKeyFile(keyFile, at);
     return next;
   });
 }
 
-/** Writes the authentication codes of all leaves anew. Throws if this program did not write one of them. */
+/**
+ * Replaces the authentication codes of all leaves by codes of a key. Throws an EvidenceError for a leaf whose codes are not valid
+ * under one of `acceptedKeys`.
+ */
 export async function renewCodes(
   port: EvidencePort,
-  accepted: readonly Uint8Array[],
+  acceptedKeys: readonly Uint8Array[],
   { codeKeys: [key] }: SigningKey,
 ): Promise<void> {
   let codes: Pick<Leaf, 'place' | 'code' | 'plain_code'>[] = [];
   for await (const leaves of port.iterateLeaves(0, NO_LIMIT)) {
-    assertAuthentic(leaves, accepted);
+    assertAuthentic(leaves, acceptedKeys);
     for (const leaf of leaves) {
-      const { code, plain_code } = createCodes(leaf, key);
+      const { code, plain_code } = createAuthenticationCodes(leaf, key);
       codes.push({ place: leaf.place, code, plain_code: leaf.plain_code === null ? null : plain_code });
     }
     if (codes.length < MAX_CODES_PER_WRITE) continue;
@@ -47,11 +51,14 @@ export async function renewCodes(
   await port.replaceCodes(codes);
 }
 
-/** Returns which key must have signed a tree of some size. Each key was replaced at the place of a leaf that it signed. */
+/**
+ * Reads from the log when its key was replaced. Returns a function that returns the key that must have signed the checkpoint of a
+ * tree size. `newest` is the current key. A leaf about a new key counts only if the old key signed it.
+ */
 export async function readSigners(port: EvidencePort, newest: Verifier): Promise<(size: number) => Verifier> {
-  const signers: (readonly [place: number, signer: Verifier])[] = [];
+  const signers: (readonly [leafIndex: number, signer: Verifier])[] = [];
   let signer = newest;
-  for (const leaf of (await port.listLeaves({ aboutLogBefore: NO_LIMIT })).toReversed()) {
+  for (const leaf of (await port.listLeaves({ logEventsBefore: NO_LIMIT })).toReversed()) {
     const record = parseLeafRecord(leaf);
     if (leaf.kind !== 'key' || record['new'] !== toHex(signer.publicKey)) continue;
     const before = { name: newest.name, publicKey: Buffer.from(String(record['old']), 'hex') };
@@ -60,10 +67,10 @@ export async function readSigners(port: EvidencePort, newest: Verifier): Promise
     signers.unshift([leaf.place, before]);
     signer = before;
   }
-  return size => signers.find(([place]) => size <= place)?.[1] ?? newest;
+  return size => signers.find(([leafIndex]) => size <= leafIndex)?.[1] ?? newest;
 }
 
-/** Returns the text that the old key signs, as docs/evidence-format.md describes it. */
-function formatKeyChange({ old, new: next, at }: Cells): Buffer {
+/** Returns the text with which the old key signs its replacement, as docs/evidence-format.md describes it. */
+function formatKeyChange({ old, new: next, at }: LeafRecord): Buffer {
   return Buffer.from(`carbon-mirror key\n${old}\n${next}\n${at}\n`);
 }

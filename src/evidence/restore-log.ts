@@ -1,37 +1,39 @@
-import { type TreeHead, type SignedHead, parseSignedHead } from './checkpoint.js';
-import { createObservation, type EvidencePort } from './port.js';
+import { type TreeHead, type SignedTreeHead, parseSignedTreeHead } from './checkpoint.js';
+import { createLeafInput, type EvidencePort } from './port.js';
 import type { SigningKey } from './signing-key.js';
 import { renewCodes } from './renew-key.js';
-import { type Sealing, appendLeaf } from './log-writer.js';
+import { type Sealer, appendLeaf } from './log-writer.js';
 import { EMPTY_TREE, createMerkleTree } from './tree.js';
 
-export interface RestoredOrigin {
+/** How an evidence log continues after its database was restored. Commands print it as JSON. */
+export interface RestoredLog {
+  /** The name of the log from now on. */
   readonly origin: string;
-  /** Whether the log has a new name. */
+  /** True if the name is a new one. */
   readonly isNew: boolean;
-  /** The newest checkpoint that the restored log still has. */
+  /** The newest checkpoint in the restored database; null if it has none. */
   readonly held: TreeHead | null;
-  /** The newest checkpoint that the key signed, as far as is known. */
-  readonly newest: SignedHead | null;
-  /** How many signed leaves were lost. */
+  /** The newest checkpoint that the key is known to have signed; null if none is known. */
+  readonly newest: SignedTreeHead | null;
+  /** How many signed leaves the restored database lacks. */
   readonly lost: number;
 }
 
 /**
- * Continues a log after its database was restored from a backup. Returns null if nothing was sealed.
+ * Continues a log after its database was restored from a backup. Returns null if the log is empty and was never signed.
  *
- * If the log still has every leaf that the key has signed, it keeps its name. Otherwise other leaves would take the places
- * of the lost ones, so a new name begins. Its first leaf names the newest lost checkpoint, so that whoever holds that
- * checkpoint learns why the log does not continue from it. A log also gets a new name if the file with the newest signed
+ * If the log still has every leaf that the key has signed, it keeps its name (origin). Otherwise new leaves will get the indexes
+ * of the lost ones, so the log gets a new name. A leaf of kind `restore` then records the newest lost checkpoint: it tells those
+ * who hold that checkpoint why the log does not continue from it. The log also gets a new name if the file with the newest signed
  * checkpoint is missing.
  *
- * A backup from before a change of the key has leaves with authentication codes of a replaced key. They get new ones.
+ * A backup from before a key was replaced has authentication codes of that key. With `replacedKeys`, all leaves get new codes.
  */
-export async function beginOrigin(
-  restoring: Omit<Sealing, 'holder' | 'signal'>,
+export async function continueAfterRestore(
+  sealer: Omit<Sealer, 'holder' | 'signal'>,
   replacedKeys: readonly SigningKey[] = [],
-): Promise<RestoredOrigin | null> {
-  const { port, key, lastSigned, now } = restoring;
+): Promise<RestoredLog | null> {
+  const { port, key, lastSigned, now } = sealer;
   const flushed = lastSigned.read();
   const { size } = await port.readProgress();
   if (flushed === null && size === 0) return null;
@@ -40,7 +42,7 @@ export async function beginOrigin(
     await renewCodes(port, accepted, key());
   }
   const checkpoint = await port.findCheckpoint(size);
-  const held = checkpoint === null ? null : parseSignedHead(checkpoint.note);
+  const held = checkpoint === null ? null : parseSignedTreeHead(checkpoint.note);
   const newest = flushed ?? held;
   const isWhole =
     flushed !== null &&
@@ -62,15 +64,15 @@ export async function beginOrigin(
     held_root: held?.root ?? null,
     held_size: held?.size ?? null,
   };
-  await appendLeaf(restoring, createObservation('restore', record));
+  await appendLeaf(sealer, createLeafInput('restore', record));
   const root = await computeRoot(port, size + 1);
   lastSigned.write({ origin, size: size + 1, root, signedAt: at });
   return { origin, isNew: true, held, newest, lost };
 }
 
-/** Returns the root of the tree of the first leaves of a log. */
+/** Computes the root hash, in base64, of the tree of the first `size` leaves. */
 async function computeRoot(port: EvidencePort, size: number): Promise<string> {
   const tree = createMerkleTree(EMPTY_TREE);
-  await tree.grow(port.iterateCommitments(0, size));
-  return tree.root();
+  await tree.appendAll(port.iterateCommitments(0, size));
+  return tree.computeRoot();
 }

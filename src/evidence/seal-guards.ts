@@ -1,25 +1,34 @@
-import { assertAuthentic, assertWrittenByProgram, isAuthentic } from './authentication-codes.js';
+import { assertAuthentic, assertUnsignedAuthentic, isAuthentic } from './authentication-codes.js';
 import { parseTreeHead } from './checkpoint.js';
 import { parseLeafRecord } from './leaf.js';
-import { type LeafGuard, readCompleteLeaf, readNamedLeaves, sumPlaces } from './completeness-leaves.js';
-import { refuse } from './evidence-error.js';
+import {
+  type LeafGuard,
+  readCheckpointLeaf,
+  readNamedLeaves,
+  sumLeafIndexes,
+} from './completeness-leaves.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { openNote } from './signed-note.js';
 import { NO_LIMIT, type LogProgress, type Leaf, NUMBERED_KINDS } from './port.js';
 import { readSigners } from './renew-key.js';
-import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
-import type { Sealing } from './log-writer.js';
+import { hashErasedIndexes, HASH_OF_NO_ERASURES } from './erase-leaves.js';
+import type { Sealer } from './log-writer.js';
 
-type Signing = Pick<Sealing, 'port' | 'key' | 'lastSigned'>;
+/** The parts of a sealer that the checks before signing need. */
+type SealerChecks = Pick<Sealer, 'port' | 'key' | 'lastSigned'>;
 
-/** Throws if the next round would refuse to sign, as far as can be told without counting. */
-export async function assertSealable(signing: Signing): Promise<void> {
-  const progress = await signing.port.readProgress();
-  await assertSameKey(signing);
-  await assertNewestLeaves(signing, progress, await readCompleteLeaf(signing.port, progress.size));
+/**
+ * Throws an EvidenceError if the next sealing run would refuse to sign. Does not count rows again, so it misses faults in the
+ * counts.
+ */
+export async function assertSealable(sealer: SealerChecks): Promise<void> {
+  const progress = await sealer.port.readProgress();
+  await assertSameKey(sealer);
+  await assertNewestLeaves(sealer, progress, await readCheckpointLeaf(sealer.port, progress.size));
 }
 
-/** Throws if the key is not the one of this log. */
-export async function assertSameKey({ port, key: readKey, lastSigned }: Signing): Promise<void> {
+/** Throws an EvidenceError if the key is not the one that signed this log, or if it signed another log last. */
+export async function assertSameKey({ port, key: readKey, lastSigned }: SealerChecks): Promise<void> {
   const key = readKey();
   const checkpoint = await port.findCheckpoint(NO_LIMIT);
   const signer = (await readSigners(port, key))(checkpoint?.size ?? 0);
@@ -28,28 +37,29 @@ export async function assertSameKey({ port, key: readKey, lastSigned }: Signing)
   /** After a restore, the name of the log is followed by an instant. */
   for (const name of names)
     if (name !== undefined && !`${name}/`.startsWith(`${key.name}/`))
-      refuse(`not signed: the last tree was one of ${name}`);
+      throwEvidenceError(`not signed: the last tree was one of ${name}`);
   if (checkpoint === null || text !== null) return;
-  const covered = await port.listLeaves({ places: [checkpoint.size - 1] });
+  const covered = await port.listLeaves({ leafIndexes: [checkpoint.size - 1] });
   if (!covered.some(leaf => isAuthentic(leaf, key.codeKeys)))
-    refuse('not signed: EVIDENCE_KEY_FILE names another key than the one that signed this log');
+    throwEvidenceError('not signed: EVIDENCE_KEY_FILE names another key than the one that signed this log');
 }
 
-type CompleteLeaf = Awaited<ReturnType<typeof readCompleteLeaf>>;
+/** The newest checkpoint leaf, as `readCheckpointLeaf` returns it. */
+type CheckpointLeaf = Awaited<ReturnType<typeof readCheckpointLeaf>>;
 
 /**
- * Throws if this program did not write an unsigned leaf, or if the newest leaf of a numbered kind was changed or hidden,
- * because then the sealer would skip or repeat numbers.
+ * Throws an EvidenceError if an unsigned leaf is not authentic, or if the newest leaf of a numbered kind was changed or hidden.
+ * From such leaves the sealer would append the wrong numbers next.
  */
 export async function assertNewestLeaves(
-  { port, key, lastSigned }: Signing,
+  { port, key, lastSigned }: SealerChecks,
   progress: LogProgress,
-  { leaf, fields }: CompleteLeaf,
+  { leaf, fields }: CheckpointLeaf,
 ): Promise<void> {
   const signed = lastSigned.read()?.size ?? 0;
-  assertAuthentic(await port.listLeaves({ places: [signed - 1] }), key().codeKeys);
+  assertAuthentic(await port.listLeaves({ leafIndexes: [signed - 1] }), key().codeKeys);
   for await (const leaves of port.iterateLeaves(signed, progress.size))
-    assertWrittenByProgram(leaves, key().codeKeys);
+    assertUnsignedAuthentic(leaves, key().codeKeys);
   const newest = await Promise.all(
     NUMBERED_KINDS.map(kind => port.listLeaves({ kind, numbers: [progress[kind]] })),
   );
@@ -57,40 +67,46 @@ export async function assertNewestLeaves(
   const least = { change: 0, sync: fields.sync_up_to, unchanged: fields.span_up_to };
   for (const kind of NUMBERED_KINDS)
     if (progress[kind] < least[kind])
-      refuse(
+      throwEvidenceError(
         `not signed: ${kind} ${least[kind]} was sealed, and its leaf is not there, see "carbon-mirror verify"`,
       );
 }
 
 /**
- * Returns a guard of what the sealer counts, once it has checked two things: the last leaf of the newest checkpoint lists
- * what is there, but for what was erased since, and no leaf was erased except by `forget` and `purge`.
+ * Creates the guard that checks leaves before the sealer counts them. Throws an EvidenceError if the leaves that the newest
+ * checkpoint leaf names were changed or hidden, or if leaves were erased by anything but `forget` and `purge`. `size` is the
+ * current size of the log.
  */
 export async function createLeafGuard(
-  { port, key }: Sealing,
-  previous: CompleteLeaf,
+  { port, key }: Sealer,
+  previous: CheckpointLeaf,
   size: number,
 ): Promise<LeafGuard> {
   const { codeKeys } = key();
-  const aboutLog = await port.listLeaves({ aboutLogBefore: size });
-  assertAuthentic(aboutLog, codeKeys);
-  const erasures = aboutLog.filter(({ kind }) => kind === 'forget' || kind === 'purge');
-  const later = (place: number) => erasures.filter(each => each.place > place);
-  const total = (leaves: readonly Leaf[], name: string) =>
+  const logEvents = await port.listLeaves({ logEventsBefore: size });
+  assertAuthentic(logEvents, codeKeys);
+  const erasures = logEvents.filter(({ kind }) => kind === 'forget' || kind === 'purge');
+  const listErasuresAfter = (leafIndex: number) => erasures.filter(each => each.place > leafIndex);
+  const sumField = (leaves: readonly Leaf[], name: string) =>
     leaves.reduce((sum, leaf) => sum + Number(parseLeafRecord(leaf)[name] ?? 0), 0);
   const listed = await readNamedLeaves(port, Math.max(0, previous.place));
-  const leaves = [...listed.organizations, ...listed.coverage, ...listed.aboutLog];
+  const leaves = [...listed.organizations, ...listed.coverage, ...listed.logEvents];
   assertAuthentic(leaves, codeKeys);
-  if (sumPlaces(leaves) + total(later(previous.place), 'unlisted_places') !== previous.listedPlaces)
-    refuse(
+  if (
+    sumLeafIndexes(leaves) + sumField(listErasuresAfter(previous.place), 'unlisted_places') !==
+    previous.listedPlaces
+  )
+    throwEvidenceError(
       `not signed: leaf ${previous.place} lists other leaves than are there, see "carbon-mirror verify"`,
     );
   const digests = erasures.map(each => parseLeafRecord(each)['erased_sha256']);
-  const erased = digests.findLast(each => each !== undefined) ?? NOTHING_ERASED;
-  if ((await hashErasedPlaces(port)) !== erased)
-    refuse('not signed: leaves were erased, but not by forget or purge, see "carbon-mirror verify"');
+  const erased = digests.findLast(each => each !== undefined) ?? HASH_OF_NO_ERASURES;
+  if ((await hashErasedIndexes(port)) !== erased)
+    throwEvidenceError(
+      'not signed: leaves were erased, but not by forget or purge, see "carbon-mirror verify"',
+    );
   return {
     assertAuthentic: all => assertAuthentic(all, codeKeys),
-    countErased: place => total(later(place), 'erased_changes'),
+    countErasedChanges: leafIndex => sumField(listErasuresAfter(leafIndex), 'erased_changes'),
   };
 }

@@ -1,21 +1,21 @@
 import { toCanonicalJson } from './leaf.js';
 import { toHex, sha256 } from './hashes.js';
-import type { EvidencePort, SealedReads } from './port.js';
+import type { EvidencePort, SealedReadSummary } from './port.js';
 
 /**
- * Returns what an organization's leaf says about reads that are sealed before a place: a line for each resource that was
- * read, in canonical JSON, sorted by resource. `reads_sha256` of the leaf is the SHA-256 of the text.
+ * Summarizes the reads of an organization in leaves below an index, as the organization's leaf at that index records them. `text`
+ * has a line of canonical JSON for each resource that was read, sorted by resource. Fields of a line:
  *
  * - `list`: the resource.
  * - `read_at`: when its newest complete read started. The mirror has everything that the registry listed at that instant.
  *   Absent if no complete read is sealed.
- * - `read_leaf`: the place of the leaf of that read (kind sync, unchanged or open_span). Absent with `read_at`.
+ * - `read_leaf`: the index of the leaf of that read (kind sync, unchanged or open_span). Absent with `read_at`.
  * - `failed_since`: how many later reads were not complete (failed, partial, or removals not confirmed).
  *
- * "Newest" and "later" compare the instants at which reads started; equal instants are ordered by place.
+ * Reads are ordered by the instants at which they started; equal instants, by leaf index.
  */
-export async function readSealedReads(port: EvidencePort, organizationId: string, before: number) {
-  const reads = await port.listSealedReads(organizationId, before);
+export async function readSealedReads(port: EvidencePort, organizationId: string, beforeIndex: number) {
+  const reads = await port.listSealedReads(organizationId, beforeIndex);
   const text = reads.map(read => `${formatReadLine(read)}\n`).join('');
   return {
     text,
@@ -25,6 +25,7 @@ export async function readSealedReads(port: EvidencePort, organizationId: string
   };
 }
 
-function formatReadLine({ resource, place, read_at, failed }: SealedReads): string {
+/** Formats a line of `readSealedReads`, without its newline. */
+function formatReadLine({ resource, place, read_at, failed }: SealedReadSummary): string {
   return toCanonicalJson({ list: resource, read_at, read_leaf: place, failed_since: failed });
 }

@@ -1,18 +1,18 @@
 import { getSignedAt } from './checkpoint.js';
-import { readCompleteLeaf } from './completeness-leaves.js';
+import { readCheckpointLeaf } from './completeness-leaves.js';
 import { EvidenceError } from './evidence-error.js';
 import { NO_LIMIT, type LogProgress, type EvidencePort } from './port.js';
-import { type Sealing } from './log-writer.js';
-import { streamUnsealed } from './unsealed-observations.js';
+import { type Sealer } from './log-writer.js';
+import { streamUnsealedInputs } from './unsealed-inputs.js';
 import { assertSealable } from './seal-guards.js';
 
-/** Rounds start each minute, and take longer after a first sync. */
+/** Data that waits longer is overdue. The sealer runs each minute, but takes longer after a first sync. */
 const LATE_MS = 5 * 60_000;
 
-/** Counts the changes that no leaf contains, and returns when the first of them was observed. */
+/** Counts the changes that are not sealed yet. `oldest` is when the first of them was observed; empty if there is none. */
 export async function findUnsealedChanges(port: EvidencePort, progress: LogProgress) {
   let [changes, oldest] = [0, ''];
-  for await (const { kind, record } of streamUnsealed(
+  for await (const { kind, record } of streamUnsealedInputs(
     port,
     progress,
     await port.findNewestNumber('change', progress.change),
@@ -24,7 +24,7 @@ export async function findUnsealedChanges(port: EvidencePort, progress: LogProgr
   return { changes, oldest };
 }
 
-/** Describes what waits for too long to be sealed or signed; null if nothing does. */
+/** Describes changes that have waited too long to be sealed, or leaves to be signed; null if nothing is overdue. */
 export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
   const progress = await port.readProgress();
@@ -38,10 +38,15 @@ export async function findOverdueSeal(port: EvidencePort, now: number): Promise<
   return `${progress.size - newest.size} leaves are not signed, the newest checkpoint is of ${at}`;
 }
 
+/** How long ago a checkpoint may last have left this machine. */
 const REMINDER_DAYS = 40;
 const DAY_MS = 86_400_000;
 
-/** Returns why nobody outside could prove that the log was rewritten; null if a checkpoint left this machine recently. */
+/**
+ * Describes for how long no checkpoint has left this machine: without one, nobody outside could prove that the log was rewritten.
+ * Returns null if one left recently, or if nothing was ever signed. `isPublished` means that each checkpoint is written to a
+ * public file; `hasAuthority`, that checkpoints are timestamped.
+ */
 export async function findOverduePublication(
   port: EvidencePort,
   now: number,
@@ -60,18 +65,21 @@ export async function findOverduePublication(
   return `no checkpoint was printed, published or timestamped since ${lastAt}`;
 }
 
-/** Returns why the sealer would refuse to sign, or which checkpoint is missing; null if nothing is wrong. */
+/**
+ * Returns why the sealer would refuse to sign, as far as `assertSealable` can tell, or which earlier checkpoint was deleted. Null
+ * if nothing is wrong.
+ */
 export async function findSealingRefusal(
-  sealing: Pick<Sealing, 'port' | 'key' | 'lastSigned'>,
+  sealer: Pick<Sealer, 'port' | 'key' | 'lastSigned'>,
 ): Promise<string | null> {
-  const { port, lastSigned } = sealing;
+  const { port, lastSigned } = sealer;
   try {
-    await assertSealable(sealing);
+    await assertSealable(sealer);
   } catch (error) {
     if (error instanceof EvidenceError) return error.message;
     throw error;
   }
-  const { fields } = await readCompleteLeaf(port, lastSigned.read()?.size ?? 0);
+  const { fields } = await readCheckpointLeaf(port, lastSigned.read()?.size ?? 0);
   const { previous_size: size } = fields;
   if (size === 0 || (await port.findCheckpoint(size))?.size === size) return null;
   return `the checkpoint of ${size} leaves was deleted`;

@@ -1,48 +1,54 @@
 import { assertAuthentic } from './authentication-codes.js';
-import { type TreeHead, parseTreeHead, type SignedHead, formatTreeHead } from './checkpoint.js';
-import { refuse } from './evidence-error.js';
+import { type TreeHead, parseTreeHead, type SignedTreeHead, formatTreeHead } from './checkpoint.js';
+import { throwEvidenceError } from './evidence-error.js';
 import { type SigningKey } from './signing-key.js';
 import { openNote, signNote } from './signed-note.js';
 import { NO_LIMIT, type EvidencePort } from './port.js';
 import { EMPTY_TREE, createMerkleTree, type TreePeaks } from './tree.js';
-import type { Sealing } from './log-writer.js';
+import type { Sealer } from './log-writer.js';
 
 /**
- * Returns the newest tree that the key has signed. The stored hashes of its subtrees only save time: if they are wrong, the
- * tree is computed from all leaves.
+ * Rebuilds the newest tree that the key has signed (`signed`), starting from stored peaks to save time. If these are wrong, starts
+ * again from the first leaf. Throws an EvidenceError if the leaves do not have the signed root.
  */
-async function growSignedTree(port: EvidencePort, known: TreePeaks, signed: TreeHead | undefined) {
-  for (const start of [known, EMPTY_TREE]) {
+async function rebuildSignedTree(port: EvidencePort, storedPeaks: TreePeaks, signed: TreeHead | undefined) {
+  for (const start of [storedPeaks, EMPTY_TREE]) {
     const tree = createMerkleTree(start);
-    await tree.grow(port.iterateCommitments(start.size, signed?.size ?? 0));
-    if (signed === undefined || tree.root() === signed.root) return tree;
+    await tree.appendAll(port.iterateCommitments(start.size, signed?.size ?? 0));
+    if (signed === undefined || tree.computeRoot() === signed.root) return tree;
   }
-  return refuse(`not signed: the first ${signed?.size} leaves are not those that were signed`);
+  return throwEvidenceError(`not signed: the first ${signed?.size} leaves are not those that were signed`);
 }
 
-/** Stores the newest signed checkpoint if a round was killed before it did, or if somebody deleted it. */
-export async function storeLastSigned({ port, key, lastSigned }: Sealing): Promise<void> {
+/**
+ * Stores the newest signed checkpoint, if the database lacks it: a sealing run was killed before it stored it, or somebody deleted
+ * it. Signs it again from the file of the last signed checkpoint.
+ */
+export async function storeMissingCheckpoint({ port, key, lastSigned }: Sealer): Promise<void> {
   const head = lastSigned.read();
   if (head === null || (await port.findCheckpoint(head.size))?.size === head.size) return;
-  const [last] = await port.listLeaves({ places: [head.size - 1] });
+  const [last] = await port.listLeaves({ leafIndexes: [head.size - 1] });
   /** A restored log that was not signed yet has no checkpoint. */
   if (last?.kind !== 'complete') return;
   const tree = createMerkleTree(EMPTY_TREE);
-  await tree.grow(port.iterateCommitments(0, head.size));
-  if (tree.root() === head.root)
-    await port.storeCheckpoint({ ...tree.peaks(), note: signCheckpoint(head, key()) });
+  await tree.appendAll(port.iterateCommitments(0, head.size));
+  if (tree.computeRoot() === head.root)
+    await port.storeCheckpoint({ ...tree.getPeaks(), note: signCheckpoint(head, key()) });
 }
 
-function signCheckpoint(head: SignedHead, key: SigningKey): string {
+/** Signs a checkpoint. Returns it as a C2SP signed note. */
+function signCheckpoint(head: SignedTreeHead, key: SigningKey): string {
   return signNote(`${formatTreeHead(head)}${head.signedAt}\n`, key);
 }
 
 /**
- * Signs the tree of all leaves, if its beginning is the newest tree that the key has signed, whatever the database says.
- * The instant comes from the last leaf, so a round that was killed between signing and storing is signed again as it was.
+ * Signs and stores a checkpoint of all `size` leaves, unless it is stored already. Throws an EvidenceError if the log does not
+ * begin with all leaves that the key has ever signed, or if an unsigned leaf is not authentic.
+ *
+ * `sealedAt` comes from the last leaf. So a run that is killed between signing and storing is repeated with the same instant.
  */
 export async function signTree(
-  { port, key: readKey, lastSigned }: Sealing,
+  { port, key: readKey, lastSigned }: Sealer,
   size: number,
   sealedAt: string,
 ): Promise<void> {
@@ -54,17 +60,17 @@ export async function signTree(
   const [last] = heads.toSorted((a, b) => b.size - a.size);
   const origin = last?.origin ?? key.name;
   const signed = last?.size ?? 0;
-  if (signed > size) refuse(`not signed: the log has ${size} leaves, and ${signed} were signed`);
+  if (signed > size) throwEvidenceError(`not signed: the log has ${size} leaves, and ${signed} were signed`);
   const known = (await port.findCheckpoint(signed)) ?? EMPTY_TREE;
-  const tree = await growSignedTree(port, known, last);
+  const tree = await rebuildSignedTree(port, known, last);
   if (signed === size && known.size === size) return;
   for await (const leaves of port.iterateLeaves(signed, size)) {
     assertAuthentic(leaves, key.codeKeys);
-    for (const { commitment } of leaves) tree.add(commitment);
+    for (const { commitment } of leaves) tree.append(commitment);
   }
-  const { size: grown } = tree.peaks();
-  if (grown !== size) refuse(`not signed: of ${size} leaves ${grown} are there`);
-  const head = { origin, size, root: tree.root(), signedAt: sealedAt };
+  const { size: grown } = tree.getPeaks();
+  if (grown !== size) throwEvidenceError(`not signed: of ${size} leaves ${grown} are there`);
+  const head = { origin, size, root: tree.computeRoot(), signedAt: sealedAt };
   lastSigned.write(head);
-  await port.storeCheckpoint({ ...tree.peaks(), note: signCheckpoint(head, key) });
+  await port.storeCheckpoint({ ...tree.getPeaks(), note: signCheckpoint(head, key) });
 }

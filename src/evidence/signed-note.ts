@@ -1,15 +1,16 @@
 import { sign } from 'node:crypto';
 import { type Verifier, type SigningKey, isSignedBy, computeKeyId } from './signing-key.js';
 
+/** The end of a signed note: an empty line, then one or more signature lines. */
 const SIGNATURES = /^\n(— [^\s+]+ [A-Za-z0-9+/]+={0,2}\n)+$/;
 
-/** The text ends with the end of a line. */
+/** Signs a text, which must end with a newline. Returns the C2SP signed note: the text, an empty line and the signature line. */
 export function signNote(text: string, key: SigningKey): string {
   const signature = Buffer.concat([computeKeyId(key), sign(null, Buffer.from(text), key.privateKey)]);
   return `${text}\n— ${key.name} ${signature.toString('base64')}\n`;
 }
 
-/** Returns the text of a note if this key has signed it, else null. */
+/** Verifies a C2SP signed note. Returns its text if it has a valid signature of this key; otherwise null. */
 export function openNote(note: string, key: Verifier): string | null {
   const end = note.lastIndexOf('\n\n') + 1;
   const text = note.slice(0, end);

@@ -3,63 +3,69 @@ import { isAuthentic } from './authentication-codes.js';
 import { parseTreeHead } from './checkpoint.js';
 import { toCanonicalJson, isNumberedKind, createLeafContent, parseLeafRecord } from './leaf.js';
 import {
-  createCompleteObservation,
-  createOrganizationObservation,
-  readCompleteLeaf,
-  readMonths,
+  createCheckpointLeafInput,
+  createOrganizationLeafInput,
+  readCheckpointLeaf,
+  computeMonthlyTotals,
   readNamedLeaves,
 } from './completeness-leaves.js';
 import { type SigningKey } from './signing-key.js';
 import { openNote } from './signed-note.js';
 import {
   NO_LIMIT,
-  type Observation,
-  createObservation,
+  type LeafInput,
+  createLeafInput,
   type Leaf,
   NUMBERED_KINDS,
   type NumberedKind,
-  PLAIN_COLUMNS,
+  COUNTING_COLUMNS,
 } from './port.js';
 import { readSigners } from './renew-key.js';
-import type { Sealing } from './log-writer.js';
+import type { Sealer } from './log-writer.js';
 import { isTimestampOf } from './timestamp.js';
 import { EMPTY_TREE, createMerkleTree } from './tree.js';
-import { hashErasedPlaces, NOTHING_ERASED } from './erase-leaves.js';
+import { hashErasedIndexes, HASH_OF_NO_ERASURES } from './erase-leaves.js';
 
-/** A difference between the log and the mirror, or within the log. */
+/** A contradiction between the evidence log and the mirror, or within the log. */
 interface LogFault {
+  /** What has the fault, such as "change 12" or "checkpoint of 40 leaves". */
   readonly where: string;
   readonly fault: string;
 }
 
-export interface VerifiedLog {
+/** The result of verifying an evidence log. The log is sound if `faults` is empty. */
+export interface LogVerification {
+  /** The number of leaves. */
   readonly leaves: number;
-  /** Leaves whose salt was erased with what they speak of. */
+  /** The number of leaves that `forget` or `purge` erased. */
   readonly erased: number;
-  /** Syncs that were sealed and removed once they were old. */
+  /** The number of sealed syncs that the mirror has deleted because they were old. */
   readonly removed: number;
-  /** Syncs that ended before this instant may have been removed; null where none was. */
+  /** The mirror may have deleted syncs that ended before this instant; null if it never deleted any. */
   readonly syncsKeptSince: string | null;
-  /** How many leaves the newest checkpoint covers. */
+  /** The tree size of the newest checkpoint. */
   readonly covered: number;
-  /** Changes that no leaf speaks of yet. */
+  /** The number of changes that are not sealed yet. */
   readonly waiting: number;
   readonly faults: readonly LogFault[];
 }
 
-/** A clock may be set back by so much. */
+/** Instants may differ by this much, because a clock may have been set back. */
 const CLOCK_LEEWAY_MS = 86_400_000;
-const NOT_AS_SEALED = 'it is not as it was sealed';
-const NOT_WRITTEN = 'it is not as this program wrote it';
-const NOT_WRITTEN_BY_PROGRAM =
+const CHANGED_RECORD = 'it is not as it was sealed';
+const CHANGED_LEAF = 'it is not as this program wrote it';
+const FOREIGN_LEAF =
   'this program did not write it, so nothing is signed until "carbon-mirror evidence discard" removes it';
-/** Columns of a leaf that must agree with its record. */
-const RECORDED_COLUMNS = [...PLAIN_COLUMNS, 'number', 'record'] as const;
+/** The columns of a leaf that are derived from its record, so they must agree with it. */
+const RECORDED_COLUMNS = [...COUNTING_COLUMNS, 'number', 'record'] as const;
 
-/** Compares the mirror with the log, and the log with every checkpoint and with its own totals. */
-export async function verifyEvidence(
-  verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: SigningKey },
-): Promise<VerifiedLog> {
+/**
+ * Verifies the evidence log on this machine: compares each leaf with the mirror and its authentication codes, all checkpoints
+ * with the tree, and the sealed totals with the rows. Writes nothing. Faults are returned, not thrown.
+ */
+export async function verifyLogAgainstMirror(
+  verifying: Pick<Sealer, 'port' | 'lastSigned'> & { readonly key: SigningKey },
+): Promise<LogVerification> {
   const { port, key, lastSigned } = verifying;
   const faults: LogFault[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
@@ -83,7 +89,7 @@ export async function verifyEvidence(
   const previousSizes = new Set<number>();
   /** The instant of the newest checkpoint so far. */
   let sealedAt = '';
-  let erasedDigest = NOTHING_ERASED;
+  let erasedDigest = HASH_OF_NO_ERASURES;
   let syncsKeptSince: string | null = null;
   /** When the newest sync so far that is still there began: those with higher numbers ended later. */
   let syncStart = -Infinity;
@@ -91,28 +97,32 @@ export async function verifyEvidence(
   const { size } = progress;
   for await (const leaves of port.iterateLeaves(Number.MIN_SAFE_INTEGER, size)) {
     const sealedBefore = findSealedBefore(leaves);
-    for (const kind of NUMBERED_KINDS) await compareRows(kind, leaves, sealedBefore);
-    for (const leaf of leaves) countLeaf(leaf);
-    await compareTrees(leaves.filter(({ place }) => place >= 0));
+    for (const kind of NUMBERED_KINDS) await compareWithMirror(kind, leaves, sealedBefore);
+    for (const leaf of leaves) checkStoredRecord(leaf);
+    await checkTree(leaves.filter(({ place }) => place >= 0));
     for (const leaf of leaves) checkCodes(leaf);
   }
   if (erased !== accounted)
     reportFault(`${erased} leaves without salt`, `forget and purge erased ${accounted}`);
-  else if (faults.length + foreign.length === 0 && (await hashErasedPlaces(port)) !== erasedDigest)
+  else if (faults.length + foreign.length === 0 && (await hashErasedIndexes(port)) !== erasedDigest)
     reportFault(`${erased} leaves without salt`, 'forget and purge erased other leaves');
   if (foreign.length > 0 && !isKeyKnown)
     reportFault(`${foreign.length} leaves`, 'their authentication codes were made with another key');
   else faults.push(...foreign);
   for (const each of previousSizes)
-    if (!checkpointSizes.has(each)) reportTreeFault(each, 'a later one follows it, and it is not there');
-  if (faults.length === 0) await compareTotals();
+    if (!checkpointSizes.has(each))
+      reportCheckpointFault(each, 'a later one follows it, and it is not there');
+  if (faults.length === 0) await checkTotals();
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
-      reportTreeFault(signed.size, `it was signed, and only ${size} leaves are there`);
+      reportCheckpointFault(signed.size, `it was signed, and only ${size} leaves are there`);
   const { changes: waiting } = await findUnsealedChanges(port, progress);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
-  /** Returns the instant of the newest checkpoint before each change. */
+  /**
+   * Maps the index of each leaf to the instant of the last checkpoint before it. Must be called with all leaves in order, because
+   * the instant carries over from batch to batch.
+   */
   function findSealedBefore(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
     for (const leaf of leaves) {
@@ -122,12 +132,13 @@ export async function verifyEvidence(
     return found;
   }
 
-  function countLeaf(leaf: Leaf): void {
+  /** Checks a leaf that stores its own record, and counts what it says about erasures and earlier checkpoints. */
+  function checkStoredRecord(leaf: Leaf): void {
     const record = parseLeafRecord(leaf);
     if (leaf.salt === null) erased += 1;
     else if (isNumberedKind(leaf.kind)) return;
-    else if (!isSealedAs(leaf, toObservation(leaf)))
-      reportLeafFault(leaf, `${leaf.kind} ${leaf.number}`, NOT_AS_SEALED);
+    else if (!isLeafOf(leaf, toLeafInput(leaf)))
+      reportLeafFault(leaf, `${leaf.kind} ${leaf.number}`, CHANGED_RECORD);
     else if (leaf.kind === 'complete') {
       const previous = Number(record['previous_size'] ?? 0);
       if (previous > 0) previousSizes.add(previous);
@@ -137,6 +148,7 @@ export async function verifyEvidence(
     }
   }
 
+  /** Checks the authentication codes of a leaf, unless the leaf already has a fault. */
   function checkCodes(leaf: Leaf): void {
     if (faulty.has(leaf.place)) return;
     if (isAuthentic(leaf, key.codeKeys)) {
@@ -145,111 +157,124 @@ export async function verifyEvidence(
     }
     const isSigned = leaf.place >= 0 && leaf.place < Math.max(last?.size ?? 0, newest?.size ?? 0);
     const where = `leaf ${leaf.place} (${leaf.kind} ${leaf.number})`;
-    foreign.push({ where, fault: isSigned ? NOT_WRITTEN : NOT_WRITTEN_BY_PROGRAM });
+    foreign.push({ where, fault: isSigned ? CHANGED_LEAF : FOREIGN_LEAF });
   }
 
-  /** Counts the rows and reads of each organization again, and compares the list of leaves that a folder must not omit. */
-  async function compareTotals(): Promise<void> {
-    const { leaf: complete, place, fields } = await readCompleteLeaf(port, size);
+  /** Counts the rows and reads of each organization again, and checks which leaves the newest checkpoint leaf names. */
+  async function checkTotals(): Promise<void> {
+    const { leaf: complete, place, fields } = await readCheckpointLeaf(port, size);
     if (complete === undefined) return;
     const listed = await readNamedLeaves(port, place);
     for (const leaf of listed.organizations) {
       const organizationId = String(leaf.subject);
-      const { totals } = await readMonths(port, organizationId, fields.up_to);
-      const observation = await createOrganizationObservation(port, organizationId, leaf.place, totals);
-      if (toCanonicalJson(observation.record) !== leaf.record && !(await wasErasedAfter(place)))
+      const { totals } = await computeMonthlyTotals(port, organizationId, fields.up_to);
+      const input = await createOrganizationLeafInput(port, organizationId, leaf.place, totals);
+      if (toCanonicalJson(input.record) !== leaf.record && !(await wasErasedAfter(place)))
         reportFault(`organization ${leaf.number}`, 'its totals are not those of the sealed rows and reads');
     }
-    const { record } = createCompleteObservation(listed, fields);
+    const { record } = createCheckpointLeafInput(listed, fields);
     if (toCanonicalJson(record) !== complete.record && !(await wasErasedAfter(place)))
       reportFault(`complete ${place}`, 'it lists other leaves than are there');
   }
 
-  /** Whether rows were erased after a checkpoint, so that its totals can no longer be counted. */
-  async function wasErasedAfter(place: number): Promise<boolean> {
-    const aboutLog = await port.listLeaves({ aboutLogBefore: NO_LIMIT });
-    return aboutLog.some(leaf => leaf.place > place && (leaf.kind === 'forget' || leaf.kind === 'purge'));
+  /** Returns true if leaves were erased after a leaf index, so that totals up to there can no longer be counted. */
+  async function wasErasedAfter(leafIndex: number): Promise<boolean> {
+    const logEvents = await port.listLeaves({ logEventsBefore: NO_LIMIT });
+    return logEvents.some(
+      leaf => leaf.place > leafIndex && (leaf.kind === 'forget' || leaf.kind === 'purge'),
+    );
   }
 
-  async function compareRows(
+  /**
+   * Compares the leaves of a kind in a batch with the records of the mirror. Batches must come in order, because the range of
+   * numbers begins behind that of the previous batch.
+   */
+  async function compareWithMirror(
     kind: NumberedKind,
-    all: readonly Leaf[],
+    batch: readonly Leaf[],
     sealedBefore: ReadonlyMap<number, string>,
   ): Promise<void> {
-    const leaves = all.filter(leaf => leaf.kind === kind);
+    const leaves = batch.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
-    const observations = await port.listObservations(kind, compared[kind], to);
+    const inputs = await port.listNumberedInputs(kind, compared[kind], to);
     /** Read after the syncs: a worker may remove some meanwhile. */
     if (kind === 'sync') syncsKeptSince = await port.readSyncsKeptSince();
     compared[kind] = to;
-    const byNumber = new Map(observations.map(observation => [observation.number, observation]));
+    const byNumber = new Map(inputs.map(input => [input.number, input]));
     for (const leaf of leaves) {
-      const observation = byNumber.get(leaf.number);
+      const input = byNumber.get(leaf.number);
       byNumber.delete(leaf.number);
       const where = `${kind} ${leaf.number}`;
       if (leaf.salt === null) {
-        if (observation !== undefined)
+        if (input !== undefined)
           reportLeafFault(leaf, where, 'its salt is erased, and it is there still: forget or purge again');
-      } else if (observation === undefined && kind === 'sync' && mayBeOld()) removed += 1;
-      else if (observation === undefined)
-        reportLeafFault(leaf, where, `it was sealed${getListName(leaf)}, and is not there`);
-      else if (!isSealedAs(leaf, observation))
-        reportLeafFault(leaf, where, `${NOT_AS_SEALED}${getRowName(observation)}`);
-      else if (kind === 'change') compareInstants(where, observation, sealedBefore.get(leaf.place) ?? '');
-      else if (kind === 'sync') syncStart = Date.parse(String(observation.record['started_at']));
+      } else if (input === undefined && kind === 'sync' && mayBeDeletedAsOld()) removed += 1;
+      else if (input === undefined)
+        reportLeafFault(leaf, where, `it was sealed${formatResource(leaf)}, and is not there`);
+      else if (!isLeafOf(leaf, input))
+        reportLeafFault(leaf, where, `${CHANGED_RECORD}${formatRowName(input)}`);
+      else if (kind === 'change') checkSealedInTime(where, input, sealedBefore.get(leaf.place) ?? '');
+      else if (kind === 'sync') syncStart = Date.parse(String(input.record['started_at']));
     }
-    for (const [number, observation] of byNumber)
+    for (const [number, input] of byNumber)
       reportFault(
         `${kind} ${number}`,
-        `it is older than what is sealed, and was never sealed${getRowName(observation)}`,
+        `it is older than what is sealed, and was never sealed${formatRowName(input)}`,
       );
   }
 
-  /** A row is sealed within a minute of its observation. One that appears much later may have been made up. */
-  function compareInstants(where: string, observation: Observation, checkpointAt: string): void {
-    const observedAt = String(observation.record['valid_from'] ?? observation.record['ended_at']);
+  /**
+   * Reports a change that was sealed after a checkpoint, but says that it was observed long before it. Changes are sealed within a
+   * minute, so it may have been made up.
+   */
+  function checkSealedInTime(where: string, change: LeafInput, checkpointAt: string): void {
+    const observedAt = String(change.record['valid_from'] ?? change.record['ended_at']);
     if (Date.parse(observedAt) < Date.parse(checkpointAt) - CLOCK_LEEWAY_MS)
       reportFault(
         where,
-        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${getRowName(observation)}`,
+        `it was sealed after the checkpoint of ${checkpointAt}, but says that it was observed at ${observedAt}${formatRowName(change)}`,
       );
   }
 
-  /** Whether a sync that is missing here may have been removed because it was old. */
-  function mayBeOld(): boolean {
+  /** Returns true if a sync that is missing behind the last compared one may have been deleted because it was old. */
+  function mayBeDeletedAsOld(): boolean {
     return syncsKeptSince !== null && syncStart - CLOCK_LEEWAY_MS < Date.parse(syncsKeptSince);
   }
 
-  async function compareTrees(leaves: readonly Leaf[]): Promise<void> {
+  /** Appends the next leaves to the tree, and compares it with each checkpoint and timestamp on the way. */
+  async function checkTree(leaves: readonly Leaf[]): Promise<void> {
     const to = Number(leaves.at(-1)?.place) + 1;
     const notes = new Map((await port.listCheckpoints(next, to)).map(each => [each.size, each.note]));
     for (const { place, commitment } of leaves) {
       if (place > next) reportFault(`leaves from ${next} to ${place - 1}`, 'they are not there');
-      tree.add(commitment);
+      tree.append(commitment);
       next = place + 1;
       const note = notes.get(next);
       if (note !== undefined) checkpointSizes.add(next);
-      if (note !== undefined) compareNote(next, note, tree.root());
+      if (note !== undefined) checkNote(next, note, tree.computeRoot());
       const token = tokens.get(next) ?? null;
       if (token !== null && !isTimestampOf(token, note ?? ''))
-        reportTreeFault(next, 'its timestamp is about another text');
+        reportCheckpointFault(next, 'its timestamp is about another text');
       if (note !== undefined) covered = next;
-      if (last?.size === next && last.root !== tree.root())
-        reportTreeFault(next, 'what was signed last is of another log');
+      if (last?.size === next && last.root !== tree.computeRoot())
+        reportCheckpointFault(next, 'what was signed last is of another log');
     }
   }
 
-  function compareNote(at: number, note: string, root: string): void {
-    const text = openNote(note, signerOf(at));
-    if (text === null) return reportTreeFault(at, 'it is not signed by the key of that time');
+  /** Checks the signature, the size and the root of the checkpoint that is stored for a tree size. */
+  function checkNote(size: number, note: string, root: string): void {
+    const text = openNote(note, signerOf(size));
+    if (text === null) return reportCheckpointFault(size, 'it is not signed by the key of that time');
     const head = parseTreeHead(text);
-    if (head.size !== at || head.root !== root) reportTreeFault(at, 'it is the checkpoint of another log');
+    if (head.size !== size || head.root !== root)
+      reportCheckpointFault(size, 'it is the checkpoint of another log');
   }
 
-  function reportTreeFault(at: number, fault: string): void {
-    reportFault(`checkpoint of ${at} leaves`, fault);
+  function reportCheckpointFault(size: number, fault: string): void {
+    reportFault(`checkpoint of ${size} leaves`, fault);
   }
 
+  /** Reports a fault of a leaf, whose authentication codes need not be checked then. */
   function reportLeafFault({ place }: Leaf, where: string, fault: string): void {
     faulty.add(place);
     reportFault(where, fault);
@@ -260,33 +285,33 @@ export async function verifyEvidence(
   }
 }
 
-/** Returns the list of a sealed row in brackets; nothing for reads. */
-function getListName({ kind, resource }: Leaf): string {
+/** Returns the resource of a change in brackets, such as " (retirements)"; empty for other kinds. */
+function formatResource({ kind, resource }: Leaf): string {
   return kind === 'change' ? ` (${resource})` : '';
 }
 
-/** By which list and id people find it. */
-function getRowName({ kind, resource, record }: Observation): string {
+/** Returns the resource and id by which people find the row of a change, such as ": retirements 5c1"; empty for other kinds. */
+function formatRowName({ kind, resource, record }: LeafInput): string {
   const id = record['id'] ?? record['credit_id'] ?? record['retirement_id'];
   return kind === 'change' ? `: ${resource} ${id}` : '';
 }
 
-/** Whether a leaf is as it is written for an observation, with the columns that the sealer counts. */
-function isSealedAs(leaf: Leaf, observation: Observation): boolean {
+/** Returns true if a leaf has the columns and the commitment that the sealer writes for an input. */
+function isLeafOf(leaf: Leaf, input: LeafInput): boolean {
   const { salt, place, commitment } = leaf;
-  const made = createLeafContent(salt ?? Buffer.of(), observation, place);
+  const expected = createLeafContent(input, salt ?? Buffer.of(), place);
   return (
-    RECORDED_COLUMNS.every(name => leaf[name] === made[name]) &&
-    Buffer.compare(made.commitment, commitment) === 0
+    RECORDED_COLUMNS.every(name => leaf[name] === expected[name]) &&
+    Buffer.compare(expected.commitment, commitment) === 0
   );
 }
 
-/** Converts the record of a leaf to the observation that it commits to. */
-function toObservation(leaf: Leaf): Observation {
+/** Recreates the input of a leaf of an unnumbered kind from the record that the leaf stores. */
+function toLeafInput(leaf: Leaf): LeafInput {
   const record = parseLeafRecord(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;
   const subject = owner === null ? null : String(owner);
-  if (leaf.kind !== 'open_span') return createObservation(leaf.kind, record, { subject });
+  if (leaf.kind !== 'open_span') return createLeafInput(leaf.kind, record, { subject });
   const [resource, read_at] = [String(record['resource']), String(record['last_started_at'])];
-  return createObservation(leaf.kind, record, { subject, resource, read_at, is_complete: 1 });
+  return createLeafInput(leaf.kind, record, { subject, resource, read_at, is_complete: 1 });
 }

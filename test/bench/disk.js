@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
-import { seal } from '../../dist/src/evidence/seal.js';
+import { sealLog } from '../../dist/src/evidence/seal.js';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { LIST_RESOURCES, LISTS } from '../../dist/src/resources/lists.js';
@@ -98,7 +98,7 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
   const sealAll = async () => {
     const port = await engine.openEvidence();
     if (port === null) throw new Error('expected a log of evidence');
-    await seal({ port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal });
+    await sealLog({ port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal });
     await port.close();
   };
   /** Rounds begin at 8 and 20 o'clock, so that each day has its own. */

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createLog } from '../../dist/src/app/log.js';
 import { startSealing } from '../../dist/src/app/sealing.js';
 import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
-import { seal } from '../../dist/src/evidence/seal.js';
-import { verifyEvidence } from '../../dist/src/evidence/verify-log.js';
+import { sealLog } from '../../dist/src/evidence/seal.js';
+import { verifyLogAgainstMirror } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
 import { openEngine } from '../../dist/src/store/open-engine.js';
 import { withFolder } from './parts/children.js';
@@ -114,15 +114,15 @@ async function measure(folder, settings, bytes) {
     const { signal } = new AbortController();
     const sealing = { port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal };
     try {
-      const sealed = await spent(() => seal(sealing));
+      const sealed = await spent(() => sealLog(sealing));
       show('leaves', sealed.value ?? 0, '');
       demand(`${ROWS} changes sealed, ${name}`, sealed.seconds, 's', { atMost: 60 });
       show('processor time of it', sealed.processor, 's');
       stage.clock.at += 60_000;
       await read(stage, OWNER, 'retirements', ROWS + 1, retirement);
-      const more = await spent(() => seal(sealing));
+      const more = await spent(() => sealLog(sealing));
       show('one row more sealed', more.seconds, 's');
-      const verified = await spent(() => verifyEvidence({ port, key, lastSigned }));
+      const verified = await spent(() => verifyLogAgainstMirror({ port, key, lastSigned }));
       if (verified.value.faults.length > 0)
         throw new Error(JSON.stringify(verified.value.faults.slice(0, 3)));
       demand(`verify of ${ROWS} changes against the log, ${name}`, verified.seconds, 's', { atMost: 60 });

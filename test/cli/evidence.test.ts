@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { parseTreeHead } from '../../src/evidence/checkpoint.js';
-import { seal } from '../../src/evidence/seal.js';
+import { sealLog } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { formatVerifierKey } from '../../src/evidence/signing-key.js';
@@ -94,7 +94,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
     randomBytes,
     holder: 'a',
   };
-  await seal({ ...sealing, signal: new AbortController().signal });
+  await sealLog({ ...sealing, signal: new AbortController().signal });
   expect(parseTreeHead((await evidence('evidence', 'checkpoint')).stdout).size).toBe(
     (await port.readProgress()).size,
   );

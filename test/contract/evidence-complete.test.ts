@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import {
-  createOrganizationObservation,
-  readCompleteLeaf,
-  readMonths,
+  createOrganizationLeafInput,
+  readCheckpointLeaf,
+  computeMonthlyTotals,
 } from '../../src/evidence/completeness-leaves.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
@@ -23,11 +23,11 @@ type Sealed = Awaited<ReturnType<typeof openSealedMirror>>;
 
 /** Reads what the newest checkpoint commits to for the organization. */
 async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
-  const { leaf: complete, fields } = await readCompleteLeaf(port, ALL);
+  const { leaf: complete, fields } = await readCheckpointLeaf(port, ALL);
   const { up_to: upTo } = fields;
-  const [leaf] = await port.listLeaves({ newest: 'organization', before: complete?.place ?? 0 });
-  const { text, totals } = await readMonths(port, 'organization-1', upTo);
-  const fact = await createOrganizationObservation(port, 'organization-1', leaf?.place ?? 0, totals);
+  const [leaf] = await port.listLeaves({ newest: 'organization', beforeIndex: complete?.place ?? 0 });
+  const { text, totals } = await computeMonthlyTotals(port, 'organization-1', upTo);
+  const fact = await createOrganizationLeafInput(port, 'organization-1', leaf?.place ?? 0, totals);
   return { complete, upTo, leaf, text, record: toCanonicalJson(fact.record) };
 }
 
@@ -39,7 +39,7 @@ describe.each(ENGINES)('$name', engine => {
     const { complete, leaf, text, record } = await readNewestCommitment(scene);
     expect(complete?.place).toBe(Number(size) - 1);
     expect(computeCommitment(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
-    const coverage = await scene.port.listLeaves({ newest: 'coverage', before: Number(size) });
+    const coverage = await scene.port.listLeaves({ newest: 'coverage', beforeIndex: Number(size) });
     const list = [leaf, ...coverage]
       .toSorted((one, other) => Number(one?.place) - Number(other?.place))
       .map(each => {
@@ -99,7 +99,7 @@ describe.each(ENGINES)('$name', engine => {
     const after = await readNewestCommitment(scene);
     expect(after.text).toContain('"micro":"9007199254740993","month":"2026-03","rows":1,');
     expect(after.leaf?.place).toBeGreaterThan(Number(before.leaf?.place));
-    const then = await readMonths(scene.port, 'organization-1', before.upTo);
+    const then = await computeMonthlyTotals(scene.port, 'organization-1', before.upTo);
     expect(then.text).toBe(before.text);
   });
 
@@ -127,8 +127,8 @@ describe.each(ENGINES)('$name', engine => {
       async () => scene.stage.db.change("DELETE FROM retirements WHERE organization_id = 'organization-1'"),
     );
     await scene.round();
-    expect(await scene.port.listLeaves({ newest: 'organization', before: ALL })).toEqual([]);
-    expect((await readCompleteLeaf(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
+    expect(await scene.port.listLeaves({ newest: 'organization', beforeIndex: ALL })).toEqual([]);
+    expect((await readCheckpointLeaf(scene.port, ALL)).leaf?.record).toContain('"organizations":0,');
     expect((await scene.verified()).erased).toBeGreaterThan(3);
   });
 });

@@ -14,10 +14,10 @@ import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { createSigningKey, formatVerifierKey } from '../../src/evidence/signing-key.js';
 import { openNote } from '../../src/evidence/signed-note.js';
-import { createObservation } from '../../src/evidence/port.js';
+import { createLeafInput } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew-key.js';
 import { appendLeaf } from '../../src/evidence/log-writer.js';
-import { verifyEvidence } from '../../src/evidence/verify-log.js';
+import { verifyLogAgainstMirror } from '../../src/evidence/verify-log.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { checkFolder, listPaths } from '../support/evidence-folder.js';
@@ -294,17 +294,17 @@ describe.each(ENGINES)('$name', engine => {
     const next = readKeyFile(keyFile);
     expect(next.publicKey.toString('hex')).toBe(newHex);
     await change();
-    expect((await verifyEvidence({ port, key: next, lastSigned })).faults).toEqual([]);
+    expect((await verifyLogAgainstMirror({ port, key: next, lastSigned })).faults).toEqual([]);
     const { folder } = await write('organization-1', '--since', older);
     for (const each of [hex, newHex]) expect(await checkFolder(folder, each, older)).toMatchObject(VERIFIED);
     expect((await checkFolder(folder, hex)).output).toContain(`The key ${hex} was replaced by ${newHex}`);
     expect((await checkFolder(folder, 'a1'.repeat(32))).output).toContain('not signed by the given key');
-    const told = await port.listLeaves({ aboutLogBefore: Number.MAX_SAFE_INTEGER });
+    const told = await port.listLeaves({ logEventsBefore: Number.MAX_SAFE_INTEGER });
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
     const { note = '' } = (await port.findCheckpoint(place)) ?? {};
     expect(openNote(note, next)).toBeNull();
     const other = createSigningKey(next.name, randomBytes(32));
-    const { faults } = await verifyEvidence({ port, key: other, lastSigned });
+    const { faults } = await verifyLogAgainstMirror({ port, key: other, lastSigned });
     expect(new Set(faults.map(({ fault }) => fault))).toEqual(
       new Set([
         'it is not signed by the key of that time',
@@ -315,7 +315,7 @@ describe.each(ENGINES)('$name', engine => {
     const { size } = await port.readProgress();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
     for (const old of [other.publicKey.toString('hex'), 'a1'])
-      await appendLeaf(sealer, createObservation('key', { old, new: newHex, at, signature }));
+      await appendLeaf(sealer, createLeafInput('key', { old, new: newHex, at, signature }));
     expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
     await change();
     const led = await write('organization-1', '--since', older);
@@ -437,7 +437,7 @@ describe.each(ENGINES)('$name', engine => {
   test('a mirror that was changed by hand is not exported, even after a purge of another organization', async () => {
     const { write, stage, older, sealer } = await openExportableLog(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
-    await appendLeaf(sealer, createObservation('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+    await appendLeaf(sealer, createLeafInput('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     const then = readFileText(older, '').split('\n')[3] ?? '';
     for (const words of [[], ['--as-of', then]]) {
       const outcome = await write('2025', ...words);

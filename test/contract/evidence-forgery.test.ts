@@ -2,10 +2,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { CheckReport } from '../../src/evidence/checker/check.js';
 import type { RowVersion } from '../../src/evidence/checker/row-versions.js';
-import { parseSignedHead } from '../../src/evidence/checkpoint.js';
+import { parseSignedTreeHead } from '../../src/evidence/checkpoint.js';
 import { readReplacedKeys } from '../../src/evidence/key-file.js';
 import { renewKey } from '../../src/evidence/renew-key.js';
-import { beginOrigin } from '../../src/evidence/restore-log.js';
+import { continueAfterRestore } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
@@ -153,16 +153,16 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
     else if (at < 0.7) {
       const work = pick<keyof EvidencePort>(
         random,
-        ['appendLeaves', 'storeCheckpoint', 'listObservations', 'listLeaves', 'findCheckpoint'],
+        ['appendLeaves', 'storeCheckpoint', 'listNumberedInputs', 'listLeaves', 'findCheckpoint'],
         'storeCheckpoint',
       );
       await round({ port: { ...port, [work]: refuse } }).catch(() => undefined);
       stage.clock.at += 3 * MINUTE;
     } else if (at < 0.72) await createBackup(scene);
-    else if (at < 0.76) await beginOrigin(sealer);
+    else if (at < 0.76) await continueAfterRestore(sealer);
     else if (at < 0.82) {
       await restoreBackup(scene);
-      await beginOrigin(sealer, readReplacedKeys(keyFile));
+      await continueAfterRestore(sealer, readReplacedKeys(keyFile));
     } else if (at < 0.92) {
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
       const numbers = await stage.db.column<number>(`SELECT version FROM retirements WHERE ${alone} LIMIT 1`);
@@ -247,7 +247,7 @@ describe.each(ENGINES)('$name', engine => {
         if (isWhole) rmSync(`${keyFile}.last-signed`);
         await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
         await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
-        if (!isWhole) lastSigned.write(parseSignedHead(readFileSync(older, 'utf8')));
+        if (!isWhole) lastSigned.write(parseSignedTreeHead(readFileSync(older, 'utf8')));
         await change();
         const { folder } = await write('organization-1');
         const { verdict } = await checkFolder(folder, hex, older);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_LIMIT } from '../../src/evidence/port.js';
-import { beginOrigin } from '../../src/evidence/restore-log.js';
+import { continueAfterRestore } from '../../src/evidence/restore-log.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { checkFolder } from '../support/evidence-folder.js';
 import { alterFile, openExportableLog } from '../support/exported-evidence.js';
@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(await checkWithOtherLibraries(folder, key, olderNote), what).toEqual([]);
     }
     for (let round = 0; round < 3; round += 1) await change();
-    await beginOrigin(sealer);
+    await continueAfterRestore(sealer);
     await change();
     for (const { note } of (await port.listCheckpoints(0, NO_LIMIT)).slice(0, chooseLength(2, -1))) {
       const held = join(temporaryFolder(), 'held.txt');

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseTreeHead, getSignedAt } from '../../src/evidence/checkpoint.js';
 import { parseLeafRecord } from '../../src/evidence/leaf.js';
-import { readCompleteLeaf } from '../../src/evidence/completeness-leaves.js';
+import { readCheckpointLeaf } from '../../src/evidence/completeness-leaves.js';
 import { readSealedReads } from '../../src/evidence/sealed-reads.js';
-import { beginOrigin } from '../../src/evidence/restore-log.js';
+import { continueAfterRestore } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
 import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
@@ -21,8 +21,8 @@ async function failRead(scene: Scene) {
 
 /** Reads what the newest leaf of the organization says about its reads. */
 async function readOrganizationReads({ port }: Scene) {
-  const { leaf: complete } = await readCompleteLeaf(port, ALL);
-  const [leaf] = await port.listLeaves({ newest: 'organization', before: complete?.place ?? 0 });
+  const { leaf: complete } = await readCheckpointLeaf(port, ALL);
+  const [leaf] = await port.listLeaves({ newest: 'organization', beforeIndex: complete?.place ?? 0 });
   const { text, reads_sha256 } = await readSealedReads(port, 'organization-1', leaf?.place ?? 0);
   expect(parseLeafRecord(leaf)['reads_sha256']).toBe(reads_sha256);
   const lines = text.trimEnd().split('\n');
@@ -117,7 +117,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('inventory', []);
     await round();
     expect(getSignedAt((await newest()) ?? '') >= first).toBe(true);
-    const { fields } = await readCompleteLeaf(port, ALL);
+    const { fields } = await readCheckpointLeaf(port, ALL);
     expect(fields.sealed_at).toBe(getSignedAt((await newest()) ?? ''));
     expect(fields.previous_size).toBe((await port.listCheckpoints(0, ALL)).at(-2)?.size);
   });
@@ -149,7 +149,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T94 a restored log keeps its name if every signed leaf is there', async () => {
     const { round, sealer, newest, stage } = await openSealedMirror(engine);
     const size = await round();
-    const restored = await beginOrigin(sealer);
+    const restored = await continueAfterRestore(sealer);
     expect(restored).toMatchObject({ origin: 'mirror.example/log', isNew: false, lost: 0 });
     await stage.read('retirements', retirements(4));
     expect(await round()).toBeGreaterThan(Number(size));
@@ -165,7 +165,7 @@ describe.each(ENGINES)('$name', engine => {
     const lostAt = getSignedAt((await newest()) ?? '');
     await forge('DELETE FROM LEAVES WHERE place >= ?', size);
     await forge('DELETE FROM CHECKPOINTS WHERE size > ?', size);
-    const restored = await beginOrigin(sealer);
+    const restored = await continueAfterRestore(sealer);
     expect(restored).toMatchObject({ isNew: true, lost: lost.size - size });
     const leaf = (await readLeaves(port)).find(({ kind }) => kind === 'restore');
     expect(leaf?.place).toBe(size);

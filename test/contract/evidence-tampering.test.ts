@@ -5,12 +5,12 @@ import { toCanonicalJson, computeCommitment } from '../../src/evidence/leaf.js';
 import { discardForeignLeaves } from '../../src/evidence/discard-leaves.js';
 import { LEAF_KINDS, type Leaf, NUMBERED_KINDS } from '../../src/evidence/port.js';
 import { renewKey } from '../../src/evidence/renew-key.js';
-import { beginOrigin } from '../../src/evidence/restore-log.js';
+import { continueAfterRestore } from '../../src/evidence/restore-log.js';
 import { sealForExport } from '../../src/evidence/seal.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { listRelations } from '../../src/store/migrations.js';
 import { readKeyFile } from '../../src/evidence/key-file.js';
-import { verifyEvidence } from '../../src/evidence/verify-log.js';
+import { verifyLogAgainstMirror } from '../../src/evidence/verify-log.js';
 import {
   beginRead,
   ENGINES,
@@ -63,10 +63,10 @@ async function openVariedLog(engine: TestEngine) {
     root: 'A'.repeat(43).concat('='),
     signedAt: '',
   });
-  await beginOrigin(sealer);
+  await continueAfterRestore(sealer);
   await renewKey(sealer, keyFile);
   await round();
-  const verified = () => verifyEvidence({ port: log.port, lastSigned, key: readKeyFile(keyFile) });
+  const verified = () => verifyLogAgainstMirror({ port: log.port, lastSigned, key: readKeyFile(keyFile) });
   expect((await verified()).faults).toEqual([]);
   let edits = 0;
   /** Changes a row and seals it. Returns the message of the sealer if it refuses. */

@@ -10,7 +10,7 @@ import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { describeSealOfVersion } from '../../src/cli/evidence/evidence-log.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import { describeSeal } from '../../src/evidence/describe-seal.js';
-import { seal } from '../../src/evidence/seal.js';
+import { sealLog } from '../../src/evidence/seal.js';
 import { eraseLeaves } from '../../src/evidence/erase-leaves.js';
 import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
@@ -74,8 +74,8 @@ describe.each(ENGINES)('$name', engine => {
     const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
     await stage.db.change('UPDATE origin SET simulated_until = ?', until);
-    expect(await port.listObservations('change', 0, ALL)).toEqual([]);
-    expect(await port.listObservations('sync', 0, 100)).toEqual([]);
+    expect(await port.listNumberedInputs('change', 0, ALL)).toEqual([]);
+    expect(await port.listNumberedInputs('sync', 0, 100)).toEqual([]);
     await round();
     stage.clock.at += MINUTE;
     await stage.read('retirements', retirements(4));
@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', engine => {
   test('the sealed content of a row includes its dates, its document and each cell', async () => {
     const { stage, port, round } = await openSealedMirror(engine);
     await round();
-    const factsNow = () => port.listObservations('change', 0, ALL);
+    const factsNow = () => port.listNumberedInputs('change', 0, ALL);
     const before = await factsNow();
     for (const [column, value] of [
       ['valid_from', '2025-05-04T12:00:00.000Z'],
@@ -167,9 +167,9 @@ describe.each(ENGINES)('$name', engine => {
     const second = { ...sealer, holder: 'second' };
     // The lock of a process that was killed before it could release it.
     expect(await port.acquireLock('killed', stage.clock.at, stage.clock.at + 2 * MINUTE)).toBe(true);
-    expect(await seal(second)).toBeNull();
+    expect(await sealLog(second)).toBeNull();
     stage.clock.at += 2 * MINUTE + 1;
-    expect(await seal(second)).toBe((await port.readProgress()).size);
+    expect(await sealLog(second)).toBe((await port.readProgress()).size);
   });
 
   test('a round that fails releases its lock, so that the next round of another process need not wait', async () => {
@@ -177,18 +177,18 @@ describe.each(ENGINES)('$name', engine => {
     const failing = overridePort(port, {
       readProgress: async () => Promise.reject(new Error('the disk is full')),
     });
-    await expect(seal({ ...sealer, port: failing })).rejects.toThrow('the disk is full');
-    expect(await seal({ ...sealer, holder: 'second' })).toBe((await port.readProgress()).size);
+    await expect(sealLog({ ...sealer, port: failing })).rejects.toThrow('the disk is full');
+    expect(await sealLog({ ...sealer, holder: 'second' })).toBe((await port.readProgress()).size);
   });
 
   test('a round that loses its lock or is stopped signs nothing, and the next round signs', async () => {
     const { port, round, newest } = await openSealedMirror(engine);
     const stopped = new AbortController();
-    const facts: EvidencePort['listObservations'] = (...asked) => {
+    const facts: EvidencePort['listNumberedInputs'] = (...asked) => {
       stopped.abort();
-      return port.listObservations(...asked);
+      return port.listNumberedInputs(...asked);
     };
-    const stopping = { port: overridePort(port, { listObservations: facts }), signal: stopped.signal };
+    const stopping = { port: overridePort(port, { listNumberedInputs: facts }), signal: stopped.signal };
     await expect(round(stopping)).rejects.toThrow('or this one is to stop');
     const acquisitions = [true, false];
     const losing = overridePort(port, { acquireLock: async () => acquisitions.shift() ?? false });
@@ -207,7 +207,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await purge('second')).toBe('removed');
     stage.clock.at -= MINUTE;
     expect(await purge('third')).toBe('removed');
-    expect(await seal(sealer)).not.toBeNull();
+    expect(await sealLog(sealer)).not.toBeNull();
   });
 
   test('a running sync and all later ones are sealed once it has ended', async () => {
@@ -324,7 +324,7 @@ describe.each(ENGINES)('$name', engine => {
     const { port, stage, round, verified, forge } = await openSealedMirror(engine);
     await round();
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
-    const facts = await port.listObservations('change', 0, ALL);
+    const facts = await port.listNumberedInputs('change', 0, ALL);
     const salt = randomBytes(32);
     for (const { number, record } of facts.filter(({ record: each }) => each['beneficiary'] === 'Nobody'))
       await forge(

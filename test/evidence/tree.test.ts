@@ -34,19 +34,19 @@ test.each(ROOTS.map((root, size) => [size, root] as const))(
   'the root of a tree with %i entries is the root of RFC 6962',
   (size, root) => {
     const tree = createMerkleTree(EMPTY_TREE);
-    for (const entry of ENTRIES.slice(0, size)) tree.add(bytes(entry));
-    expect(Buffer.from(tree.root(), 'base64').toString('hex')).toBe(root);
+    for (const entry of ENTRIES.slice(0, size)) tree.append(bytes(entry));
+    expect(Buffer.from(tree.computeRoot(), 'base64').toString('hex')).toBe(root);
   },
 );
 
 test('a tree that continues from saved peaks equals a tree that was never interrupted', () => {
   for (let size = 0; size <= ENTRIES.length; size += 1) {
     const before = createMerkleTree(EMPTY_TREE);
-    for (const entry of ENTRIES.slice(0, size)) before.add(bytes(entry));
-    const after = createMerkleTree(before.peaks());
-    for (const entry of ENTRIES.slice(size)) after.add(bytes(entry));
-    expect(Buffer.from(after.root(), 'base64').toString('hex')).toBe(ROOTS.at(-1));
-    expect(after.peaks().size).toBe(ENTRIES.length);
+    for (const entry of ENTRIES.slice(0, size)) before.append(bytes(entry));
+    const after = createMerkleTree(before.getPeaks());
+    for (const entry of ENTRIES.slice(size)) after.append(bytes(entry));
+    expect(Buffer.from(after.computeRoot(), 'base64').toString('hex')).toBe(ROOTS.at(-1));
+    expect(after.getPeaks().size).toBe(ENTRIES.length);
   }
 });
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createObservation } from '../../src/evidence/port.js';
+import { createLeafInput } from '../../src/evidence/port.js';
 import { appendLeaf } from '../../src/evidence/log-writer.js';
 import { runCommand } from './command.js';
 import { type TestEngine, type TestMirror, MINUTE } from './mirror/open.js';
@@ -68,7 +68,7 @@ export async function openForgeableLog(engine: TestEngine) {
   await installOrganization(stage, 'organization-2');
   await installOrganization(stage, 'organization-3');
   await round();
-  await appendLeaf(sealer, createObservation('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+  await appendLeaf(sealer, createLeafInput('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
   await command('evidence', 'renew');
   await change();
   const write = (what: string) => log.write(what, '--since', older);

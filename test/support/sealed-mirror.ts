@@ -5,9 +5,9 @@ import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/signed-note.js';
 import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
-import { seal } from '../../src/evidence/seal.js';
-import { type Sealing } from '../../src/evidence/log-writer.js';
-import { verifyEvidence } from '../../src/evidence/verify-log.js';
+import { sealLog } from '../../src/evidence/seal.js';
+import { type Sealer } from '../../src/evidence/log-writer.js';
+import { verifyLogAgainstMirror } from '../../src/evidence/verify-log.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import { type TestEngine, MINUTE } from './mirror/open.js';
 import { retirements } from './mirror/rows.js';
@@ -45,7 +45,7 @@ export async function openSealedMirror(engine: TestEngine) {
   const keyFile = join(temporaryFolder(), 'evidence.key');
   const key = createKeyFile(keyFile, 'mirror.example/log');
   const lastSigned = createLastSignedFile(keyFile);
-  const sealer: Sealing = {
+  const sealer: Sealer = {
     port,
     key: () => readKeyFile(keyFile),
     lastSigned,
@@ -54,13 +54,13 @@ export async function openSealedMirror(engine: TestEngine) {
     holder: 'first',
     signal: new AbortController().signal,
   };
-  const round = (overrides: Partial<Sealing> = {}) => {
+  const round = (overrides: Partial<Sealer> = {}) => {
     stage.clock.at += MINUTE;
-    return seal({ ...sealer, ...overrides });
+    return sealLog({ ...sealer, ...overrides });
   };
   await stage.read('retirements', retirements(3));
   const newest = async () => openNote((await port.findCheckpoint(ALL))?.note ?? '', key);
-  const verified = () => verifyEvidence({ port, key: readKeyFile(keyFile), lastSigned });
+  const verified = () => verifyLogAgainstMirror({ port, key: readKeyFile(keyFile), lastSigned });
   const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
   const log = isOnServer ? stage.db : openTablesOfFile(join(env.DATA_DIR, 'evidence.db'));
   /** Changes the log as someone with write access could. `LEAVES` and `CHECKPOINTS` name its tables. */

@@ -73,8 +73,8 @@ export function writeSyntheticEvidence(folder: string, retirements: number, cert
   ];
   const key = createSigningKey('synthetic.example/log', Buffer.alloc(32, 7));
   const tree = createMerkleTree(EMPTY_TREE);
-  for (const leaf of leaves) tree.add(Buffer.from(computeCommitment(leaf), 'hex'));
-  const note = signNote(`${key.name}\n${leaves.length}\n${tree.root()}\n${SIGNED}\n`, key);
+  for (const leaf of leaves) tree.append(Buffer.from(computeCommitment(leaf), 'hex'));
+  const note = signNote(`${key.name}\n${leaves.length}\n${tree.computeRoot()}\n${SIGNED}\n`, key);
   const content: FolderContent = withLines(new Map([['checkpoint.txt', Buffer.from(note)]]), lines);
   for (const [name, bytes] of content) writeFileSync(join(folder, name), bytes);
   return key.publicKey.toString('hex');

@@ -1,4 +1,4 @@
-import type { VerifiedLog } from '../../evidence/verify-log.js';
+import type { LogVerification } from '../../evidence/verify-log.js';
 import { type Finding, fail, ok, warn } from '../../store/contract/finding.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { createCheckError } from '../command-error.js';
@@ -9,7 +9,7 @@ const PUBLISHING_ADVICE =
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/** Counts log entries that cannot be checked because EVIDENCE_KEY_FILE is not set. */
+/** Counts the leaves of the evidence log that cannot be checked because EVIDENCE_KEY_FILE is not set. 0 if it is set. */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
@@ -23,7 +23,10 @@ export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
-/** Checks for `doctor` that no data has waited too long to be added to the evidence log. */
+/**
+ * Checks for `doctor` that the worker seals in time, would not refuse to sign, and that a checkpoint has left this machine
+ * recently. Returns no finding if the mirror has no evidence log and no key.
+ */
 export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
@@ -55,18 +58,23 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }
 
-/** Verifies the evidence log with the signing key. Returns null without a key or log. */
+/**
+ * Verifies the evidence log with the signing key. Returns null if EVIDENCE_KEY_FILE is not set or nothing was ever sealed. Throws
+ * if this key has signed a log that no longer exists.
+ */
 export async function verifyEvidenceLog({
   requireMirror,
-}: Pick<EvidenceContext, 'requireMirror'>): Promise<VerifiedLog | null> {
+}: Pick<EvidenceContext, 'requireMirror'>): Promise<LogVerification | null> {
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
   /** Only the key identifies the log. */
   if (!keyFile) return null;
   const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
-  const { verifyEvidence } = await import('../../evidence/verify-log.js');
+  const { verifyLogAgainstMirror } = await import('../../evidence/verify-log.js');
   const key = readKeyFile(keyFile);
   const lastSigned = createLastSignedFile(keyFile);
-  const verified = await withEvidenceLog(requireMirror(), port => verifyEvidence({ port, key, lastSigned }));
+  const verified = await withEvidenceLog(requireMirror(), port =>
+    verifyLogAgainstMirror({ port, key, lastSigned }),
+  );
   if (verified === null && lastSigned.read() !== null)
     throw createCheckError('The evidence log is gone: there is no evidence.db, but this key has signed one.');
   return verified;

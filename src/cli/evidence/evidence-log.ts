@@ -1,8 +1,8 @@
 /**
- * The evidence log as commands use it: erase from it, continue it after a restore, check and verify it.
+ * Functions with which commands use the evidence log.
  *
- * A mirror has no evidence log until a worker runs with EVIDENCE_KEY_FILE. Each function therefore opens the log only
- * if it exists, and loads the modules of the log only then, so that other commands start quickly.
+ * A mirror has no evidence log until a worker runs with EVIDENCE_KEY_FILE. So each function opens the log only if it exists. The
+ * modules of the log are loaded on use, so that other commands start quickly.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseOutboundRanges } from '../../app/outbound/address-ranges.js';
@@ -11,6 +11,7 @@ import type { CommandContext, MirrorContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
 import { useAndClose } from '../mirror-location.js';
 
+/** The parts of a command's context that the functions of the evidence log need. */
 export type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
 
 /** Opens the evidence log, passes it to `use` and closes it. Returns null if no evidence log exists. */
@@ -22,7 +23,10 @@ export async function withEvidenceLog<Result>(
   return port === null ? null : await useAndClose(port, use);
 }
 
-/** Calls `removeRows` to delete rows. Erases the entries of these rows from the evidence log, which `selectLeaves` selects. */
+/**
+ * Erases the leaves that `selectLeaves` selects from the evidence log, then calls `removeRows` to delete their rows and returns its
+ * result. Only calls `removeRows` if there is no evidence log. Throws a usage error if the key of the log is not set.
+ */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
@@ -47,8 +51,8 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Adds the newest data of an organization to the evidence log, or of all organizations for a null id. Returns the reason
- * for a failure, or null after a success.
+ * Seals the newest data before an export, with the open spans of one organization (of all for a null id), and timestamps the
+ * checkpoint if an authority is set. Returns null, or why it could not: a missing key, or an error that a user can solve.
  */
 export async function sealBeforeExport(
   { io, requireMirror }: EvidenceContext,
@@ -61,7 +65,7 @@ export async function sealBeforeExport(
   const { sealForExport } = await import('../../evidence/seal.js');
   const { timestampCheckpoint } = await import('../../evidence/publish-checkpoint.js');
   const { createTimestampPost } = await import('../../app/timestamp-authority.js');
-  const sealing = {
+  const sealer = {
     port,
     key: () => readKeyFile(keyFile),
     lastSigned: createLastSignedFile(keyFile),
@@ -71,10 +75,10 @@ export async function sealBeforeExport(
     signal: io.createInterruptSignal(),
   };
   try {
-    await sealForExport(sealing, organizationId);
+    await sealForExport(sealer, organizationId);
     const { EVIDENCE_TIMESTAMP_URL: url, OUTBOUND_ALLOW: ranges } = requireMirror().env;
     if (url)
-      await timestampCheckpoint(sealing, createTimestampPost(url, parseOutboundRanges(ranges ?? '') ?? []));
+      await timestampCheckpoint(sealer, createTimestampPost(url, parseOutboundRanges(ranges ?? '') ?? []));
     return null;
   } catch (error) {
     /** The user who exports may not be allowed to read the key or to write next to it, and the authority may be down. */
@@ -90,7 +94,10 @@ export function toNullIfRefused(error: unknown): null {
   throw error;
 }
 
-/** Describes which checkpoint of the evidence log covers a row version. Returns null if the log is missing or not readable. */
+/**
+ * Describes in a sentence which checkpoint covers a row version, or that it is not sealed yet. Returns null if there is no evidence
+ * log or the database refuses access to it.
+ */
 export async function describeSealOfVersion(
   location: Pick<MirrorContext, 'engine'>,
   version: number,

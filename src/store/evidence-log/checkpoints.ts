@@ -3,6 +3,7 @@ import { NO_LIMIT, type Attestation, type Checkpoint, type EvidencePort } from '
 import { type CellsOf, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
+/** The methods of `EvidencePort` that store checkpoints and attestations. */
 type CheckpointStore = Pick<
   EvidencePort,
   | 'findCheckpoint'
@@ -13,21 +14,21 @@ type CheckpointStore = Pick<
   | 'listTimestamps'
 >;
 
-const FIND_NEWEST = prepared(({ db }, { atMost }: Params<{ readonly atMost: number }>) =>
+const FIND_NEWEST_CHECKPOINT = prepared(({ db }, { maxSize }: Params<{ readonly maxSize: number }>) =>
   db
     .selectFrom('evidence.checkpoints')
     .selectAll()
-    .where('size', '<=', atMost)
+    .where('size', '<=', maxSize)
     .orderBy('size', 'desc')
     .limit(sql.lit(1)),
 );
-type SizeRange = { readonly after: number; readonly to: number; readonly limit: number };
-const LIST_BETWEEN = prepared(({ db }, { after, to, limit }: Params<SizeRange>) =>
+type SizeRange = { readonly afterSize: number; readonly toSize: number; readonly limit: number };
+const LIST_CHECKPOINTS = prepared(({ db }, { afterSize, toSize, limit }: Params<SizeRange>) =>
   db
     .selectFrom('evidence.checkpoints')
     .selectAll()
-    .where('size', '>', after)
-    .where('size', '<=', to)
+    .where('size', '>', afterSize)
+    .where('size', '<=', toSize)
     .orderBy('size')
     .limit(limit),
 );
@@ -60,17 +61,17 @@ const LIST_TIMESTAMPS = prepared(({ db }) =>
 /** The columns of a row as a type with an index signature, which the parameters of a statement need. */
 
 /**
- * Creates the methods of `EvidencePort` that store checkpoints of the evidence log, and the attestations that a checkpoint was
- * printed or timestamped.
+ * Creates the methods of `EvidencePort` that store checkpoints of the evidence log, and attestations: notes that a checkpoint
+ * was printed or timestamped.
  */
 export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabase): CheckpointStore {
   return {
-    findCheckpoint: async atMost => {
-      const [[newest]] = await runOnLog(FIND_NEWEST({ atMost }));
+    findCheckpoint: async maxSize => {
+      const [[newest]] = await runOnLog(FIND_NEWEST_CHECKPOINT({ maxSize }));
       return newest ?? null;
     },
-    listCheckpoints: async (after, to, atMost = NO_LIMIT) =>
-      (await runOnLog(LIST_BETWEEN({ after, to, limit: atMost })))[0],
+    listCheckpoints: async (afterSize, toSize, limit = NO_LIMIT) =>
+      (await runOnLog(LIST_CHECKPOINTS({ afterSize, toSize, limit })))[0],
     storeCheckpoint: async checkpoint => void (await commitToLog(INSERT_CHECKPOINT(checkpoint))),
     storeAttestation: async attestation => void (await commitToLog(INSERT_ATTESTATION(attestation))),
     findNewestAttestation: async kind => {

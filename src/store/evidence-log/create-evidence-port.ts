@@ -9,17 +9,17 @@ import { createSealedReads } from './sealed-reads.js';
 
 /** Creates the `EvidencePort`, which reads and writes the evidence log, and reads the mirror whose changes the log records. */
 export function createEvidencePort(database: EvidenceDatabase): EvidencePort {
-  const { listChanges, listVersions } = createMirrorChangeReader(database);
+  const { listChanges, listChangesByNumber } = createMirrorChangeReader(database);
   const { listSyncs, listEndedSpans, ...mirrorReads } = createMirrorReads(database);
-  const observationLists = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
+  const numberedInputs = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
   return {
     ...createSealerLock(database),
     ...createLeafStore(database),
     ...createSealedReads(database),
     ...createCheckpointStore(database),
     ...mirrorReads,
-    listVersions,
-    listObservations: (kind, after, to) => observationLists[kind]({ after, to }),
+    listChangesByNumber,
+    listNumberedInputs: (kind, after, to) => numberedInputs[kind]({ after, to }),
     close: database.close,
   };
 }

@@ -1,7 +1,7 @@
 import type { EvidencePort } from '../../evidence/port.js';
 import type { RunBatch } from '../statement.js';
 
-/** The two databases of the evidence port. */
+/** The connections behind an `EvidencePort`: to the evidence log, and to the mirror for reading. */
 export interface EvidenceDatabase {
   /** Reads the mirror. Returns an integer as a number, or as a bigint if a number would lose digits. */
   readonly readMirror: RunBatch;

@@ -9,8 +9,8 @@ import type { BoundStatement } from '../statement.js';
 const leaf = tableRef('evidence.leaves');
 const numberList = jsonRelation('given', { number: 'int' });
 
-/** The columns that reveal what a leaf is about. An erasure sets them to null. */
-const ERASED = {
+/** What an erasure writes into a leaf: null into every column that reveals what the leaf is about. */
+const ERASED_VALUES = {
   subject: null,
   ended: null,
   observed: null,
@@ -23,17 +23,19 @@ const ERASED = {
   plain_code: null,
 } as const;
 
-/** Statements that read or erase the leaves of a filter. */
+/** SQL statements that read or erase the leaves that a `LeafFilter` selects. */
 interface LeafStatements {
+  /** Reads the leaves, by leaf index. */
   readonly list: BoundStatement<Leaf>;
-  /** Lists only leaves that were not erased. */
+  /** Reads the leaves that were not erased, by leaf index. */
   readonly listUnerased: BoundStatement<Leaf>;
+  /** Empties the columns that reveal what the leaves are about. */
   readonly erase: BoundStatement;
 }
 
 /**
- * Prepares the statements for one kind of leaf filter. `isSelected` is the SQL condition of the filter, and `FilterValues` are
- * its parameters.
+ * Prepares the statements for one of the ways in which a `LeafFilter` selects leaves. `isSelected` returns the SQL condition of
+ * the filter. The returned function takes the values of the filter.
  */
 function prepareFilter<FilterValues extends Values>(
   isSelected: (params: Params<FilterValues>, builder: SqlBuilder) => RawBuilder<boolean>,
@@ -50,7 +52,7 @@ function prepareFilter<FilterValues extends Values>(
       .orderBy('place'),
   );
   const erase = prepared((builder, params: Params<FilterValues>) =>
-    builder.db.updateTable('evidence.leaves').set(ERASED).where(isSelected(params, builder)),
+    builder.db.updateTable('evidence.leaves').set(ERASED_VALUES).where(isSelected(params, builder)),
   );
   return values => ({
     list: bindValues(list, values),
@@ -72,50 +74,56 @@ function bindValues<FilterValues extends Values, Row>(
   };
 }
 
+/** Statements for the leaves that concern an organization. */
 const OF_ORGANIZATION = prepareFilter(
   ({ organizationId }: Params<{ readonly organizationId: string }>) =>
     sql<boolean>`${leaf.subject} = ${organizationId}`,
 );
+/** Statements for the change leaves of a resource. */
 const OF_RESOURCE = prepareFilter(
   ({ resource }: Params<{ readonly resource: string }>) =>
     sql<boolean>`${leaf.kind} = 'change' AND ${leaf.resource} = ${resource}`,
 );
 
-/** A constant kind lets both engines use the partial indexes. */
-const createNumberStatements = (kind: NumberedKind) =>
+/** Prepares the statements for leaves of a kind with given numbers. A constant kind lets both engines use the partial indexes. */
+const prepareNumberFilter = (kind: NumberedKind) =>
   prepareFilter(
     ({ numbers }: Params<{ readonly numbers: Table }>, { fn }) =>
       sql<boolean>`${leaf.kind} = ${kind} AND ${leaf.number} IN (
         SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`,
   );
-const WITH_NUMBERS: Readonly<Record<NumberedKind, ReturnType<typeof createNumberStatements>>> = {
-  change: createNumberStatements('change'),
-  sync: createNumberStatements('sync'),
-  unchanged: createNumberStatements('unchanged'),
+const WITH_NUMBERS: Readonly<Record<NumberedKind, ReturnType<typeof prepareNumberFilter>>> = {
+  change: prepareNumberFilter('change'),
+  sync: prepareNumberFilter('sync'),
+  unchanged: prepareNumberFilter('unchanged'),
 };
-const AT_PLACES = prepareFilter(
-  ({ places }: Params<{ readonly places: Table }>, { fn }) =>
-    sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, places)})`,
+/** Statements for the leaves with given leaf indexes. */
+const WITH_INDEXES = prepareFilter(
+  ({ leafIndexes }: Params<{ readonly leafIndexes: Table }>, { fn }) =>
+    sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, leafIndexes)})`,
 );
-const ABOUT_LOG = prepareFilter(
-  ({ aboutLogBefore }: Params<{ readonly aboutLogBefore: number }>) =>
-    sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${aboutLogBefore}`,
+/** Statements for the leaves about erasures, restores and new keys that are below a leaf index. */
+const LOG_EVENTS = prepareFilter(
+  ({ logEventsBefore }: Params<{ readonly logEventsBefore: number }>) =>
+    sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${logEventsBefore}`,
 );
 
-type BeforePlace = { readonly before: number };
-const createNewestStatements = (kind: 'coverage' | 'organization') =>
+type BeforeIndex = { readonly beforeIndex: number };
+/** Prepares the statements for the newest leaf of a kind of each organization, below a leaf index. */
+const prepareNewestFilter = (kind: 'coverage' | 'organization') =>
   prepareFilter(
-    ({ before }: Params<BeforePlace>) =>
+    ({ beforeIndex }: Params<BeforeIndex>) =>
       sql<boolean>`${leaf.place} IN (SELECT max(${leaf.place}) FROM ${leaf()}
-        WHERE ${leaf.kind} = ${kind} AND ${leaf.place} < ${before} AND ${leaf.subject} IS NOT NULL GROUP BY ${leaf.subject})`,
+        WHERE ${leaf.kind} = ${kind} AND ${leaf.place} < ${beforeIndex} AND ${leaf.subject} IS NOT NULL GROUP BY ${leaf.subject})`,
   );
+/** Statements for the newest leaves of these kinds, below a leaf index. The newest `complete` leaf is one for the entire log. */
 const NEWEST = {
-  coverage: createNewestStatements('coverage'),
-  organization: createNewestStatements('organization'),
+  coverage: prepareNewestFilter('coverage'),
+  organization: prepareNewestFilter('organization'),
   complete: prepareFilter(
-    ({ before }: Params<BeforePlace>) =>
+    ({ beforeIndex }: Params<BeforeIndex>) =>
       sql<boolean>`${leaf.place} IN (SELECT max(${leaf.number}) FROM ${leaf()}
-        WHERE ${leaf.kind} = 'complete' AND ${leaf.number} < ${before})`,
+        WHERE ${leaf.kind} = 'complete' AND ${leaf.number} < ${beforeIndex})`,
   ),
 };
 
@@ -124,11 +132,12 @@ export function selectLeaves(filter: LeafFilter): LeafStatements {
   if ('organizationId' in filter) return OF_ORGANIZATION(filter);
   if ('resource' in filter) return OF_RESOURCE(filter);
   if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toNumberTable(filter.numbers) });
-  if ('places' in filter) return AT_PLACES({ places: toNumberTable(filter.places) });
-  if ('aboutLogBefore' in filter) return ABOUT_LOG(filter);
-  return NEWEST[filter.newest]({ before: filter.before });
+  if ('leafIndexes' in filter) return WITH_INDEXES({ leafIndexes: toNumberTable(filter.leafIndexes) });
+  if ('logEventsBefore' in filter) return LOG_EVENTS(filter);
+  return NEWEST[filter.newest]({ beforeIndex: filter.beforeIndex });
 }
 
+/** Converts numbers to the table parameter that the statements select from. */
 function toNumberTable(numbers: readonly number[]): Table {
   return numberList.toTable(numbers.map(number => ({ number })));
 }

@@ -12,6 +12,7 @@ import { selectLeaves } from './leaf-filters.js';
 import type { NumberRange } from './mirror-reads.js';
 import { hasCountedRows } from './mirrored-resources.js';
 
+/** The methods of `EvidencePort` that read and write leaves. */
 type LeafStore = Pick<
   EvidencePort,
   | 'readProgress'
@@ -24,17 +25,18 @@ type LeafStore = Pick<
   | 'appendLeaves'
   | 'listUnerasedLeaves'
   | 'eraseLeaves'
-  | 'iterateErasedPlaces'
+  | 'iterateErasedIndexes'
   | 'replaceCodes'
   | 'removeLeavesFrom'
 >;
-/** The places from `from` up to but excluding `to`. */
-export type PlaceRange = { readonly from: number; readonly to: number };
+/** The leaf indexes from `from` up to but excluding `to`. */
+export type LeafIndexRange = { readonly from: number; readonly to: number };
 
 /** How many leaves one query returns. */
 const PAGE_SIZE = 1000;
 
 const leaf = tableRef('evidence.leaves');
+/** The columns of the table `evidence.leaves`, with their types. */
 const LEAF_COLUMNS: Kinds = Object.fromEntries(
   EVIDENCE[0].relations.flatMap(relation => Object.entries(listKinds(relation))),
 );
@@ -49,7 +51,7 @@ const READ_PROGRESS = prepared(() => {
     unchanged: newestNumber('unchanged'),
   })}`;
 });
-const LIST_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>
+const LIST_FROM = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
   db
     .selectFrom('evidence.leaves')
     .selectAll()
@@ -58,7 +60,7 @@ const LIST_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>
     .orderBy('place')
     .limit(sql.lit(PAGE_SIZE)),
 );
-const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>) =>
+const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
   db
     .selectFrom('evidence.leaves')
     .select(['place', 'commitment'])
@@ -67,6 +69,7 @@ const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<PlaceRange>
     .orderBy('place')
     .limit(sql.lit(PAGE_SIZE)),
 );
+/** The change leaves of one resource of an organization, below a change number. */
 type ChangeLeafRange = { readonly organizationId: string; readonly resource: string; readonly below: number };
 const LIST_CHANGES = prepared(({ db }, { organizationId, resource, below }: Params<ChangeLeafRange>) =>
   db
@@ -102,14 +105,15 @@ const LIST_ERASED = prepared(({ db }, { after }: Params<{ readonly after: number
 );
 
 const INSERT_LEAVES = insertRows('evidence.leaves', LEAF_COLUMNS);
-const recoded = jsonRelation('given', { leaf_place: 'int', new_code: 'text', new_plain_code: 'text' });
-const RECODE = prepared(({ fn }, { codes }: Params<{ readonly codes: Table }>) => {
-  const { leaf_place: place, new_code: code, new_plain_code: plainCode } = recoded.columns;
+const newCodes = jsonRelation('given', { leaf_place: 'int', new_code: 'text', new_plain_code: 'text' });
+const REPLACE_CODES = prepared(({ fn }, { codes }: Params<{ readonly codes: Table }>) => {
+  const { leaf_place: place, new_code: code, new_plain_code: plainCode } = newCodes.columns;
   return sqlStatement`UPDATE ${leaf()} SET ${leaf.code} = ${code}, ${leaf.plain_code} = ${plainCode}
-    FROM ${recoded.from(fn, codes)} WHERE ${leaf.place} = ${place}`;
+    FROM ${newCodes.from(fn, codes)} WHERE ${leaf.place} = ${place}`;
 });
-const REMOVE_FROM = prepared(({ db }, { place }: Params<{ readonly place: number }>) =>
-  db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', place), eb('place', '<', 0)])),
+/** Deletes the leaves from an index on. Also deletes those with a negative index, which only a forger can have written. */
+const REMOVE_FROM = prepared(({ db }, { leafIndex }: Params<{ readonly leafIndex: number }>) =>
+  db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', leafIndex), eb('place', '<', 0)])),
 );
 
 /** Returns a statement that inserts leaves, which are the entries of the evidence log. */
@@ -120,10 +124,10 @@ function insertLeaves(leaves: readonly Leaf[]) {
   );
 }
 
-/** Yields the rows of a range of places in the evidence log, page by page. */
+/** Yields the rows of a range of leaf indexes, page by page. `readPage` returns the first rows of the range that it is given. */
 async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
-  readPage: (range: PlaceRange) => Promise<Row[]>,
-  { from, to }: PlaceRange,
+  readPage: (range: LeafIndexRange) => Promise<Row[]>,
+  { from, to }: LeafIndexRange,
 ): AsyncGenerator<Row[]> {
   for (let page = await readPage({ from, to }); page.length > 0; ) {
     yield page;
@@ -169,7 +173,7 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
     listUnerasedLeaves: async filter => (await runOnLog(selectLeaves(filter).listUnerased))[0],
     eraseLeaves: async (appended, filter) =>
       void (await commitToLog(insertLeaves([appended]), selectLeaves(filter).erase)),
-    iterateErasedPlaces: async function* () {
+    iterateErasedIndexes: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [rows] = await runOnLog(LIST_ERASED({ after }));
         const places = rows.map(({ place }) => place);
@@ -183,8 +187,8 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
         new_code: code,
         new_plain_code: plain_code,
       }));
-      await runOnLog(RECODE({ codes: recoded.toTable(rows) }));
+      await runOnLog(REPLACE_CODES({ codes: newCodes.toTable(rows) }));
     },
-    removeLeavesFrom: async place => void (await runOnLog(REMOVE_FROM({ place }))),
+    removeLeavesFrom: async leafIndex => void (await runOnLog(REMOVE_FROM({ leafIndex }))),
   };
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
 import { cellsOf, DATED, nameOf, VERSION } from '../../../migrations/schema.js';
-import type { Cells, EvidencePort, Observation } from '../../evidence/port.js';
+import type { LeafRecord, EvidencePort, LeafInput } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';
@@ -12,15 +12,18 @@ import type { EvidenceDatabase } from './evidence-database.js';
 import { isAfterSimulation, type NumberRange } from './mirror-reads.js';
 import { hasCountedRows, type MirroredResource } from './mirrored-resources.js';
 
-/** Functions that read changes of the mirror for the evidence log. */
-interface MirrorChanges extends Pick<EvidencePort, 'listVersions'> {
-  /** Returns the changes of all resources with numbers in a range, in order. */
-  readonly listChanges: (range: NumberRange) => Promise<Observation[]>;
+/** A row version of the mirror: its columns by name. */
+type VersionRow = LeafRecord;
+
+/** Functions that read changes of the mirror as inputs of leaves of the evidence log. */
+interface MirrorChanges extends Pick<EvidencePort, 'listChangesByNumber'> {
+  /** Reads the changes of all resources with numbers in a range, in the order of their numbers. */
+  readonly listChanges: (range: NumberRange) => Promise<LeafInput[]>;
 }
 
-/** The columns that say how a past version ended. */
+/** The columns of a past row version that say when it ended, and which change and sync ended it. */
 const END_COLUMNS = ['valid_to', 'closed_by', 'closed_version'] as const;
-/** The columns of an ended version that the record of the next change contains, and their names in that record. */
+/** Columns of an ended row version, each with the field of a change's record into which it is copied. */
 const END_FIELDS = [
   ['version', 'ended_version'],
   ['valid_to', 'ended_at'],
@@ -30,12 +33,12 @@ const END_FIELDS = [
 
 const numberList = jsonRelation('given', { number: 'int' });
 
-/** Returns the columns of a resource's table: version, key, content and dates. */
+/** Returns the names of the columns of a resource's table: version, key, content and dates. */
 function listVersionColumns(resource: MirroredResource): string[] {
   return Object.keys({ ...VERSION, ...resource.columns, ...('dated' in resource ? resource.dated : DATED) });
 }
 
-/** Returns the columns of a new version that the evidence log records. */
+/** Returns the names of those columns of a new row version that its leaf records. */
 function listRecordColumns(resource: MirroredResource): string[] {
   if (!('shows' in resource)) return listVersionColumns(resource);
   return ['version', ...resource.key, ...resource.shows, ...Object.keys(resource.dated)];
@@ -72,20 +75,23 @@ function selectVersions(
   instant: 'valid_from' | 'valid_to',
   isSelected: RawBuilder<unknown>,
 ) {
-  const row = Object.fromEntries(columns.map(name => [name, sql.id<Cells[string]>('h', name)]));
+  const row = Object.fromEntries(columns.map(name => [name, sql.id<LeafRecord[string]>('h', name)]));
   const isShown = 'only' in resource ? sql.raw(resource.only) : sql`true`;
   return sqlStatement`SELECT ${select(row)} FROM (${versions}) AS h
     WHERE ${isShown} AND ${isSelected} AND ${isAfterSimulation(sql.id<string>('h', instant))}`;
 }
 
+/** Change numbers as a table parameter. */
 type NumberList = { readonly numbers: Table };
-/** A condition on the number of a change. */
+/** Returns an SQL condition on a change number, given the SQL expression of that number. */
 type NumberCondition = (number: RawBuilder<unknown>) => RawBuilder<unknown>;
 
+/** Returns the condition that a change number is in a range. */
 const isInRange =
   ({ after, to }: Params<NumberRange>): NumberCondition =>
   number =>
     sql`${number} > ${after} AND ${number} <= ${to}`;
+/** Returns the condition that a change number is in a list. */
 const isListed =
   ({ fn }: SqlBuilder, { numbers }: Params<NumberList>): NumberCondition =>
   number =>
@@ -97,12 +103,14 @@ const isListed =
  */
 function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);
+  /** Returns the SELECT of the row versions that the selected changes created. */
   const selectCreated = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const names = sql.join(columns.map(name => sql.id(name)));
     const versions = sql`SELECT ${names} FROM ${sql.table(`mirror.${resource.table}`)}
       UNION ALL ${selectPast(fn, resource, columns)}`;
     return selectVersions(resource, versions, columns, 'valid_from', isSelected(sql.id('h', 'version')));
   };
+  /** Returns the SELECT of the row versions that the selected changes ended. */
   const selectEnded = ({ fn }: SqlBuilder, isSelected: NumberCondition) => {
     const all = [...columns, ...END_COLUMNS];
     const versions = selectPast(fn, resource, all);
@@ -120,24 +128,25 @@ function prepareChangeReads(resource: MirroredResource) {
   };
 }
 
+/** The statements of `prepareChangeReads` for each resource. */
 const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
 
 /**
- * Describes a change as a leaf (entry) of the evidence log. Records the unchanging columns of the version that the change
- * `created`, or only the key if it removed the row. Also records how the `ended` version ended, if there is one.
+ * Creates the leaf input of a change. Its record has the columns of the row version that the change created, or only the key if
+ * the change removed the row. It also says when the row version that the change `ended` has ended, if there is one.
  */
-function describeChange(
+function createChangeInput(
   resource: MirroredResource,
   number: number,
-  created: Cells | undefined,
-  ended: Cells | undefined,
-): Observation {
+  created: VersionRow | undefined,
+  ended: VersionRow | undefined,
+): LeafInput {
   const version = created ?? ended;
-  const record: Record<string, Cells[string]> = { kind: 'change', resource: resource.resource };
+  const record: Record<string, LeafRecord[string]> = { kind: 'change', resource: resource.resource };
   for (const name of created === undefined ? resource.key : listRecordColumns(resource))
     if (name === 'document') record['document_sha256'] = hash('sha256', String(created?.[name]), 'hex');
     else record[name] = version?.[name] ?? null;
-  if (ended !== undefined) for (const [name, as] of END_FIELDS) record[as] = ended[name] ?? null;
+  if (ended !== undefined) for (const [name, field] of END_FIELDS) record[field] = ended[name] ?? null;
   const { ended_version: endedVersion, valid_from: from, created_at: dated, amount_micro: micro } = record;
   const isCounted = hasCountedRows(resource) && created !== undefined;
   return {
@@ -145,57 +154,55 @@ function describeChange(
     read_at: null,
     is_complete: null,
     number,
-    subject: resource.owner === null ? null : textOrNull(version?.[resource.owner]),
+    subject: resource.owner === null ? null : toTextOrNull(version?.[resource.owner]),
     record,
     resource: resource.resource,
     ended: endedVersion == null ? null : Number(endedVersion),
     observed: isCounted ? String(from).slice(0, 7) : null,
     dated: isCounted && dated != null ? String(dated).slice(0, 7) : null,
     micro: isCounted && micro != null ? String(micro) : null,
-    document: textOrNull(created?.['document']),
-    file: textOrNull(created?.['file']),
+    document: toTextOrNull(created?.['document']),
+    file: toTextOrNull(created?.['file']),
   };
 }
 
-/**
- * Describes each change as a leaf (entry) of the evidence log, after pairing the version that it created with the version that it
- * ended.
- */
-function describeChanges(
+/** Creates the leaf inputs of changes from the row versions that they created and ended. A change may appear in both lists. */
+function createChangeInputs(
   resource: MirroredResource,
-  created: readonly Cells[],
-  ended: readonly Cells[],
-): Observation[] {
+  created: readonly VersionRow[],
+  ended: readonly VersionRow[],
+): LeafInput[] {
   const createdByNumber = new Map(created.map(row => [Number(row['version']), row]));
   const endedByNumber = new Map(ended.map(row => [Number(row['closed_version']), row]));
   const numbers = new Set([...createdByNumber.keys(), ...endedByNumber.keys()]);
   return Array.from(numbers, number =>
-    describeChange(resource, number, createdByNumber.get(number), endedByNumber.get(number)),
+    createChangeInput(resource, number, createdByNumber.get(number), endedByNumber.get(number)),
   );
 }
 
-function textOrNull(cell: Cells[string] | undefined): string | null {
+/** Returns a value if it is a string, otherwise null. */
+function toTextOrNull(cell: LeafRecord[string] | undefined): string | null {
   return typeof cell === 'string' ? cell : null;
 }
 
-/** Creates the functions that read changes of the mirror for the evidence log. */
+/** Creates the functions that read changes of the mirror as inputs of leaves of the evidence log. */
 export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): MirrorChanges {
   return {
     listChanges: async range => {
-      const changes: Observation[] = [];
+      const changes: LeafInput[] = [];
       for (const { resource, createdInRange, endedInRange } of STATEMENTS) {
         const [created, ended] = await readMirror(createdInRange(range), endedInRange(range));
-        changes.push(...describeChanges(resource, created, ended));
+        changes.push(...createChangeInputs(resource, created, ended));
       }
       return changes.toSorted((left, right) => Number(left.number) - Number(right.number));
     },
-    listVersions: async (name, numbers) => {
+    listChangesByNumber: async (name, numbers) => {
       const statements = STATEMENTS.find(({ resource }) => resource.resource === name);
       if (statements === undefined) return [];
       const { resource, createdBy, endedBy } = statements;
       const list = { numbers: numberList.toTable(numbers.map(number => ({ number }))) };
       const [created, ended] = await readMirror(createdBy(list), endedBy(list));
-      return describeChanges(resource, created, ended);
+      return createChangeInputs(resource, created, ended);
     },
   };
 }

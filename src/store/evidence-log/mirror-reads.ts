@@ -1,19 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
-import { createObservation, type EvidencePort, type Observation } from '../../evidence/port.js';
+import { createLeafInput, type EvidencePort, type LeafInput } from '../../evidence/port.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import { tableRef } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 
-/** The numbers above `after`, up to and including `to`. */
+/** Numbers of changes, syncs or spans: those above `after`, up to and including `to`. */
 export type NumberRange = { readonly after: number; readonly to: number };
 
+/** Functions that read, for the evidence log, what the mirror stores about its own reads of the registry. */
 interface MirrorReads
   extends Pick<EvidencePort, 'findNewestNumber' | 'listOpenSpans' | 'readSyncsKeptSince' | 'listCoverage'> {
-  /** Returns the syncs with ids in a range. */
-  readonly listSyncs: (range: NumberRange) => Promise<Observation[]>;
-  /** Returns the spans of unchanged reads with ids in a range. These spans have ended and never change. */
-  readonly listEndedSpans: (range: NumberRange) => Promise<Observation[]>;
+  /** Reads the syncs with ids in a range, as leaf inputs. */
+  readonly listSyncs: (range: NumberRange) => Promise<LeafInput[]>;
+  /** Reads the ended spans of unchanged reads with ids in a range, as leaf inputs. An ended span never changes. */
+  readonly listEndedSpans: (range: NumberRange) => Promise<LeafInput[]>;
 }
 
 const origin = tableRef('mirror.origin');
@@ -21,7 +22,10 @@ const sync = tableRef('mirror.syncs');
 const span = tableRef('mirror.unchanged_spans');
 const read = tableRef('mirror.unchanged_reads');
 
-/** Returns the condition that an instant is after the simulated past of a demo. The simulated past was never observed. */
+/**
+ * Returns the SQL condition that an instant is after the simulated past of a demo. Nothing of that past was observed, so it must
+ * not be sealed.
+ */
 export function isAfterSimulation(instant: RawBuilder<string | null>): RawBuilder<boolean> {
   return sql`(${instant} > (SELECT ${origin.simulated_until} FROM ${origin()})) IS NOT FALSE`;
 }
@@ -78,7 +82,7 @@ const FIND_NEWEST_CHANGE = prepared(({ db }) =>
 const FIND_NEWEST_SPAN = prepared(({ db }) =>
   db.selectFrom('mirror.unchanged_spans').select(({ fn }) => fn.max('id').as('newest')),
 );
-/** A sync counts once it and all before it have ended. */
+/** Finds the highest id, after `after`, of a sync that has ended like all syncs before it. */
 const FIND_NEWEST_SYNC = prepared(({ db }, { after }: Params<{ readonly after: number }>) =>
   db
     .selectFrom('mirror.syncs')
@@ -92,8 +96,8 @@ const FIND_NEWEST_SYNC = prepared(({ db }, { after }: Params<{ readonly after: n
     .where('id', '>', after),
 );
 
-/** Returns the columns that the leaf of a read has in common for all kinds of reads. */
-function describeRead(
+/** Returns the columns that leaves about reads have: syncs and spans of unchanged reads. */
+function createReadColumns(
   {
     organization_id: subject,
     resource,
@@ -110,8 +114,8 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
     listSyncs: async range => {
       const [rows] = await readMirror(LIST_SYNCS(range));
       return rows.map(row =>
-        createObservation('sync', row, {
-          ...describeRead(row, row.started_at, row.state === 'complete'),
+        createLeafInput('sync', row, {
+          ...createReadColumns(row, row.started_at, row.state === 'complete'),
           number: row.id,
         }),
       );
@@ -119,8 +123,8 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
     listEndedSpans: async range => {
       const [rows] = await readMirror(LIST_ENDED_SPANS(range));
       return rows.map(row =>
-        createObservation('unchanged', row, {
-          ...describeRead(row, row.last_started_at, true),
+        createLeafInput('unchanged', row, {
+          ...createReadColumns(row, row.last_started_at, true),
           number: row.id,
         }),
       );
@@ -140,7 +144,7 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
         organizationId === null ? LIST_OPEN_SPANS() : LIST_OPEN_SPANS_OF({ organizationId }),
       );
       return rows.map(row =>
-        createObservation('open_span', row, describeRead(row, row.last_started_at, true)),
+        createLeafInput('open_span', row, createReadColumns(row, row.last_started_at, true)),
       );
     },
     readSyncsKeptSince: async () => {
@@ -150,7 +154,7 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
     listCoverage: async () => {
       const [rows] = await readMirror(LIST_COVERAGE());
       return rows.map(row =>
-        createObservation('coverage', row, { subject: row.organization_id ?? row.installation_id }),
+        createLeafInput('coverage', row, { subject: row.organization_id ?? row.installation_id }),
       );
     },
   };

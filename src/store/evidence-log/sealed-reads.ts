@@ -4,21 +4,22 @@ import type { EvidencePort } from '../../evidence/port.js';
 import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
-import type { PlaceRange } from './leaves.js';
+import type { LeafIndexRange } from './leaves.js';
 
 const leaf = tableRef('evidence.leaves');
 
 const RESOURCE_NAMES = RESOURCES.map(({ resource }) => resource);
 
-type ReadsBefore = { readonly organizationId: string; readonly before: number };
-/** Returns the newest complete read of each resource, and how many reads failed after it. */
-const LIST_READS = prepared((_, { organizationId, before }: Params<ReadsBefore>) => {
+type ReadsBefore = { readonly organizationId: string; readonly beforeIndex: number };
+/** Selects, for each resource, the newest complete read of an organization and the number of later reads that failed. */
+const SUMMARIZE_READS = prepared((_, { organizationId, beforeIndex }: Params<ReadsBefore>) => {
   const read = tableRef('evidence.leaves', 'l');
   const newest = tableRef('evidence.leaves', 'c');
   const resource = sql.id<string>('r', 'resource');
+  /** Returns the condition that a leaf is a complete, or an incomplete, read of the resource. */
   const isRead = (isComplete: 0 | 1): RawBuilder<boolean> =>
     sql`${read.subject} = ${organizationId} AND ${read.resource} = ${resource}
-      AND ${read.is_complete} = ${isComplete} AND ${read.place} < ${before}`;
+      AND ${read.is_complete} = ${isComplete} AND ${read.place} < ${beforeIndex}`;
   const names = RESOURCE_NAMES.map(name => sql`SELECT ${name} AS resource`);
   return sqlStatement`SELECT ${select({
     resource,
@@ -30,7 +31,7 @@ const LIST_READS = prepared((_, { organizationId, before }: Params<ReadsBefore>)
     SELECT ${read.place} FROM ${read()} WHERE ${isRead(1)} ORDER BY ${read.read_at} DESC, ${read.place} DESC LIMIT 1)`;
 });
 
-const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange>) =>
+const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<LeafIndexRange>) =>
   db
     .selectFrom('evidence.leaves')
     .select(['subject', fn.cast('int', sql<number>`sum(1 - ${leaf.is_complete})`).as('failed')])
@@ -43,18 +44,18 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<PlaceRange
     .orderBy('subject'),
 );
 
-/** Creates the methods of `EvidencePort` that list which reads of the registry are in the evidence log. */
+/** Creates the methods of `EvidencePort` that summarize which reads of the registry the evidence log contains. */
 export function createSealedReads({
   runOnLog,
-}: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listReadSubjects'> {
+}: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listOrganizationsWithReads'> {
   return {
-    listSealedReads: async (organizationId, before) => {
-      const [reads] = await runOnLog(LIST_READS({ organizationId, before }));
+    listSealedReads: async (organizationId, beforeIndex) => {
+      const [reads] = await runOnLog(SUMMARIZE_READS({ organizationId, beforeIndex }));
       // A join may return the resources in any order, and the hash of their lines depends on it.
       return reads
         .filter(({ place, failed }) => place !== null || failed > 0)
         .toSorted((left, right) => (left.resource < right.resource ? -1 : 1));
     },
-    listReadSubjects: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
+    listOrganizationsWithReads: async (from, to) => (await runOnLog(COUNT_FAILED_READS({ from, to })))[0],
   };
 }

@@ -4,18 +4,19 @@ import type { EvidenceDatabase } from './evidence-database.js';
 
 const HOUR_MS = 3_600_000;
 
+/** The values of the statement that acquires the lock. Instants are texts. */
 type LockValues = {
   readonly holder: string;
-  readonly until: string;
+  readonly expiresAt: string;
   readonly now: string;
-  /** The latest valid end of a lock. */
-  readonly latest: string;
+  /** A lock of another holder that expires later than this is invalid. */
+  readonly latestExpiry: string;
 };
-/** Takes or extends the lock, unless another holder has it. */
-const ACQUIRE_LOCK = prepared(({ db }, { holder, until, now, latest }: Params<LockValues>) =>
+/** Acquires or extends the lock. Returns no row if another holder has it. */
+const ACQUIRE_LOCK = prepared(({ db }, { holder, expiresAt, now, latestExpiry }: Params<LockValues>) =>
   db
     .insertInto('evidence.sealer')
-    .values({ only_row: 1, holder, until_at: until })
+    .values({ only_row: 1, holder, until_at: expiresAt })
     .onConflict(conflict =>
       conflict
         .column('only_row')
@@ -27,21 +28,27 @@ const ACQUIRE_LOCK = prepared(({ db }, { holder, until, now, latest }: Params<Lo
           build.or([
             build('evidence.sealer.holder', '=', build.ref('excluded.holder')),
             build('evidence.sealer.until_at', '<', now),
-            build('evidence.sealer.until_at', '>', latest),
+            build('evidence.sealer.until_at', '>', latestExpiry),
           ]),
         ),
     )
     .returning('only_row'),
 );
 
-/** Creates the method of `EvidencePort` that takes a lock, so that only one process at a time writes the evidence log. */
+/** Creates the method of `EvidencePort` that acquires the writer lock: only one process at a time writes the evidence log. */
 export function createSealerLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
   return {
-    acquireLock: async (holder, now, until) => {
-      const toText = (ms: number) => new Date(ms).toISOString();
+    acquireLock: async (holder, now, expiresAt) => {
+      const toInstant = (ms: number) => new Date(ms).toISOString();
       // No process locks the log for an hour. A lock that lasts longer is forged, or was made before the clock was set back.
-      const values = { holder, until: toText(until), now: toText(now), latest: toText(now + HOUR_MS) };
-      const [acquired] = await runOnLog(ACQUIRE_LOCK(values));
+      const [acquired] = await runOnLog(
+        ACQUIRE_LOCK({
+          holder,
+          expiresAt: toInstant(expiresAt),
+          now: toInstant(now),
+          latestExpiry: toInstant(now + HOUR_MS),
+        }),
+      );
       return acquired.length > 0;
     },
   };

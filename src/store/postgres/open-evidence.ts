@@ -5,7 +5,7 @@ import type { PoolOptions } from './driver.js';
 import { assertMigrated } from './migrate.js';
 import { openMigrated } from './await-schema.js';
 
-/** Opens the evidence log. Throws unless the schemas are migrated. */
+/** Opens the evidence log on PostgreSQL. Throws unless its schema is migrated. */
 export async function openEvidence(pool: PoolOptions): Promise<EvidencePort> {
   const postgres = await openMigrated(pool);
   try {

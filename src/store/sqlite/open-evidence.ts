@@ -8,7 +8,7 @@ import { assertMigrated } from './migrate.js';
 import { openDatabase, type Sqlite, runInTransaction } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
 
-/** The process that seals may wait long for a lock, because nobody waits for it. */
+/** How long a statement waits for a lock of SQLite. It may be long, because no person waits for the sealer. */
 const BUSY_MS = 10_000;
 
 /**
@@ -29,7 +29,7 @@ export function openEvidence(evidenceFile: string, mirrorFile: string): Evidence
   }
 }
 
-/** Creates the functions that read and write the evidence log on two open connections. Their `close` closes both. */
+/** Creates the `EvidencePort` on two open connections. Its `close` closes both. */
 function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
   const { run } = createStatementRunner(evidence);
   return createEvidencePort({
@@ -45,7 +45,8 @@ function createPortOn(evidence: Sqlite, mirror: Sqlite): EvidencePort {
 }
 
 /**
- * Creates a `RunBatch` for statements that only read. In its rows an integer is a bigint if a number cannot represent it exactly.
+ * Creates a `RunBatch` that reads a database and caches its prepared statements. In its rows, an integer is a bigint if a number
+ * cannot represent it exactly.
  */
 function createExactReader(db: Sqlite): RunBatch {
   const prepare = (text: string) => db.prepare<unknown[], Record<string, Value>>(text).safeIntegers();

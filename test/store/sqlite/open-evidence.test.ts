@@ -22,8 +22,8 @@ test('changes are found by their numbers, without scanning a whole list or its h
     commitToLog: nothing,
     close: async () => undefined,
   });
-  await port.listObservations('change', 1, 5);
-  for (const { resource } of RESOURCES) await port.listVersions(resource, [5]);
+  await port.listNumberedInputs('change', 1, 5);
+  for (const { resource } of RESOURCES) await port.listChangesByNumber(resource, [5]);
   const tables = ['p', ...RESOURCES.map(({ table }) => table)];
   expect(plan.filter(step => tables.some(table => step.startsWith(`SEARCH ${table} `))).length).toBe(
     6 * RESOURCES.length,

@@ -1,4 +1,4 @@
-/** Instructions for the verifier of a folder. `evidence init` and `evidence export` print them. */
+/** Instructions for whoever verifies an evidence folder. `evidence init` and `evidence export` print them. */
 export const AUDITOR_NOTES: readonly string[] = [
   'For the verifier:',
   '1. Get check.html (or check.mjs) and the key from us once, by another way than the folders. docs/security.md states their SHA-256.',

@@ -190,7 +190,7 @@ export const EVIDENCE: CommandGroup = {
   },
 };
 
-/** Creates the error for an empty evidence log, with advice on how to start the log. */
+/** Creates the error for a mirror without an evidence log, with advice on how to start one. */
 function createEmptyEvidenceLogError() {
   return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
@@ -198,6 +198,7 @@ function createEmptyEvidenceLogError() {
   ]);
 }
 
+/** Formats a number of bytes, such as "12.5 MiB". */
 function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { ExportScope } from '../../../evidence/export.js';
-import type { EvidencePort, Observation } from '../../../evidence/port.js';
+import type { EvidencePort, LeafInput } from '../../../evidence/port.js';
 import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
@@ -12,24 +12,30 @@ import { createCheckError } from '../../command-error.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createExportFolder } from '../../output/export-folder.js';
 
+/** The text that each evidence folder contains as README.txt. */
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 const LINES_FILE = 'evidence.jsonl';
+/** The length, in characters, from which on joined lines are written. */
 const WRITE_LENGTH = 1_000_000;
 
+/** The arguments of `evidence export`. */
 interface EvidenceExport {
   /** A period, an organization or a retirement, as the user wrote it. */
   readonly what: string;
+  /** A new or empty folder. */
   readonly folder: string;
-  /** An instant in milliseconds; null for the newest checkpoint. */
+  /** Exports the newest checkpoint that was signed by this instant, in milliseconds; null for the newest of all. */
   readonly asOf: number | null;
-  /** The text of an older checkpoint from which the log must continue. */
+  /** The text of an older checkpoint from which the log is proven to continue; null for none. */
   readonly since: string | null;
+  /** True to include the coverage of organizations that the folder is not about. */
   readonly nameOthers: boolean;
 }
 
 /**
- * Writes the evidence of a period, organization or retirement to a new folder. docs/evidence-format.md describes its
- * files. Returns what was exported.
+ * Writes the evidence of a period, organization or retirement to a folder, as docs/evidence-format.md describes it. Without `asOf`,
+ * seals the newest data first. Returns the tree size, the counts of exported rows and certificates, and the size of
+ * evidence.jsonl. Removes the folder after an error.
  */
 export async function exportEvidenceFolder(
   context: CommandContext,
@@ -52,7 +58,7 @@ export async function exportEvidenceFolder(
   let certificates = 0;
 
   /** Copies the certificate PDF of an exported record, if it has one, into the folder. Throws if the PDF has changed. */
-  async function addCertificate({ record, file }: Observation): Promise<void> {
+  async function addCertificate({ record, file }: LeafInput): Promise<void> {
     const hash = String(record['sha256']);
     const copy = `certificates/${hash}.pdf`;
     if (file === null || target.hasFile(copy)) return;
@@ -84,7 +90,7 @@ export async function exportEvidenceFolder(
     if (since !== null) target.append('older.txt', since);
     for (const { size, token } of await port.listTimestamps())
       if (size === checkpoint.size && token !== null) target.append(`timestamps/${size}.tst`, token);
-    for (const text of joinLines(lines.list())) target.append(LINES_FILE, text);
+    for (const text of joinLines(lines.iterate())) target.append(LINES_FILE, text);
     return {
       size: checkpoint.size,
       retirements,
@@ -98,7 +104,7 @@ export async function exportEvidenceFolder(
   }
 }
 
-/** Joins lines to large texts, because many small writes would be slow. */
+/** Joins lines to texts of about a megabyte, because many small writes would be slow. */
 function* joinLines(lines: Iterable<string>): Generator<string> {
   let text = '';
   for (const line of lines) {
@@ -113,7 +119,7 @@ function* joinLines(lines: Iterable<string>): Generator<string> {
 const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
-/** Finds the period, retirement or organization that the user wants to export. */
+/** Finds the period, retirement or organization that the user's text names. Throws if there is none. */
 async function findExportScope(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { kind: 'period', value: text, organizationId: null, numbers: [] };

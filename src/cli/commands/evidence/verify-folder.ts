@@ -4,6 +4,7 @@ import type { CommandContext } from '../../context.js';
 import { EXIT } from '../../exit.js';
 import { CommandError, createUsageError } from '../../command-error.js';
 
+/** The exit code of `verify --evidence` for each failed verdict. */
 const EXIT_CODES: Readonly<
   Record<Exclude<Verdict, 'verified'>, typeof EXIT.checkFailed | typeof EXIT.usage>
 > = {
@@ -12,8 +13,8 @@ const EXIT_CODES: Readonly<
 };
 
 /**
- * Verifies an exported evidence folder and prints the report. If the verification fails, throws an error without text,
- * so that the verdict is the last printed line.
+ * Verifies an evidence folder and prints the report. Unless the verdict is "verified", throws a CommandError with the exit code and
+ * without a text, so that the verdict is the last printed line.
  */
 export async function verifyEvidenceFolder(
   context: CommandContext,

@@ -27,7 +27,7 @@ import {
   verifyEvidenceLog,
 } from '../../evidence/evidence-checks.js';
 import { defineFlag, defineText } from '../../options.js';
-import type { VerifiedLog } from '../../../evidence/verify-log.js';
+import type { LogVerification } from '../../../evidence/verify-log.js';
 
 const NOT_COMPARED_NOTE =
   'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
@@ -73,7 +73,7 @@ export const VERIFY = defineCommand({
 interface VerificationReport {
   readonly local: Awaited<ReturnType<typeof verifyLocalData>>;
   /** Null without EVIDENCE_KEY_FILE, or if nothing was ever sealed. */
-  readonly evidenceLog: VerifiedLog | null;
+  readonly evidenceLog: LogVerification | null;
   readonly uncheckedLeafCount: number;
   /** Null without --against-registry. */
   readonly comparison: Awaited<ReturnType<typeof compareRegistry>> | null;
@@ -172,7 +172,7 @@ function describeEvidenceLog({
   erased,
   removed,
   syncsKeptSince,
-}: VerifiedLog): string {
+}: LogVerification): string {
   const expired = syncsKeptSince === null ? '' : `, which ended before ${syncsKeptSince}`;
   const missing = `Erased by forget and purge: ${formatWithCommas(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
   const unsealed = `${formatCount(waiting, 'newer change')} ${waiting === 1 ? 'is' : 'are'} not sealed yet.`;
