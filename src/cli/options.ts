@@ -5,7 +5,7 @@
  * unambiguous, and throw a usage error that names the parameter for anything else.
  */
 import { isId, isPrintable } from '../text/checks.js';
-import { parseTimeRange, type TimeRange } from '../text/time-range.js';
+import { describeDateForms, parseTimeRange, type PeriodEdge, type TimeRange } from '../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../text/spelling.js';
 import { createUsageError } from './command-error.js';
 import type { Io } from './io.js';
@@ -122,7 +122,7 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
 /** Defines an optional parameter for a past date or period. `usedEdge` says whether the start or the end of a period is used. */
 export function definePastDate(
   description: string,
-  usedEdge: 'start' | 'end' = 'end',
+  usedEdge: PeriodEdge = 'end',
 ): OptionalParameter<TimeRange> {
   return defineParsedText(
     'date',
@@ -171,12 +171,6 @@ export function parseWholeNumber(name: string, text: string): number {
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
-}
-
-/** Returns a text for the help that lists the accepted date formats. `usedEdge` is the part of a period that counts. */
-function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
-  const instant = new Date(now).toISOString();
-  return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${usedEdge}), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
 }
 
 /** Parses a past date or period such as `2026-Q1`. Throws if the text is invalid. */

@@ -10,6 +10,14 @@ export interface TimeRange {
   readonly until: string;
 }
 
+/** The end of a period that an option or a field means, if a person gives a period such as a day. */
+export type PeriodEdge = 'start' | 'end';
+
+/** Lists the forms of a date for people: `a UTC day, … such as 2026-Q1 (meaning its end), …`. */
+export function describeDateForms(edge: PeriodEdge, now: number): string {
+  return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${edge}), an instant such as ${formatInstant(now)}, yesterday, 24h (24 hours ago) or now`;
+}
+
 /** The parsed range, or the error message for the person who typed the text. */
 export type ParsedTimeRange = TimeRange | { readonly fault: string };
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderInstant } from '../../src/console/components/instants.js';
+import { describeDateForms } from '../../src/text/time-range.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
@@ -144,4 +145,20 @@ test('the pages of a credit and a project show what the mirror had observed by a
   }
   await scene.read('warehouse', [of('1')], { claim: 3 });
   expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
+});
+
+test.each([
+  ['/changes', 'Since start of', 'start'],
+  ['/changes', 'Until end of', 'end'],
+  ['/compare', 'From end of', 'end'],
+  ['/compare', 'To end of', 'end'],
+  ['/warehouse', 'As of end of', 'end'],
+])('on %s the field "%s" explains dates in the words of the commands', async (path, label, edge) => {
+  const { page } = await openConsoleStage({ now: Date.now });
+  const field = (await page(path)).match(new RegExp(`<label[^>]*title="([^"]*)"[^>]*>${label}<input`));
+  expect(field?.[1]?.toLowerCase()).toContain(
+    describeDateForms(edge === 'start' ? 'start' : 'end', 0)
+      .replace(/, an instant.*/, '')
+      .toLowerCase(),
+  );
 });

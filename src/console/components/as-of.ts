@@ -1,5 +1,7 @@
 import { renderInstant } from './instants.js';
 import { html, type Html } from './html.js';
+import { capitalize } from './column-labels.js';
+import { describeDateForms } from '../../text/time-range.js';
 
 /** URL parameter of the instant that a page shows. */
 export const AS_OF = 'as-of';
@@ -32,9 +34,10 @@ export interface AsOfState {
 
 /** Renders the form to choose the instant that a page shows. */
 export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
+  const today = now.slice(0, 10);
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
 ${otherParameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by ${renderInstant(at)}.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a> <a href="/compare?from=${encodeURIComponent(at)}">Compare with now</a></p>`}
-<label>As of<input name="${AS_OF}" value="${at}" placeholder="${now.slice(0, 10)}"></label><button>Show</button></form>`;
+<label title="${capitalize(describeDateForms('end', Date.parse(today)))}">As of end of<input name="${AS_OF}" value="${at}" placeholder="${today}"></label><button>Show</button></form>`;
 }

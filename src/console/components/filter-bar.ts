@@ -1,5 +1,6 @@
 import type { NamedChoice } from '../../query/names.js';
 import { html, type Html, type HtmlContent } from './html.js';
+import { describeDateForms, type PeriodEdge } from '../../text/time-range.js';
 import { TERMS } from './glossary.js';
 import { capitalize } from './column-labels.js';
 
@@ -21,8 +22,10 @@ export function renderChoice(
 export interface FilterField {
   readonly label: string;
   readonly input: Html;
-  /** Whether `input` is several inputs that have labels of their own. */
-  readonly isGroup?: boolean;
+  /** The tooltip, if the label is not a term that the help page explains. */
+  readonly title?: string;
+  /** What is chosen, if `input` is several inputs with labels of their own. They open with a click on the label. */
+  readonly chosen?: string;
 }
 
 interface FilterBarOptions {
@@ -45,9 +48,22 @@ ${fields.map(renderFilterField)}
 }
 
 /** Renders the input of a filter with its label. The tooltip explains the label. */
-function renderFilterField({ label, input, isGroup = false }: FilterField): Html {
-  const title = TERMS[label] !== undefined && html` title="${TERMS[label]}"`;
-  if (isGroup)
-    return html`<span class="field" role="group" aria-label="${capitalize(label)}"${title}>${capitalize(label)}${input}</span>`;
-  return html`<label class="field"${title}>${capitalize(label)}${input}</label>`;
+function renderFilterField({ label, input, title = TERMS[label], chosen }: FilterField): Html {
+  const name = capitalize(label);
+  if (chosen !== undefined)
+    return html`<details class="field"><summary>${name} <b>${chosen}</b></summary><div role="group" aria-label="${name}">${input}</div></details>`;
+  return html`<label class="field"${title !== undefined && html` title="${title}"`}>${name}${input}</label>`;
+}
+
+/** Creates the field of a date that people type. The label says whether a period such as a day means its start or its end. */
+export function createDateField(
+  { query, now }: { readonly query: URLSearchParams; readonly now: number },
+  name: string,
+  { edge, example }: { readonly edge: PeriodEdge; readonly example: string },
+): FilterField {
+  return {
+    label: `${name} ${edge} of`,
+    title: capitalize(describeDateForms(edge, now)),
+    input: html`<input name="${name}" value="${query.get(name)}" placeholder="${example}">`,
+  };
 }

@@ -15,7 +15,7 @@ import { renderFileLinks, createFilePages } from '../downloads.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { renderAnswerNotes } from '../components/answer.js';
 import { withQuery } from '../components/as-of.js';
-import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
+import { createDateField, renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html, type Html } from '../components/html.js';
 import { formatDay, renderInstant } from '../components/instants.js';
@@ -136,14 +136,8 @@ async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Prom
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${label}</a>`,
   )}</span>
 ${renderFilterBar(PATH, [
-  {
-    label: 'since',
-    input: html`<input name="since" value="${query.get('since')}" placeholder="${DEFAULT_SINCE}">`,
-  },
-  {
-    label: 'until',
-    input: html`<input name="until" value="${query.get('until')}" placeholder="${DEFAULT_UNTIL}">`,
-  },
+  createDateField({ query, now }, 'since', { edge: 'start', example: DEFAULT_SINCE }),
+  createDateField({ query, now }, 'until', { edge: 'end', example: DEFAULT_UNTIL }),
   {
     label: 'organization',
     input: renderChoice('organization_id', organizations, query.get('organization_id')),

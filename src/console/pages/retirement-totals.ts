@@ -22,7 +22,7 @@ import type { ConsolePage, ConsoleRequest, PageFault } from '../page.js';
 
 const NAME = 'retirement-totals';
 const PATH = `/${NAME}`;
-const TITLE = 'Totals of retirements';
+const TITLE = 'Retirement totals';
 const DEFAULT_GROUPING: Grouping = 'organization';
 const URL_OPTIONS = { hasHistory: true, parameters: [...Object.keys(RETIREMENTS.filters), 'by'] };
 
@@ -38,11 +38,11 @@ export const RETIREMENT_TOTALS: readonly ConsolePage[] = [
       const choices = await readFilterChoices(listRequest, request);
       const filters = renderFilters(RETIREMENTS, listRequest, request, choices, {
         path: PATH,
-        fields: [{ label: 'group by', input: renderGroupings(groupings), isGroup: true }],
+        fields: [{ label: 'by', input: renderGroupings(groupings), chosen: groupings.join(', ') }],
       });
       return {
         title: TITLE,
-        body: html`<div class="head"><h1>${TITLE}</h1>${filters}</div>`,
+        body: html`<div class="head"><h1>Totals</h1>${filters}</div>`,
         renderRest: () => renderTotals(request, totalsRequest),
       };
     },
