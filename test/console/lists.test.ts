@@ -119,7 +119,8 @@ describe('a list', () => {
     const before = new Date(scene.clock.at).toISOString();
     scene.clock.at += 1000;
     await read('2');
-    const badge = /<a class="state doubt" href="\/restatements\?id=r-1">restated by the registry on /g;
+    const badge =
+      /<a class="state doubt" href="\/restatements\?id=r-1">restated<span class="detail"> by the registry on /g;
     expect((await page('/retirements')).match(badge)).toHaveLength(1);
     expect(await page(`/retirements?as-of=${before}`)).not.toMatch(badge);
   });

@@ -63,7 +63,7 @@ kbd { padding: 0 .35rem; border: 1px solid var(--strong); border-bottom-width: 2
 @media (scripting: none) { .copy { display: none; } }
 [popover].card { width: min(40rem, 94vw); color: inherit; box-shadow: 0 .5rem 2rem rgb(0 0 0 / 25%); white-space: normal; text-align: left; }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
-time { white-space: nowrap; }
+time, .type { white-space: nowrap; }
 .term { color: inherit; text-decoration: underline dotted; text-underline-offset: .2em; }
 del { color: var(--quiet); }
 ins { text-decoration: none; font-weight: 600; }
@@ -118,9 +118,14 @@ form.act { display: inline-block; }
 .field input, .field select { height: 1.75rem; padding: 0 .3rem; font-size: var(--fine); color: var(--ink); border: 0; background: none; }
 .field select { field-sizing: content; max-width: 8rem; }
 .field input { width: 5rem; }
+.field input:not([type]) { width: auto; min-width: 4rem; max-width: 12rem; field-sizing: content; }
+@supports not (field-sizing: content) { .field input:not([type]) { width: 6rem; } }
 .field [type=date] { width: 7.4rem; }
 .field [type=checkbox] { width: 1rem; margin-right: .4rem; }
-.field > label { display: flex; align-items: center; gap: .2rem; color: var(--ink); }
+details.field { display: block; position: relative; padding-right: .5rem; line-height: 1.75rem; }
+.field summary b { color: var(--ink); font-size: var(--fine); font-weight: 400; }
+.field > div { position: absolute; z-index: 1; left: -1px; top: 100%; padding: var(--s1) var(--s3) var(--s1) var(--s2); background: var(--card); border: 1px solid var(--strong); border-radius: var(--radius); }
+.field > div > label { display: flex; align-items: center; gap: .2rem; color: var(--ink); }
 .field :focus-visible { outline-offset: -2px; }
 .opens-filters { display: none; }
 .order { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: end; }
@@ -128,7 +133,7 @@ form.act { display: inline-block; }
 .order input { font-size: var(--fine); color: var(--ink); }
 .links { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s4); }
 .links:empty { display: none; }
-.wide + .links, .stack + .links { margin-top: var(--s2); }
+.wide + .links, .stack + .links, .wide + .lead, h2 + .wide { margin-top: var(--s2); }
 summary { cursor: pointer; color: var(--quiet); }
 
 .ask label { display: block; color: var(--quiet); font-size: var(--small); }
@@ -151,8 +156,11 @@ dt + dd > a:only-child { text-decoration: none; }
 .hero { font-size: var(--fine); font-weight: 400; color: var(--quiet); letter-spacing: 0; line-height: 1.25; text-wrap: wrap; }
 .hero b { font-size: var(--figure); font-weight: 650; color: var(--ink); letter-spacing: -.02em; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .hero span + .unseen + span b { font-size: var(--large); }
-.hero b i { font-style: normal; font-weight: 500; color: var(--quiet); }
-.hero > span:not(.unseen) { display: block; }
+.tile b i { font-style: normal; font-weight: 500; color: var(--quiet); }
+.tile dd i { font-size: var(--small); }
+.tile .sum, .hero > .of { display: block; }
+.tile .sum > span, .tile dd .sum { white-space: nowrap; }
+.tile dd .sum > span { font-size: var(--small); font-weight: 400; color: var(--quiet); }
 .hero > .of { padding-top: var(--s1); }
 
 /* Badge */
@@ -305,10 +313,19 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards td.amount { order: 0; flex: none; margin-left: auto; color: var(--ink); font-size: var(--text); font-weight: 600; }
   .cards td.amount::after { content: " t"; }
   .cards td > a { max-width: 100%; }
-  .cards td:first-child > a { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .cards td:first-child > a:first-child { flex: 0 1 auto; display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .cards td.number:not(:first-child, .amount)::before { content: attr(data-label) " "; }
   caption .lead { display: block; margin: 0; }
-  .cards .link td:nth-child(n+6):not(.amount, :has(.state, button)) { display: none; }
+  .cards .brief { padding-bottom: 0; margin-bottom: .4rem; max-height: calc(.4rem + 1px + 1.35rem + 1.3rem); overflow: hidden; }
+  .cards .brief td { order: 4; max-width: 100%; line-height: 1.3rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  .cards .brief td:is(:first-child, .amount, :has(.ids)) { order: 0; line-height: 1.35rem; }
+  .cards .brief td:has(.ids) { margin-left: auto; }
+  .cards .brief:not(:has(.amount)) td:nth-child(2):has(time) { order: 0; margin-left: auto; }
+  .cards .brief td:first-child:has(> .state) { display: flex; align-items: center; gap: var(--s1); }
+  .cards .brief td:first-child > .state { flex: none; }
+  .cards .brief .detail { display: none; }
+  .cards .brief td:not(:first-child):has(.state) { order: 2; }
+  .cards .brief .important { order: 3; }
   .cards td:has(> .none:not(.state):only-child), .cards td:empty { display: none; }
   .cards time, .facts time { white-space: normal; }
   .actions > li { grid-template-columns: minmax(0, 1fr); }

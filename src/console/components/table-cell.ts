@@ -105,7 +105,7 @@ function renderStoredText(kind: ColumnKind, value: string, now: number): Html {
     case 'certificate file':
       return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
     case 'credit type':
-      return html`${formatCreditType(value)}`;
+      return html`<span class="type">${formatCreditType(value)}</span>`;
     case 'resource':
       return html`${value.replaceAll('_', ' ')}`;
     case 'job kind':

@@ -14,6 +14,8 @@ export interface TableColumn<Row> {
   readonly sort?: ColumnSort;
   /** Marks the column of the sum, which a narrow screen shows beside the name. */
   readonly isSum?: boolean;
+  /** Puts the column before the others where there is little space. A narrow screen shows two lines of each row. */
+  readonly isImportant?: boolean;
 }
 
 /** How a column heading sorts the rows. */
@@ -31,8 +33,10 @@ interface TableExtras {
   readonly footer?: HtmlContent;
   /** Shown next to the caption. */
   readonly captionExtra?: HtmlContent;
-  /** Whether a click on a row follows its first link or presses its button. */
+  /** Whether a click on a row follows its first link or presses its button. A narrow screen shows two lines of such a row. */
   readonly hasRowLinks?: boolean;
+  /** Whether a narrow screen shows only two lines of each row. */
+  readonly isBrief?: boolean;
 }
 
 /** Renders an HTML table. Leaves out columns that are empty or zero in every row. */
@@ -40,7 +44,13 @@ export function renderTable<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { empty = 'No rows.', footer = null, captionExtra = null, hasRowLinks = false }: TableExtras = {},
+  {
+    empty = 'No rows.',
+    footer = null,
+    captionExtra = null,
+    hasRowLinks = false,
+    isBrief = hasRowLinks,
+  }: TableExtras = {},
 ): Html {
   const filledColumns = columns
     .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
@@ -48,9 +58,9 @@ export function renderTable<Row>(
   const renderHeading = ({ name, heading = name, numeric, sort, cells }: (typeof filledColumns)[number]) =>
     html`<th scope="col"${numeric && NUMERIC}${sort?.direction && html` aria-sort="${sort.direction}"`}>${sort === undefined ? heading : html`<a class="sort" href="${sort.href}" title="${sort.title}">${heading}</a>`}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`;
   const renderRowAt = (index: number) =>
-    html`<tr${hasRowLinks && html` class="link"`}>${filledColumns.map(
-      ({ name, cells, numeric, isSum }) =>
-        html`<td data-label="${name}"${isSum ? SUM : numeric && NUMERIC}>${cells[index]}</td>`,
+    html`<tr${hasRowLinks ? html` class="link brief"` : isBrief && html` class="brief"`}>${filledColumns.map(
+      ({ name, cells, numeric, isSum, isImportant }) =>
+        html`<td data-label="${name}"${isSum ? SUM : numeric ? NUMERIC : isImportant && IMPORTANT}>${cells[index]}</td>`,
     )}</tr>\n`;
   // On a narrow screen, the class `cards` shows each row as a card.
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
@@ -101,3 +111,4 @@ export function renderTopRows<Row>(
 
 const NUMERIC = html` class="number"`;
 const SUM = html` class="number amount"`;
+const IMPORTANT = html` class="important"`;

@@ -39,6 +39,7 @@ export function createListColumns(
       cell: (row: Row) => renderListCell(list, row, column, request, findRestatement),
       numeric: isNumericKind(column.kind),
       isSum: column.kind === 'tonnes',
+      isImportant: column.isImportant,
       ...(sort !== null && { sort }),
     };
   });

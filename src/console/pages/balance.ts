@@ -125,8 +125,8 @@ function renderReconciliation(reconciliation: Reconciliation, now: number, fileL
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(reconciliation)} <span class="quiet">Calculated ${renderAge(at, now)}.</span></p></section>
 ${renderCaveats(notes)}
 <section id="wrong" data-live>${differenceCount > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why && describeBalanceReason(why) }], differences, { footer: formatOmittedCount(differenceCount) })}</section>
-<section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
-<section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
+<section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals, { isBrief: true })}</section>
+<section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', isBrief: true, footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
 
 /** Renders the section in which a visitor compares the mirror with the registry: a button, the progress and the last result. */
@@ -189,7 +189,7 @@ function renderVerdict({ verdict, balanced }: Reconciliation): Html {
 const SUM_COLUMN = {
   name: 'Sum',
   cell: ({ what, identity, type }: BalanceLine) =>
-    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${formatCreditType(type)}`}`,
+    html`<span class="quiet${identity === 'credits' && ' detail'}">${identity}</span> ${what}${type !== null && `, ${formatCreditType(type)}`}`,
 };
 const ORGANIZATION_COLUMN = {
   name: 'Organization',
@@ -206,19 +206,19 @@ function createAmountColumn(name: string, getAmount: (line: BalanceLine) => Bala
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-/** Renders "yes", or the badge "no". */
+/** Renders "balanced", or the badge "not balanced". */
 function renderBalanced(balanced: boolean): Html {
-  return renderState(balanced ? 'yes' : 'no', balanced ? 'good' : 'bad');
+  return renderState(balanced ? 'balanced' : 'not balanced', balanced ? 'good' : 'bad');
 }
 
 const BALANCE_COLUMNS = [
   SUM_COLUMN,
   ORGANIZATION_COLUMN,
-  { name: 'Balanced', cell: ({ balanced }: BalanceLine) => renderBalanced(balanced) },
+  { name: 'Result', isImportant: true, cell: ({ balanced }: BalanceLine) => renderBalanced(balanced) },
   createAmountColumn('Opening', line => line.opening_micro),
   createAmountColumn('Increases', line => line.risen_micro),
   createAmountColumn('Decreases', line => line.fallen_micro),
-  createAmountColumn('Found', line => line.found_micro),
+  { ...createAmountColumn('Found', line => line.found_micro), isSum: true },
   createAmountColumn('Expected', line => line.expected_micro),
   createAmountColumn('Difference', line => line.difference_micro),
 ];

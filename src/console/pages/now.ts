@@ -134,7 +134,7 @@ function renderHeadline(overview: Overview): Html {
 function renderAmountLines(amounts: string): HtmlContent {
   return amounts.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');
-    return html`${index > 0 && html`<span class="unseen"> and </span>`}<span><b>${renderTonnes(number)}</b> ${unit.join(' ')}</span>`;
+    return html`${index > 0 && html`<span class="unseen"> and </span>`}<span class="sum"><b>${renderTonnes(number)}</b> <span>${unit.join(' ')}</span></span>`;
   });
 }
 
@@ -161,7 +161,7 @@ function renderReservedTile({ reserved }: Overview, now: number): Html {
   const [firstExpiry = null] = reserved.flatMap(({ first_ends_at: expiry }) => expiry ?? []).toSorted();
   return renderTile(
     'Reserved',
-    formatSumsByType(reserved),
+    renderAmountLines(formatSumsByType(reserved)),
     reservations === 0
       ? 'no outstanding reservations'
       : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${firstExpiry === null ? 'never' : formatRelativeTime(firstExpiry, now)}${describeExcludedRows(reserved)}`,
@@ -174,7 +174,7 @@ function renderUnavailableTile({ unavailable }: Overview): Html {
   const [first] = worst;
   return renderTile(
     'Not available',
-    count > 0 && readCount === 0 ? 'unknown' : formatSumsByType(sums),
+    count > 0 && readCount === 0 ? 'unknown' : renderAmountLines(formatSumsByType(sums)),
     first === undefined
       ? 'all organizations included'
       : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(sums)}`,
