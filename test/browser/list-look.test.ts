@@ -41,10 +41,13 @@ async function openList(path: string, viewport: typeof WIDE): Promise<Page> {
 const measureFirstRow = async (page: Page) =>
   await page.evaluate<number>(`document.querySelector('tbody tr').getBoundingClientRect().top`);
 
+/** Pages with one table, besides the lists. */
+const OTHER_TABLES = ['retirement-totals', 'retirement-totals?by=month&by=beneficiary', 'compare'];
+
 describe('a list', () => {
   test('the first row of each list starts at most 220 pixels from the top at 1280 × 800', async () => {
     const page = await openList('/warehouse', WIDE);
-    for (const { name } of ALL_LISTS) {
+    for (const name of [...ALL_LISTS.map(list => list.name), ...OTHER_TABLES]) {
       await page.goto(`${demo.origin}/${name}`);
       expect.soft(await measureFirstRow(page), name).toBeLessThanOrEqual(MAX_FIRST_ROW_TOP);
     }
@@ -52,10 +55,10 @@ describe('a list', () => {
 
   test('no list is wider than its window of 1280 pixels', async () => {
     const page = await openList('/warehouse', WIDE);
-    for (const { name } of ALL_LISTS) {
+    for (const name of [...ALL_LISTS.map(list => list.name), ...OTHER_TABLES]) {
       await page.goto(`${demo.origin}/${name}`);
       const overflow = await page.evaluate<number>(
-        `(box => box.scrollWidth - box.clientWidth)(document.querySelector('#rows .wide'))`,
+        `Math.max(...Array.from(document.querySelectorAll('.wide'), box => box.scrollWidth - box.clientWidth))`,
       );
       expect.soft(overflow, name).toBeLessThanOrEqual(0);
     }
@@ -137,15 +140,22 @@ describe('a list at 390 pixels', () => {
     expect(await field.isVisible()).toBe(false);
   });
 
-  test.each(['warehouse', 'inventory', 'retirements'])(
-    'a card of /%s has two lines and shows the tonnes',
-    async name => {
-      const page = await openList(`/${name}`, NARROW);
-      const heights = await page.evaluate<number[]>(
-        `[...document.querySelectorAll('tbody tr:not(:has(.state))')].map(row => row.offsetHeight)`,
+  test('a card of each list and of Reconciliation has two lines, and shows the tonnes and each state beside the name', async () => {
+    const page = await openList('/warehouse', NARROW);
+    for (const name of [...ALL_LISTS.map(list => list.name), 'balance']) {
+      await page.goto(`${demo.origin}/${name}`);
+      const cards = await page.evaluate<{ height: number; hidden: string[] }[]>(
+        `[...document.querySelectorAll('tbody tr')].map(row => {
+          const { bottom } = row.getBoundingClientRect();
+          const shown = [...row.querySelectorAll('.amount:not(:has(.none)), .state, .ids')];
+          const isCut = part => part.getBoundingClientRect().bottom > bottom + 1 || part.offsetHeight === 0;
+          return { height: row.offsetHeight, hidden: shown.filter(isCut).map(part => part.innerText) };
+        })`,
       );
-      expect(Math.max(...heights)).toBeLessThanOrEqual(MAX_CARD_HEIGHT);
-      expect(await page.locator('tbody .amount').first().isVisible()).toBe(true);
-    },
-  );
+      for (const { height, hidden } of cards) {
+        expect.soft(height, name).toBeLessThanOrEqual(MAX_CARD_HEIGHT);
+        expect.soft(hidden, name).toEqual([]);
+      }
+    }
+  });
 });

@@ -94,7 +94,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.link('Changes'));
     await person.click(person.link('Compare'));
     await person.page.getByLabel('From').fill('now');
-    await person.page.getByLabel('To', { exact: true }).fill('now');
+    await person.page.getByLabel('To end of').fill('now');
     await person.click(person.page.locator('form.filters button').first());
     await person.sees(/\d+ credits before, \d+ after: 0 added, 0 changed, 0 removed/);
   },

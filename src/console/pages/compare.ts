@@ -18,6 +18,7 @@ import {
   serializeComparisons,
   toAmountCells,
 } from '../../query/history/describe-comparison.js';
+import { RESTATED_FIELD_COLUMNS } from '../../query/history/restated-fields.js';
 import type { ListColumn } from '../../query/lists/column.js';
 import type { List } from '../../query/lists/list.js';
 import { readChoices } from '../../query/names.js';
@@ -27,11 +28,11 @@ import { parseTimeRange } from '../../text/time-range.js';
 import { renderGaps } from '../components/answer.js';
 import { withQuery } from '../components/as-of.js';
 import { capitalize } from '../components/column-labels.js';
-import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
+import { createDateField, renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { html, type Html } from '../components/html.js';
 import { renderInstant, renderInstantsIn } from '../components/instants.js';
 import { renderTable, type TableColumn } from '../components/table.js';
-import { isNumericKind, renderValue } from '../components/table-cell.js';
+import { isNumericKind, renderValue, ZERO, NO_VALUE } from '../components/table-cell.js';
 import { FILE_FORMATS, renderFileLinks, writeCsv } from '../downloads.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import { toDetailHref } from '../lists/list-columns.js';
@@ -132,11 +133,9 @@ async function readComparisons(
 async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const lists = COMPARABLE_LISTS.map(({ name, title }) => ({ value: name, label: title }));
-  const renderDate = (name: string, example: string) =>
-    html`<input name="${name}" value="${query.get(name)}" placeholder="${example}">`;
   return renderFilterBar(PATH, [
-    { label: 'from', input: renderDate('from', getLastYearEnd(now)) },
-    { label: 'to', input: renderDate('to', DEFAULT_TO) },
+    createDateField({ query, now }, 'from', { edge: 'end', example: getLastYearEnd(now) }),
+    createDateField({ query, now }, 'to', { edge: 'end', example: DEFAULT_TO }),
     { label: 'list', input: renderChoice('list', lists, query.get('list')) },
     {
       label: 'organization',
@@ -148,7 +147,6 @@ async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): 
 /** Compares the lists in one database snapshot. Renders their totals side by side, then the rows of each list that differ. */
 async function renderComparison(request: ConsoleRequest, comparison: PageComparison): Promise<Html> {
   const { reader } = request;
-  const { from, to } = comparison;
   return await reader.inSnapshot(async snapshot => {
     const answers = await readComparisons(snapshot, comparison, { limit: MAX_ROWS, after: null });
     const known = answers.filter(answer => describeUnknown(answer) === null);
@@ -156,8 +154,7 @@ async function renderComparison(request: ConsoleRequest, comparison: PageCompari
     const gaps = answers.flatMap(answer => answer.gaps);
     const sections: Html[] = [];
     for (const answer of known) sections.push(await renderRows(answer, request));
-    return html`<p id="span" class="lead">From ${renderInstant(from)} to ${renderInstant(to)}, as the mirror had observed it.</p>
-${known.length > 0 && renderTotals(known, request)}
+    return html`${known.length > 0 && renderTotals(known, comparison, request)}
 ${unknown.map(answer => html`<p>${answer.list.title}: ${renderInstantsIn(describeUnknown(answer) ?? '')}</p>`)}
 ${sections}
 ${renderGaps({ gaps })}
@@ -175,7 +172,11 @@ interface TotalLine {
  * Renders a table of totals, with one line for each list and credit type. Says how many of the known organizations each line
  * covers.
  */
-function renderTotals(answers: readonly ComparisonAnswer[], { query, now }: ConsoleRequest): Html {
+function renderTotals(
+  answers: readonly ComparisonAnswer[],
+  { from, to }: PageComparison,
+  { query, now }: ConsoleRequest,
+): Html {
   const lines = answers.flatMap(answer =>
     answer.amounts.map(
       (sum): TotalLine => ({ answer, type: describeType(answer.list, sum.type), cells: toAmountCells(sum) }),
@@ -187,31 +188,29 @@ function renderTotals(answers: readonly ComparisonAnswer[], { query, now }: Cons
     ...COMPARISON_AMOUNT_COLUMNS.map(name => ({
       name: capitalize(name),
       numeric: true,
-      cell: ({ cells }: TotalLine) => renderValue('tonnes', cells[name], now),
+      cell: ({ cells }: TotalLine) => (cells[name] === '0' ? ZERO : renderValue('tonnes', cells[name], now)),
+      isSum: name === 'difference',
     })),
     {
       name: 'Organizations',
       cell: ({ answer: { coverage } }) => `${coverage.counted} of ${coverage.known}`,
     },
   ];
-  return html`<section id="totals">${renderTable('Totals in tonnes', columns, lines, { empty: 'The compared lists have no amounts.', captionExtra: renderFileLinks(PATH, query, {}) })}</section>`;
+  return html`<section id="totals">${renderTable('Totals in tonnes', columns, lines, { empty: 'The compared lists have no amounts.', captionExtra: html` <span class="lead">from ${renderInstant(from)} to ${renderInstant(to)}, as the mirror had observed them</span>${renderFileLinks(PATH, query, {})}` })}</section>`;
 }
 
 /** Renders the rows of a list that differ between two instants, then notes on how complete the mirror was at each instant. */
 async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleRequest): Promise<Html> {
-  const { list, columns, from, to, empty } = answer;
-  const replaced = columns.flatMap(({ name, link }) =>
-    link === null || link.idColumn === name ? [] : link.idColumn,
+  const { from, to, empty, list } = answer;
+  const shown = selectShownColumns(answer).map(
+    (column): TableColumn<Row> => ({
+      name: capitalize(column.label),
+      numeric: isNumericKind(column.kind),
+      isSum: column.name === 'difference',
+      isImportant: column.isImportant,
+      cell: row => renderRowCell(answer, row, column, now),
+    }),
   );
-  const shown = columns
-    .filter(({ name }) => !replaced.includes(name))
-    .map(
-      (column): TableColumn<Row> => ({
-        name: capitalize(column.label),
-        numeric: isNumericKind(column.kind),
-        cell: row => renderRowCell(answer, row, column, now),
-      }),
-    );
   const sentences = [
     ...describeNotes({ ...answer, gaps: [] }),
     ...[from, to].flatMap(side =>
@@ -225,21 +224,47 @@ async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleReque
     {},
   );
   return html`<section id="${list.name}"><h2>${list.title}</h2>
-${renderTable(describeCounts(answer), shown, await collectRows(rows), { empty, captionExtra: files })}
+${renderTable(describeCounts(answer), shown, await collectRows(rows), { empty, captionExtra: files, hasRowLinks: list.detailList !== null })}
 <p class="lead">${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p></section>`;
 }
 
-/** Renders a cell of a row. The id links to the page of the row, at the earlier instant if the row was removed. */
+/** Returns the column that identifies a row of a compared list to people. */
+const getNameColumn = ({ columns }: List) => columns.find(({ isName }) => isName) ?? columns[0];
+
+/**
+ * Selects the columns of a table of compared rows, names first. Omits ids that a name replaces, and what only the page of a row
+ * shows if rows have one.
+ */
+function selectShownColumns({ list, columns }: ComparisonAnswer): ListColumn[] {
+  const replacedIds = columns.flatMap(({ name, link }) =>
+    link === null || link.idColumn === name ? [] : link.idColumn,
+  );
+  const isOnRowPage = ({ name, kind, link }: ListColumn) =>
+    list.detailList !== null && (name === 'serialization' || (kind === 'id' && link === null));
+  const isName = ({ name }: ListColumn) => name === getNameColumn(list)?.name;
+  return columns
+    .filter(column => !replacedIds.includes(column.name) && !isOnRowPage(column))
+    .toSorted((one, other) => Number(isName(other)) - Number(isName(one)));
+}
+
+/** The columns that say what changed in a row. */
+const CHANGE_COLUMNS: readonly string[] = RESTATED_FIELD_COLUMNS;
+
+/** Renders a cell of a row. The name links to the page of the row, at the earlier instant if the row was removed. */
 function renderRowCell(
   { list, from }: ComparisonAnswer,
   row: Row,
   { name, kind, placeholder }: ListColumn,
   now: number,
 ): Html {
+  // The columns of tonnes show a change of the amount already.
+  if (CHANGE_COLUMNS.includes(name) && row['fields'] === 'amount_exact') return NO_VALUE;
   const value = row[name];
-  if (placeholder !== null && !value) return html`<span class="quiet">${placeholder}</span>`;
-  const content = renderValue(kind, value, now);
-  if (name !== list.idColumn || list.detailList === null) return content;
+  const content =
+    placeholder !== null && !value
+      ? html`<span class="quiet">${placeholder}</span>`
+      : renderValue(kind, value, now);
+  if (name !== getNameColumn(list)?.name || list.detailList === null) return content;
   const at = row['change'] === 'removed' ? from.at : null;
-  return html`<a href="${toDetailHref(list, String(value), at)}">${content}</a>`;
+  return html`<a href="${toDetailHref(list, String(row[list.idColumn]), at)}">${content}</a>`;
 }
