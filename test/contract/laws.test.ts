@@ -76,10 +76,6 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
   ['the syncs that wrote or closed versions of retirements exist', 'UPDATE past SET closed_by = 77777777'],
   ['the syncs that wrote or closed versions of projects exist', 'UPDATE projects SET sync_id = 77777777'],
   [
-    'the dates of each version of retirements are valid instants',
-    "UPDATE retirements SET valid_from = '2026-01-01'",
-  ],
-  [
     'each version of retirements matches the list and time of its sync',
     `UPDATE retirements SET valid_from = ${EARLIER}`,
   ],
@@ -137,7 +133,7 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
   ],
 ];
 
-describe.each(ENGINES)('$name', ({ stage }) => {
+describe.each(ENGINES)('$name', ({ name, stage }) => {
   test('the laws hold after many changes', async () => {
     expect(await (await createPlayedMirror(stage)).findConsistencyFaults()).toEqual([]);
   });
@@ -178,6 +174,15 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const broken = listLaws(await scene.findConsistencyFaults());
     if (days === 0) expect(broken).toContain('the syncs that wrote or closed versions of retirements exist');
     expect(broken).toContain('the latest sync and the last complete sync of each list exist');
+  });
+
+  // In PostgreSQL the type of the column refuses such a text.
+  test.runIf(name === 'SQLite')('a date that is no whole instant is found', async () => {
+    const scene = await createPlayedMirror(stage);
+    await scene.db.change("UPDATE retirements SET valid_from = '2026-01-01'");
+    expect(listLaws(await scene.findConsistencyFaults())).toContain(
+      'the dates of each version of retirements are valid instants',
+    );
   });
 
   test.each(BREAKS)('a violation is found: %s', async (law, change) => {
