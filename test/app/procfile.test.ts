@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openEngine } from '../../src/store/open-engine.js';
 import { long } from '../support/long.js';
 import { readProcfileCommand, startSandboxProcess } from '../support/procfile.js';
-import { findFreePort, runProcess } from '../support/processes.js';
+import { isAlive, findFreePort, runProcess } from '../support/processes.js';
 
 const READY = {
   web: (line: Record<string, unknown>) => line['msg'] === 'receiver started',
@@ -107,14 +107,6 @@ async function startForeman(env: Record<string, string>, port: string, programs:
     await closed;
   });
   return { runner, gone: closed, output: () => output };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 long.test(

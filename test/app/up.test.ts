@@ -8,6 +8,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
+  isAlive,
   findFreePort,
   type FinishedProcess,
   runProcess,
@@ -363,14 +364,6 @@ async function listLivingProcesses(demo: Demo): Promise<LivingProcess[]> {
   const tables = openTablesIn(join(demo.cwd, 'data/demo'));
   const all = await tables.rows<LivingProcess>('SELECT role, pid FROM processes ORDER BY id');
   return all.filter(({ pid }) => isAlive(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 async function findPid(demo: Demo, role: string, not = 0): Promise<number> {

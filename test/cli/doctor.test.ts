@@ -52,20 +52,6 @@ describe('doctor', () => {
     expect(stderr).toMatch(/\b(1 check|\d+ checks) failed, (1 warning|\d+ warnings)\./);
   });
 
-  test('T69 never shows a key or secret, even a faulty one', async () => {
-    const canary = 'canary-secret-0123456789';
-    const runs = await Promise.all([
-      findings(),
-      findings({ ...demo.env, WEBHOOK_SECRETS: `${canary},short` }),
-      findings({ ...demo.env, REGISTRY_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary}` }),
-    ]);
-    for (const { stdout, stderr } of runs) {
-      for (const secret of [canary, demo.env['WEBHOOK_SECRETS'] ?? '', 'BEGIN PRIVATE', 'MII']) {
-        expect(`${stdout}${stderr}`).not.toContain(secret);
-      }
-    }
-  });
-
   test('T70 warns of files and ports that other users can access', async () => {
     expect((await findings()).of('exposure')).toEqual([]);
     const file = join(demo.folder, 'secrets');

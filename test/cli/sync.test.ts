@@ -147,17 +147,6 @@ describe('sync without a running worker', () => {
     faults.clear();
     expect(await sync(...organizationOption)).toMatchObject({ exitCode: 0 });
   });
-
-  test('marks a fresh list whose last read failed', async () => {
-    const { faults, organizations } = world.sandbox.registry;
-    const path = '/organizations/*/addresses';
-    const fault = faults.add({ path, kind: 'status', options: { status: 503 } });
-    const { exitCode, stdout } = await sync('--organization', organizations.listAll()[0]?.id ?? '');
-    faults.remove(fault.id);
-    expect(exitCode).toBe(3);
-    expect(stdout).toMatch(/addresses .* fresh, but the last read failed /);
-    expect(stdout).toContain('1 failed');
-  });
 });
 
 describe('sync of an app with few permissions', () => {

@@ -336,25 +336,6 @@ describe('trigger', () => {
 });
 
 describe('errors of the registry', () => {
-  test("a missing permission is named by the registry's name", async () => {
-    const [, , , organization = ''] = demo.organizationIds;
-    const installation = demo.sandbox.registry.installations
-      .listAll()
-      .find(each => each.organization.id === organization);
-    demo.sandbox.registry.apps.change(demo.appId, { permissions: { organization_info: 'VIEW' } });
-    demo.sandbox.registry.installations.acceptPermissions(installation?.id ?? '');
-    const organizationOption = ['--organization', organization];
-    const credit = ['--credit-id', offered, '--amount', '1'];
-    await expectFault(
-      4,
-      'It requires the permission organization_warehouse:write.',
-      'reservations',
-      'create',
-      ...organizationOption,
-      ...credit,
-    );
-  });
-
   test('a wrong key exits with 4, an unreachable registry with 5 and missing settings with 2', async () => {
     const asks = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
     const other = { ...demo.env, REGISTRY_PRIVATE_KEY: createPrivateKey() };

@@ -124,3 +124,11 @@ async function isPortFree(port: number): Promise<boolean> {
       .listen(port, () => server.close(() => resolve(true)));
   });
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
