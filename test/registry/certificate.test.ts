@@ -1,23 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import type { DownloadOptions } from '../../src/registry/read-types.js';
-import { createTokenClient } from '../../src/registry/token-client.js';
-import {
-  createAppTokenSource,
-  collectBytes,
-  createInstallationTokenSource,
-  startLoopbackServer,
-  createTestHttpClient,
-} from '../support/registry-client.js';
+import { collectBytes, createTestClients, startLoopbackServer } from '../support/registry-client.js';
 import type { RequestListener } from 'node:http';
 
 /** Downloads a certificate from a registry that answers with this handler. */
 async function downloadFrom(handler: RequestListener, options?: DownloadOptions) {
   await using registry = await startLoopbackServer(handler);
-  const http = createTestHttpClient(registry.url, { attempts: 1 });
-  const token = createInstallationTokenSource();
-  const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
-  const answer = await client.downloadCertificate('ret-1', options);
+  const { organization } = createTestClients(registry.url, { attempts: 1 });
+  const answer = await organization.downloadCertificate('ret-1', options);
   return { answer, bytes: await collectBytes(answer.body) };
 }
 
@@ -116,10 +106,7 @@ describe('a certificate', () => {
 
   test('can be requested with any access token, and its download can be cancelled', async () => {
     await using registry = await startLoopbackServer((_request, response) => response.write(pdf));
-    const client = createTokenClient({
-      http: createTestHttpClient(registry.url, { concurrency: 1 }),
-      token: createAppTokenSource(),
-    });
+    const client = createTestClients(registry.url, { concurrency: 1 }).token;
     const first = await client.downloadCertificate('ret-1');
     await first.cancel();
     await expect(collectBytes(first.body)).rejects.toMatchObject({ code: 'cancelled' });

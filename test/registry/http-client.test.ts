@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
 import { useNockInThisFile } from '../support/nock.js';
-import type { HttpRequest, CallRecord, HttpOptions } from '../../src/registry/http/http-types.js';
+import type { HttpRequest, CallRecord } from '../../src/registry/http/http-types.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
   createAppTokenSource,
   collect,
-  collectBytes,
   createInstallationTokenSource,
+  createTestClients,
   startLoopbackServer,
   createTestHttpClient,
 } from '../support/registry-client.js';
@@ -94,14 +93,7 @@ describe('the address of a request', () => {
     'T31 the credit id %j is never sent, neither in a query nor in a body',
     async creditId => {
       nock.disableNetConnect();
-      const http = createTestHttpClient(ORIGIN);
-      const client = createTokenClient({ http, token: createAppTokenSource() });
-      const organization = createOrganizationClient({
-        http,
-        organizationId: 'org-1',
-        appId: 'app-1',
-        token: createInstallationTokenSource(),
-      });
+      const { organization, token: client } = createTestClients(ORIGIN);
       const calls = [
         client.findProject({ creditId }),
         client.findProject({ serialization: creditId }),
@@ -161,125 +153,21 @@ describe('the address of a request', () => {
         return hostile;
       });
     nock.disableNetConnect();
-    const client = createTokenClient({ http: createTestHttpClient(ORIGIN), token: createAppTokenSource() });
+    const client = createTestClients(ORIGIN).token;
     await client.readProject('proj-1');
     await client.readRetirement('ret-1');
     expect(new Set(origins)).toEqual(new Set(['registry.test']));
     expect(origins).toHaveLength(2);
   });
-
-  test.each([301, 302, 303, 307, 308])(
-    'T32 a redirect %i is refused, and the other host receives nothing',
-    async status => {
-      let reached = 0;
-      await using other = await startLoopbackServer((_request, response) => {
-        reached += 1;
-        response.end('{}');
-      });
-      await using registry = await startLoopbackServer((_request, response) => {
-        response.writeHead(status, { location: `${other.url}/x` }).end();
-      });
-      const error = await getFailure(createTestHttpClient(registry.url).send(createGet()));
-      expect(error).toMatchObject({ code: 'bad_answer', status });
-      expect(reached).toBe(0);
-    },
-  );
 });
 
-const writeHeader = (response: ServerResponse) =>
-  response.writeHead(200, { 'content-type': 'application/json' });
-
-describe('slow and broken answers', () => {
-  /** Short deadlines, used only for answers that never end. */
-  const SOON: Partial<HttpOptions> = { deadlineMs: 150, streamDeadlineMs: 300 };
-
-  const faults: [string, string, (request: IncomingMessage, response: ServerResponse) => void][] = [
-    ['silence', 'timeout', () => undefined],
-    ['silence after the headers', 'timeout', (_request, response) => writeHeader(response).flushHeaders()],
-    [
-      'a byte at a time',
-      'timeout',
-      (_request, response) => {
-        writeHeader(response);
-        const timer = setInterval(() => response.write(' '), 20);
-        response.on('close', () => clearInterval(timer));
-      },
-    ],
-    [
-      'a cut body',
-      'unavailable',
-      (_request, response) => {
-        writeHeader(response).write('{"id":');
-        setTimeout(() => response.destroy(), 10);
-      },
-    ],
-    [
-      'an endless body',
-      'too_large',
-      (_request, response) => {
-        writeHeader(response);
-        const more = () => {
-          while (!response.destroyed && response.write(' '.repeat(65_536)));
-          if (!response.destroyed) response.once('drain', more);
-        };
-        more();
-      },
-    ],
-    [
-      'a body that says it is too long',
-      'too_large',
-      (_request, response) => response.writeHead(200, { 'content-length': '99999999999' }).write('{'),
-    ],
-  ];
-
-  test.each(faults)('T33 %s ends with the error %s and releases its slot', async (_name, code, handler) => {
-    await using registry = await startLoopbackServer((request, response) => {
-      if (request.url === '/organizations/healthy') response.end('{}');
-      else handler(request, response);
-    });
-    const most = { attempts: 1, maxBytes: 1_000_000, maxStreamBytes: 1_000_000, concurrency: 1 };
-    const http = createTestHttpClient(registry.url, { ...most, ...(code === 'timeout' && SOON) });
-    expect((await getFailure(http.send(createGet()))).code).toBe(code);
-    const streamed = (async () => collectBytes((await http.stream(createGet())).body))();
-    expect((await getFailure(streamed)).code).toBe(code);
-    const healthy = createGet({ params: { organizationId: 'healthy' } });
-    await expect.poll(() => http.send(healthy)).toBeDefined();
-  });
-
-  test('T33 a stream that is never read releases its slot at its deadline', async () => {
-    await using registry = await startLoopbackServer((_request, response) => response.end('{}'));
-    const http = createTestHttpClient(registry.url, { streamDeadlineMs: 300, attempts: 1, concurrency: 1 });
-    await http.stream(createGet());
-    await expect(http.send(createGet())).resolves.toBeDefined();
-  });
-
-  test('T33 leaving a stream early closes its connection', async () => {
-    let closed = false;
-    await using registry = await startLoopbackServer((_request, response) => {
-      response.on('close', () => {
-        closed = true;
-      });
-      response.write('some of it');
-    });
-    const { body } = await createTestHttpClient(registry.url).stream(createGet());
-    for await (const chunk of body) {
-      expect(chunk.toString()).toBe('some of it');
-      break;
-    }
-    await expect.poll(() => closed).toBe(true);
-  });
-
+describe('the content of an answer', () => {
   test('a warehouse that is sent as a bare array is read like any other', async () => {
     const credit = { id: 'c-1', creditId: 'c-1', serialization: 'S-1', amount: 2.5, vintage: '2020' };
     nock(ORIGIN)
       .get(/inventory$/)
       .reply(200, [credit]);
-    const client = createOrganizationClient({
-      http: createTestHttpClient(ORIGIN),
-      organizationId: 'org-1',
-      appId: 'app-1',
-      token: createInstallationTokenSource(),
-    });
+    const client = createTestClients(ORIGIN).organization;
     const credits = await collect(client.listWarehouse());
     expect(credits).toMatchObject([{ creditId: 'c-1', amount: { exact: '2.5' } }]);
   });
@@ -296,12 +184,7 @@ describe('slow and broken answers', () => {
     'T34 %s with status 200 is a bad answer, and the error does not quote it',
     async (_name, body, ofList, ofBare = ofList) => {
       nock(ORIGIN).persist().get(/.*/).reply(200, body);
-      const client = createOrganizationClient({
-        http: createTestHttpClient(ORIGIN),
-        organizationId: 'org-1',
-        appId: 'app-1',
-        token: createInstallationTokenSource(),
-      });
+      const client = createTestClients(ORIGIN).organization;
       const error = await getFailure(client.readOrganization());
       expect(error.code).toBe('bad_answer');
       expect(error.message).not.toContain('Fj');
@@ -497,20 +380,26 @@ describe('retrying', () => {
     expect(waits).toEqual([188, 375]);
   });
 
+  const HEADERS = { date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
+
   test.each([
     ['2', 2_000],
     ['0', 125],
     ['Tue, 01 Jul 2025 12:00:03 GMT', 3_000],
     ['Tue, 01 Jul 2025 11:00:00 GMT', 125],
-  ])('T41 Retry-After %s is followed, but never without a pause', async (value, expected) => {
-    const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
-    nock(ORIGIN).get(/.*/).reply(503, '', headers).get(/.*/).reply(200, '{}');
+    ...['-5', 'soon', '1e3', ''].map((value): [string, number] => [value, 125]),
+  ])('T41 Retry-After %j is followed if it can be read, but never without a pause', async (value, wait) => {
+    nock(ORIGIN)
+      .get(/.*/)
+      .reply(503, '', { ...HEADERS, 'retry-after': value })
+      .get(/.*/)
+      .reply(200, '{}');
     const waits: number[] = [];
     const sleep = async (ms: number) => {
       waits.push(ms);
     };
     await createTestHttpClient(ORIGIN, { sleep, now: () => 5_000 }).send(createGet());
-    expect(waits).toEqual([expected]);
+    expect(waits).toEqual([wait]);
   });
 
   test.each([
@@ -520,23 +409,11 @@ describe('retrying', () => {
   ])(
     'T41 Retry-After %s is too long to wait for, and becomes at most 15 minutes in the error',
     async (value, expected) => {
-      const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
-      nock(ORIGIN).get(/.*/).reply(429, '', headers);
+      nock(ORIGIN)
+        .get(/.*/)
+        .reply(429, '', { ...HEADERS, 'retry-after': value });
       const error = await getFailure(createTestHttpClient(ORIGIN, { now: () => 5_000 }).send(createGet()));
       expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: expected });
-    },
-  );
-
-  test.each(['-5', 'soon', '1e3', ''])(
-    'T41 an unreadable Retry-After %j is replaced by the backoff',
-    async value => {
-      nock(ORIGIN).get(/.*/).reply(503, '', { 'retry-after': value }).get(/.*/).reply(200, '{}');
-      const waits: number[] = [];
-      const sleep = async (ms: number) => {
-        waits.push(ms);
-      };
-      await createTestHttpClient(ORIGIN, { sleep }).send(createGet());
-      expect(waits).toEqual([125]);
     },
   );
 
@@ -547,34 +424,6 @@ describe('retrying', () => {
     );
     expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
     expect(nock.pendingMocks()).toHaveLength(1);
-  });
-
-  test('a refused connection is unavailable, and nothing can have happened', async () => {
-    const closed = await startLoopbackServer(() => undefined);
-    await closed[Symbol.asyncDispose]();
-    const error = await getFailure(
-      createTestHttpClient(closed.url, { attempts: 2 }).send(createGet({ method: 'POST' })),
-    );
-    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
-    expect(error.message).toMatch(/: the connection was refused \(ECONNREFUSED\)$/);
-  });
-
-  test('a lost connection is described in words and by the system’s code', async () => {
-    await using registry = await startLoopbackServer(request => request.socket.destroy());
-    const error = await getFailure(createTestHttpClient(registry.url, { attempts: 1 }).send(createGet()));
-    expect(error.message).toMatch(/: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/);
-  });
-
-  test('a request can be cancelled while it is sent, while it waits for a slot, and before it starts', async () => {
-    await using registry = await startLoopbackServer(() => undefined);
-    const http = createTestHttpClient(registry.url, { concurrency: 1 });
-    const abort = new AbortController();
-    const running = http.send(createGet({ signal: abort.signal }));
-    const waiting = http.send(createGet({ signal: abort.signal }));
-    const codes = Promise.all([getFailure(running), getFailure(waiting)]);
-    abort.abort();
-    expect((await codes).map(({ code }) => code)).toEqual(['cancelled', 'cancelled']);
-    expect((await getFailure(http.send(createGet({ signal: abort.signal })))).code).toBe('cancelled');
   });
 });
 

@@ -1,14 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { observeBatches, observePages } from '../../src/registry/pages/paged-lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
 import type { ObservationOptions } from '../../src/registry/pages/observed-page.js';
-import {
-  collect,
-  createInstallationTokenSource,
-  startLoopbackServer,
-  createTestHttpClient,
-} from '../support/registry-client.js';
+import { collect, createTestClients, startLoopbackServer } from '../support/registry-client.js';
 
 interface RequestedPage {
   readonly limit: number;
@@ -35,33 +29,27 @@ function createHonestRegistry(total: number, maxPageSize = Infinity): CreatePage
   };
 }
 
-function createOrganizationClientFor(url: string) {
-  return createOrganizationClient({
-    http: createTestHttpClient(url),
-    organizationId: 'org-1',
-    appId: 'app-1',
-    token: createInstallationTokenSource(),
+/** Starts a registry that answers with these pages, and records the pages that were requested. */
+async function startListRegistry(answer: CreatePage) {
+  const asked: RequestedPage[] = [];
+  const registry = await startLoopbackServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    const requested = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
+    asked.push(requested);
+    const body = answer(requested);
+    response.statusCode = Number(Object(body)['statusCode'] ?? 200);
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
+  onTestFinished(() => registry[Symbol.asyncDispose]());
+  return { client: createTestClients(registry.url).organization, asked };
 }
 
 /** Reads a list from a registry that answers with these pages. */
 async function readList(answer: CreatePage, options: ListOptions & ObservationOptions = {}) {
-  const requestedPages: RequestedPage[] = [];
-  await using registry = await startLoopbackServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://x');
-    const requestedPage = {
-      limit: Number(searchParams.get('limit')),
-      page: Number(searchParams.get('page')),
-    };
-    requestedPages.push(requestedPage);
-    const body = answer(requestedPage);
-    response.statusCode = Number(Object(body)['statusCode'] ?? 200);
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  });
-  const list = createOrganizationClientFor(registry.url).listRetirements(options);
-  const pages = await collect(observePages(list, options));
+  const { client, asked } = await startListRegistry(answer);
+  const pages = await collect(observePages(client.listRetirements(options), options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
-  return { pages, ids, asked: requestedPages, end: pages.at(-1)?.end };
+  return { pages, ids, asked, end: pages.at(-1)?.end };
 }
 
 const createIds = (count: number) => createRows(0, count).map(({ id }) => id);
@@ -119,7 +107,7 @@ test('T47 long rows of a streamed list are yielded in smaller batches', async ()
   await using registry = await startLoopbackServer((_request, response) => {
     response.end(JSON.stringify({ credits }));
   });
-  const warehouse = createOrganizationClientFor(registry.url).listWarehouse();
+  const warehouse = createTestClients(registry.url).organization.listWarehouse();
   const batches = await collect(observeBatches(warehouse));
   expect(batches.flat()).toHaveLength(30);
   for (const batch of batches) expect(batch.length).toBeLessThan(13);
@@ -175,12 +163,7 @@ describe('a list', () => {
       });
       if (page === 0 || most >= 3) for (const answer of held.splice(0)) setTimeout(answer, 10);
     });
-    const client = createOrganizationClient({
-      http: createTestHttpClient(registry.url),
-      organizationId: 'org-1',
-      appId: 'app-1',
-      token: createInstallationTokenSource(),
-    });
+    const client = createTestClients(registry.url).organization;
     const pages = await collect(client.listRetirements({ readAhead: 3 }).pages());
     expect(pages).toHaveLength(20);
     expect(most).toBe(3);
@@ -196,6 +179,13 @@ describe('a list', () => {
   });
 
   const NOTHING = { getRowCount: () => undefined, hasGroup: () => false };
+
+  /** Reads a list and returns known rows that contain all of its pages. */
+  async function rememberPages(answer: CreatePage) {
+    const { pages } = await readList(answer);
+    const getRowCount = (digest: string) => pages.find(page => page.digest === digest)?.rows;
+    return { ...NOTHING, getRowCount };
+  }
 
   test('does not parse the rows of a known group, but states their ids', async () => {
     const [changed, ...others] = (await readList(createHonestRegistry(250))).pages[1]?.unknownGroups ?? [];
@@ -219,10 +209,8 @@ describe('a list', () => {
   });
 
   test('does not parse the rows of a known page, whatever its envelope', async () => {
-    const before = (await readList(createHonestRegistry(250))).pages;
-    const getRowCount = (digest: string) => before.find(page => page.digest === digest)?.rows;
     const { pages } = await readList(createHonestRegistry(251), {
-      knownRows: { ...NOTHING, getRowCount },
+      knownRows: await rememberPages(createHonestRegistry(250)),
     });
     expect(pages.map(page => [page.isKnown, page.rows, page.total])).toEqual([
       [true, 100, 251],
@@ -233,12 +221,8 @@ describe('a list', () => {
   });
 
   test('recognizes a known page only by the list of the answer', async () => {
-    const before = (await readList(createHonestRegistry(100))).pages;
+    const known = await rememberPages(createHonestRegistry(100));
     const list = JSON.stringify(createRows(0, 100));
-    const known = {
-      ...NOTHING,
-      getRowCount: (digest: string) => before.find(page => page.digest === digest)?.rows,
-    };
     const pagination = '"pagination":{"total":100,"pageCount":1,"nextPage":null}';
     const { pages } = await readList(() => `{"retirements":${list},${pagination}}`, { knownRows: known });
     expect(pages.map(({ isKnown }) => isKnown)).toEqual([true]);
@@ -257,11 +241,7 @@ describe('a list', () => {
   });
 
   test('ends as repeated if a known page is sent again', async () => {
-    const before = (await readList(createHonestRegistry(100))).pages;
-    const known = {
-      ...NOTHING,
-      getRowCount: (digest: string) => before.find(page => page.digest === digest)?.rows,
-    };
+    const known = await rememberPages(createHonestRegistry(100));
     const { pages } = await readList(
       ({ limit }) => ({ ...Object(createHonestRegistry(300)({ page: 0, limit })) }),
       {
@@ -290,38 +270,12 @@ describe('a list', () => {
   });
 
   test('requests no more pages after its iteration is left early', async () => {
-    const asked: number[] = [];
-    await using registry = await startLoopbackServer((request, response) => {
-      const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
-      asked.push(page);
-      response.end(JSON.stringify(createHonestRegistry(10_000)({ limit: 100, page })));
-    });
-    const client = createOrganizationClient({
-      http: createTestHttpClient(registry.url),
-      organizationId: 'org-1',
-      appId: 'app-1',
-      token: createInstallationTokenSource(),
-    });
+    const { client, asked } = await startListRegistry(createHonestRegistry(10_000));
     for await (const page of observePages(client.listRetirements({ readAhead: 2 })))
       if (page.number === 1) break;
-    expect(Math.max(...asked)).toBeLessThanOrEqual(6);
+    expect(Math.max(...asked.map(({ page }) => page))).toBeLessThanOrEqual(6);
   });
 });
-
-/** Starts a registry that answers with these pages, and counts its requests. */
-async function startListRegistry(answer: CreatePage) {
-  const asked: RequestedPage[] = [];
-  const registry = await startLoopbackServer((request, response) => {
-    const { searchParams } = new URL(request.url ?? '', 'http://x');
-    const requested = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
-    asked.push(requested);
-    const body = answer(requested);
-    response.statusCode = Number(Object(body)['statusCode'] ?? 200);
-    response.end(JSON.stringify(body));
-  });
-  onTestFinished(() => registry[Symbol.asyncDispose]());
-  return { client: createOrganizationClientFor(registry.url), asked };
-}
 
 describe('the list of a client', () => {
   test('yields items, or pages of items with a cursor and the total', async () => {
@@ -577,12 +531,7 @@ test('a page states when its answer arrived, even if it was read ahead and is co
     clock += 10;
     if (came === 2) waiting.pop()?.();
   };
-  const client = createOrganizationClient({
-    http: createTestHttpClient(registry.url, { now: () => clock, onCall }),
-    organizationId: 'org-1',
-    appId: 'app-1',
-    token: createInstallationTokenSource(),
-  });
+  const client = createTestClients(registry.url, { now: () => clock, onCall }).organization;
   const arrivals: number[] = [];
   for await (const { number, arrivedAt } of observePages(client.listRetirements())) {
     if (number === 0) {

@@ -10,6 +10,7 @@ interface Scene {
   readonly client: Client;
   readonly installationId: string;
   readonly organizationId: string;
+  readonly organization: ReturnType<Client['organization']>;
   readonly warehouseCredit: string;
   readonly inventoryCredit: string;
 }
@@ -17,7 +18,7 @@ interface Scene {
 /** Starts a strict sandbox with an app that is installed on an organization with credits in warehouse and inventory. */
 async function createScene(sleep?: () => Promise<void>): Promise<Scene> {
   const sandbox = await startTemporarySandbox();
-  const { app, organization, installationId } = installApp(sandbox);
+  const { app, organization: home, installationId } = installApp(sandbox);
   const client = createClient({
     baseUrl: sandbox.url,
     appId: app.id,
@@ -30,9 +31,10 @@ async function createScene(sleep?: () => Promise<void>): Promise<Scene> {
     sandbox,
     client,
     installationId,
-    organizationId: organization.id,
-    warehouseCredit: issueCredit(sandbox, organization.id, { place: 'warehouse', amount: 100.5 }),
-    inventoryCredit: issueCredit(sandbox, organization.id, { place: 'inventory', amount: 50 }),
+    organizationId: home.id,
+    organization: client.organization(installationId, home.id),
+    warehouseCredit: issueCredit(sandbox, home.id, { place: 'warehouse', amount: 100.5 }),
+    inventoryCredit: issueCredit(sandbox, home.id, { place: 'inventory', amount: 50 }),
   };
 }
 
@@ -96,8 +98,7 @@ test('the client uses POST /app/installations/:id/accessTokens, and DELETE /app/
 });
 
 test('the client uses GET /organizations/:id, its addresses and its members', async () => {
-  const { client, installationId, organizationId } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { organizationId, organization } = await createScene();
   await expect(organization.readOrganization()).resolves.toMatchObject({
     id: organizationId,
     type: 'marketParticipant',
@@ -110,8 +111,7 @@ test('the client uses GET /organizations/:id, its addresses and its members', as
 });
 
 test('the client uses GET warehouse/inventory and inventory, and keeps every digit', async () => {
-  const { client, installationId, organizationId, warehouseCredit, inventoryCredit } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { warehouseCredit, inventoryCredit, organization } = await createScene();
   const warehouse = await collect(organization.listWarehouse());
   expect(warehouse).toMatchObject([
     { creditId: warehouseCredit, amount: { exact: '100.5', micro: 100_500_000n, fault: null } },
@@ -122,8 +122,7 @@ test('the client uses GET warehouse/inventory and inventory, and keeps every dig
 });
 
 test('the client uses POST, GET and DELETE reservations', async () => {
-  const { client, installationId, organizationId, warehouseCredit } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { warehouseCredit, organization } = await createScene();
   const reservation = await organization.reserve({ creditId: warehouseCredit, amount: '10.25' });
   expect(reservation).toMatchObject({ creditId: warehouseCredit, state: 'outstanding', isComplete: false });
   expect(reservation.amount.exact).toBe('10.25');
@@ -136,8 +135,7 @@ test('the client uses POST, GET and DELETE reservations', async () => {
 });
 
 test('the client uses POST reservations/:id/:action, GET retirements, one of them, and their certificate on both paths', async () => {
-  const { client, installationId, organizationId, warehouseCredit } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { client, organizationId, warehouseCredit, organization } = await createScene();
   const reservation = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
   const finished = await organization.finishReservation(reservation.id, 'retire', { retirementData });
   expect(finished).toMatchObject({ id: reservation.id, isComplete: true, state: 'finished' });
@@ -157,8 +155,7 @@ test('the client uses POST reservations/:id/:action, GET retirements, one of the
 });
 
 test('findRetirement finds the retirement of a finished reservation', async () => {
-  const { client, installationId, organizationId, warehouseCredit } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { warehouseCredit, organization } = await createScene();
   const retire = async (data: RetirementData) => {
     const reservation = await organization.reserve({ creditId: warehouseCredit, amount: '2.50' });
     await organization.finishReservation(reservation.id, 'retire', { retirementData: data });
@@ -181,11 +178,10 @@ test('findRetirement finds the retirement of a finished reservation', async () =
 test('findRetirement waits for a queued retirement, and says if it does not appear', async () => {
   let waits = 0;
   let onWait = (): unknown => undefined;
-  const { client, sandbox, installationId, organizationId, warehouseCredit } = await createScene(async () => {
+  const { sandbox, warehouseCredit, organization } = await createScene(async () => {
     waits += 1;
     onWait();
   });
-  const organization = client.organization(installationId, organizationId);
   sandbox.registry.faults.add({ kind: 'transactionQueues', count: 1 });
   const reservation = await organization.reserve({ creditId: warehouseCredit, amount: 1 });
   await organization.finishReservation(reservation.id, 'retire', { retirementData });
@@ -202,8 +198,7 @@ test('findRetirement waits for a queued retirement, and says if it does not appe
 });
 
 test('the client uses POST and GET inventory/requests', async () => {
-  const { client, installationId, organizationId, inventoryCredit } = await createScene();
-  const organization = client.organization(installationId, organizationId);
+  const { inventoryCredit, organization } = await createScene();
   const request = await organization.requestInventoryAction('retire', {
     creditId: inventoryCredit,
     amount: '1.5',
@@ -255,9 +250,8 @@ function loseAnswers(sandbox: Sandbox, method: string, path: string): void {
 }
 
 test('T45 every write whose answer is lost is carried out once and found by a look-up', async () => {
-  const { client, sandbox, installationId, organizationId, warehouseCredit, inventoryCredit } =
+  const { client, sandbox, installationId, organizationId, warehouseCredit, inventoryCredit, organization } =
     await createScene();
-  const organization = client.organization(installationId, organizationId);
   const base = `/organizations/${organizationId}`;
 
   loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations`);

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createAppClient } from '../../src/registry/app-client.js';
 import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import {
   type AppJwt,
@@ -8,6 +9,8 @@ import {
   type TokenSource,
 } from '../../src/registry/http/credential.js';
 import { createHttpClient } from '../../src/registry/http/http-client.js';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import { createTokenClient } from '../../src/registry/token-client.js';
 
 /** Creates an HTTP client with real time, no jitter, and no limits except those that a test sets. */
 export function createTestHttpClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
@@ -100,3 +103,22 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 export async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await collect(chunks));
 }
+
+/** Creates the clients of an app and its installation on the organization `org-1`, with fixed tokens. */
+export function createTestClients(baseUrl: string, options: Partial<HttpOptions> = {}) {
+  const http = createTestHttpClient(baseUrl, options);
+  const installed = createInstallationTokenSource();
+  return {
+    http,
+    app: createAppClient({ http, token: createJwtSource() }),
+    organization: createOrganizationClient({
+      http,
+      organizationId: 'org-1',
+      appId: 'app-1',
+      token: installed,
+    }),
+    token: createTokenClient({ http, token: createAppTokenSource() }),
+  };
+}
+
+export type TestClients = ReturnType<typeof createTestClients>;
