@@ -248,3 +248,44 @@ test('T72 a CSV cell that starts like a formula stays text in a spreadsheet', as
   expect(formatCsvCell(-5)).toBe('-5');
   expect(formatCsvCell(null)).toBe('');
 });
+
+test.each([
+  [80, 3, ['id', 'event', 'state', 'job', 'end']],
+  [40, 4, ['id', 'end']],
+])('on %s columns a wrapped text is whole, on %s lines, beside %j', async (columns, height, shown) => {
+  const end = 'read in 0.4 s: 1 changed in warehouse, 1 added in reservations, 1 added in retirements';
+  const rows = [
+    {
+      id: 17,
+      event: 'warehouseTransaction',
+      state: 'done',
+      job: 46,
+      end,
+      verdict: 'accepted',
+      unknown: null,
+    },
+  ];
+  const shape = {
+    importantColumns: ['id', 'event', 'state', 'job', 'end'],
+    wrappedColumns: ['end'],
+  };
+  const names = ['id', 'event', 'state', 'job', 'end', 'verdict', 'unknown'];
+  const printed = await printToStdout('table', names, rows, { ...PLAIN_TERMINAL, columns, shape });
+  const lines = printed.trimEnd().split('\n');
+  const [heading = '', ...body] = lines;
+  for (const name of shown) expect(heading.split(/ +/)).toContain(name);
+  expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(columns);
+  const start = heading.indexOf('end');
+  expect(body.map(line => line.slice(start)).join(' ')).toBe(end);
+  expect(body).toHaveLength(height);
+});
+
+test('a wrapped text without spaces is broken, and is whole in a file', async () => {
+  const rows = [{ id: 1, end: 'a'.repeat(50) }];
+  const shape = { importantColumns: ['id', 'end'], wrappedColumns: ['end'] };
+  const printOptions = { ...PLAIN_TERMINAL, columns: 30, shape };
+  expect(await printToStdout('table', ['id', 'end'], rows, printOptions)).toBe(
+    `id  end\n 1  ${'a'.repeat(26)}\n    ${'a'.repeat(24)}\n`,
+  );
+  expect(await printToStdout('table', ['id', 'end'], rows, { shape })).toContain('a'.repeat(50));
+});

@@ -169,6 +169,21 @@ describe('deliveries and jobs', () => {
     expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
+  test.each([80, 120])('deliveries list shows the whole outcome and the job on %s columns', async columns => {
+    const { stdout } = await runCommand(['deliveries', 'list'], {
+      env: { ...demo.env, NO_COLOR: '1' },
+      terminal: true,
+      columns,
+    });
+    const [heading = '', ...lines] = stdout.trimEnd().split('\n');
+    expect(heading.split(/ +/)).toEqual(
+      expect.arrayContaining(['id', 'event', 'job_state', 'job_id', 'end']),
+    );
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(columns);
+    const outcomes = lines.map(line => line.slice(heading.indexOf('end'))).join(' ');
+    for (const { end } of await listRows('deliveries')) expect(outcomes).toContain(end);
+  });
+
   test('jobs are listed, shown and retried', async () => {
     const jobs = await listRows('jobs', '--state', 'done');
     expect(jobs.length).toBeGreaterThan(0);

@@ -67,6 +67,7 @@ export async function printListAnswer(
       ...list.columns.filter(({ isImportant }) => isImportant).map(({ name }) => name),
       ...FRESHNESS_COLUMNS,
     ],
+    wrappedColumns: list.columns.filter(({ isWrapped }) => isWrapped).map(({ name }) => name),
     tonneColumns: list.columns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
     emptyMessage: answer.empty,
     total: hasTotal ? describeTotals(totals, list.singular, { available }) : null,

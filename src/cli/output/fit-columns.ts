@@ -5,8 +5,10 @@ export interface ColumnWidths {
   readonly width: number;
   /** The width once ids and instants are shortened. */
   readonly shortWidth: number;
-  /** The width to which texts may be cut. */
+  /** The width to which texts may be cut or wrapped. */
   readonly minWidth: number;
+  /** The width that the column keeps as long as unimportant columns can be hidden instead. */
+  readonly preferredWidth: number;
   /** Whether all other columns are hidden before this one. */
   readonly isImportant: boolean;
 }
@@ -27,11 +29,13 @@ export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number)
   if (measureTotal(whole) <= totalWidth) return whole;
   const short = columns.map(({ index, shortWidth }) => ({ index, width: shortWidth, isShort: true }));
   if (measureTotal(short) <= totalWidth) return short;
-  const minWidths = columns.map(({ minWidth }) => minWidth);
+  const last = columns.findLastIndex(({ isImportant }) => !isImportant);
+  const minWidths = columns.map(({ minWidth, preferredWidth }) => (last < 0 ? minWidth : preferredWidth));
   const minTotal = minWidths.reduce((sum, width) => sum + width + COLUMN_GAP, -COLUMN_GAP);
   if (minTotal <= totalWidth) return narrowColumns(short, minWidths, totalWidth);
-  const last = columns.findLastIndex(({ isImportant }) => !isImportant);
-  if (columns.length > 1) return fitColumns(columns.toSpliced(last, 1), totalWidth);
+  // Among important columns, a wrapped one is hidden last.
+  const hidden = last < 0 ? columns.findLastIndex(each => each.minWidth === each.preferredWidth) : last;
+  if (columns.length > 1) return fitColumns(columns.toSpliced(hidden, 1), totalWidth);
   return short.map(column => ({ ...column, width: Math.max(1, totalWidth) }));
 }
 

@@ -9,6 +9,8 @@ import { type ColumnLayout, type ColumnWidths, fitColumns, COLUMN_GAP } from './
 export interface TableShape {
   /** Columns that a narrow terminal hides last. */
   readonly importantColumns?: readonly string[];
+  /** Columns whose long texts a terminal continues on further lines instead of cutting them. */
+  readonly wrappedColumns?: readonly string[];
   /** Columns of tonnes. A terminal shows them with thousands separators. */
   readonly tonneColumns?: readonly string[];
   /** The message on stderr for a table without rows; an empty text prints none. */
@@ -22,6 +24,9 @@ const CHARACTERS_MEASURED = 1_000_000;
 const MAX_PADDED_WIDTH = 60;
 /** Texts are not cut to fewer characters than this. */
 const MIN_TEXT_WIDTH = 12;
+/** Wrapped texts get at least this width, and the second one as long as unimportant columns can be hidden instead. */
+const MIN_WRAPPED_WIDTH = 20;
+const PREFERRED_WRAPPED_WIDTH = 44;
 
 interface TableCell {
   readonly text: string;
@@ -60,25 +65,36 @@ async function printFirstRows(
   io: Io,
   columns: readonly string[],
   rows: readonly (readonly TableCell[])[],
-  { importantColumns = [] }: TableShape,
+  { importantColumns = [], wrappedColumns = [] }: TableShape,
 ): Promise<LineFormatter> {
   const widths = columns.map((name, index) => {
     const cells = rows.flatMap(row => row[index] ?? []);
-    return measureColumn(name, index, cells, importantColumns.includes(name));
+    const measured = measureColumn(name, index, cells, importantColumns.includes(name));
+    return wrappedColumns.includes(name) ? allowWrapping(measured) : measured;
   });
   const layout = io.terminal.stdout ? fitColumns(widths, io.columns) : widths.map(limitPadding);
   const isRightAligned = widths.map(
     ({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric),
   );
   const formatLine: LineFormatter = cells => {
-    const parts = layout.map(column => {
+    const texts = layout.map(column => {
       const name = columns[column.index] ?? '';
-      const text = truncateCell(cells[column.index]?.text ?? '', name, column);
-      const painted = usesColours(io) ? colourState(name, text) : text;
-      const padding = ' '.repeat(Math.max(0, column.width - countCharacters(text)));
-      return isRightAligned[column.index] === true ? padding + painted : painted + padding;
+      const text = cells[column.index]?.text ?? '';
+      return column.isShort && wrappedColumns.includes(name)
+        ? wrapText(text, column.width)
+        : [truncateCell(text, name, column)];
     });
-    return `${parts.join(' '.repeat(COLUMN_GAP)).trimEnd()}\n`;
+    const height = Math.max(...texts.map(lines => lines.length));
+    const lines = Array.from({ length: height }, (_, line) => {
+      const parts = layout.map((column, position) => {
+        const text = texts[position]?.[line] ?? '';
+        const painted = usesColours(io) ? colourState(columns[column.index] ?? '', text) : text;
+        const padding = ' '.repeat(Math.max(0, column.width - countCharacters(text)));
+        return isRightAligned[column.index] === true ? padding + painted : painted + padding;
+      });
+      return `${parts.join(' '.repeat(COLUMN_GAP)).trimEnd()}\n`;
+    });
+    return lines.join('');
   };
   const header = formatLine(columns.map(name => toTableCell(name, false)));
   await writeStdout(io, usesColours(io) ? `${makeBold(header.trimEnd())}\n` : header);
@@ -111,7 +127,33 @@ function measureColumn(
   );
   const shortWidth = findWidest(shortTexts);
   const minWidth = isNeverCut ? shortWidth : Math.min(shortWidth, Math.max(MIN_TEXT_WIDTH, nameWidth));
-  return { index, width: findWidest(texts), shortWidth, minWidth, isImportant };
+  return { index, width: findWidest(texts), shortWidth, minWidth, preferredWidth: minWidth, isImportant };
+}
+
+/** Returns the widths of a column whose texts are wrapped. */
+function allowWrapping(column: ColumnWidths): ColumnWidths {
+  const { shortWidth } = column;
+  return {
+    ...column,
+    minWidth: Math.min(shortWidth, MIN_WRAPPED_WIDTH),
+    preferredWidth: Math.min(shortWidth, PREFERRED_WRAPPED_WIDTH),
+  };
+}
+
+/** Splits a text into lines of at most `width` characters, between words if possible. */
+function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line: string[] = [];
+  for (const word of text.split(' ')) {
+    const characters = Array.from(word);
+    if (line.length > 0 && line.length + 1 + characters.length > width) {
+      lines.push(line.join(''));
+      line = [];
+    } else if (line.length > 0) line.push(' ');
+    line.push(...characters);
+    for (; line.length > width; line = line.slice(width)) lines.push(line.slice(0, width).join(''));
+  }
+  return [...lines, line.join('')];
 }
 
 /** Longer texts are wider than any terminal, so their exact width does not matter. */

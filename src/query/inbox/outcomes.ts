@@ -122,11 +122,13 @@ function isPartial({ outcome }: Row): boolean {
 }
 
 /**
- * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse". Null if it has neither ended nor
- * failed.
+ * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse", or why a delivery has no job. Null if
+ * the job has neither ended nor failed.
  */
 function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
   const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;
+  const { verdict, ignored_reason: ignoredReason } = row;
+  if (verdict === 'ignored') return `ignored: ${String(ignoredReason)}`;
   if (jobState !== 'done' || typeof finishedAt !== 'string' || typeof startedAt !== 'string') {
     const reason = outcome ?? row['last_error'] ?? null;
     return reason === null ? null : String(reason);

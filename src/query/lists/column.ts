@@ -31,6 +31,8 @@ export interface ListColumn<Name extends string = string> {
   readonly label: string;
   /** Whether a narrow terminal hides all other columns before this one. */
   readonly isImportant: boolean;
+  /** Whether a narrow terminal continues long values on further lines instead of cutting them. */
+  readonly isWrapped?: boolean;
   /** Whether the value identifies a row to people. Pages show it first. */
   readonly isName: boolean;
   readonly link: ColumnLink<Name> | null;
