@@ -118,13 +118,15 @@ test('as of an instant before the mirror a retirement page shows when it was fir
   expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
   expect(said).toContain(`The mirror had not observed it by ${getPageText(renderInstant(at).text)}.`);
   expect(said).toMatch(
-    /First observed [^.]+\.\d+ UTC\. Earlier history is unknown\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
+    /First observed [^.]+\.\d+ UTC by sync \d+\. Earlier history is unknown: the list had not been read completely before\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
   );
   expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
   expect(said).not.toMatch(/no such page|no longer on record|Harbour Ferries/);
   expect((await open(`/retirements/r-9?as-of=${at}`)).status).toBe(404);
-  expect(await words('/retirements/r-1')).toMatch(/First observed \d+ \w{3} \d{4}, [\d:.]{12} UTC\./);
+  expect(await words('/retirements/r-1')).toMatch(
+    /First observed \d+ \w{3} \d{4}, [\d:.]{12} UTC by sync \d+\./,
+  );
 });
 
 test('a certificate is not shown as of an instant before it was stored', async () => {
@@ -143,7 +145,7 @@ test('a replaced certificate file stays linked in the history', async () => {
 
 test('T89 a row that was edited by hand is reported and not shown as confirmed unchanged', async () => {
   const { words, scene } = await openRetirementStage();
-  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
+  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
   expect(said).toContain('The row was edited by hand: its stored JSON contradicts beneficiary.');

@@ -349,8 +349,14 @@ test('an explanation names the sync that showed a row and the sync that closed i
   expect(second.reasons.map(({ code }) => code)).toEqual(['observed', 'confirmed', 'first_observed']);
   expect(first.reasons).toEqual([
     { code: 'observed', sync: first.shown_by },
-    { code: 'confirmed', readStartedAt: shown },
-    { code: 'first_observed', at: shown, registryDate: '2026-03-01T10:00:00.000Z' },
+    { code: 'confirmed', readStartedAt: shown, syncId: syncs[0] },
+    {
+      code: 'first_observed',
+      at: shown,
+      syncId: syncs[0],
+      wasMissingBefore: false,
+      registryDate: '2026-03-01T10:00:00.000Z',
+    },
     { code: 'valid_until', at: changed },
     { code: 'ended', sync: first.ended_by },
   ]);
@@ -370,9 +376,19 @@ test('a row that differs from its document was edited by hand, and no read confi
     {
       code: 'first_observed',
       at: instant(filled.clock.at),
+      syncId: expect.any(Number),
+      wasMissingBefore: false,
       registryDate: '2026-03-01T10:00:00.000Z',
     },
   ]);
+});
+
+test('an explanation says whether complete reads before the first observation had not listed the row', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  filled.clock.at += 1_000;
+  await filled.read('retirements', [retirement('r-1-0'), retirement('r-new')]);
+  const later = await explain(filled, 'r-new', instant(filled.clock.at));
+  expect(later.reasons.at(-1)).toMatchObject({ code: 'first_observed', wasMissingBefore: true });
 });
 
 /** The version before the instant is the latest of those that had begun, not the first. */

@@ -19,16 +19,26 @@ export type ExplanationReason =
   | { readonly code: 'not_observed_yet'; readonly at: string }
   | { readonly code: 'no_longer_listed'; readonly at: string }
   | { readonly code: 'observed'; readonly sync: ExplainedSync }
-  /** The sync that observed the row is older than the retention. */
-  | { readonly code: 'sync_not_recorded' }
+  /** The sync that observed the row is no longer on record. `syncId` is null if the row names none. */
+  | { readonly code: 'sync_not_recorded'; readonly syncId: number | null }
   /** The row was edited by hand: these columns differ from its stored JSON. */
   | { readonly code: 'edited_by_hand'; readonly columns: readonly string[] }
-  | { readonly code: 'confirmed'; readonly readStartedAt: string }
+  /** `syncId` is null for a read without changes, which is only counted. */
+  | { readonly code: 'confirmed'; readonly readStartedAt: string; readonly syncId: number | null }
   | { readonly code: 'unchanged'; readonly from: string; readonly to: string; readonly reads: number }
-  /** `registryDate` is null if the registry gives the row no date. */
-  | { readonly code: 'first_observed'; readonly at: string; readonly registryDate: string | null }
+  | {
+      readonly code: 'first_observed';
+      readonly at: string;
+      readonly syncId: number | null;
+      /** Whether the list had been read completely before, without the row. */
+      readonly wasMissingBefore: boolean;
+      /** Null if the registry gives the row no date. */
+      readonly registryDate: string | null;
+    }
   | { readonly code: 'valid_until'; readonly at: string }
-  | { readonly code: 'ended'; readonly sync: ExplainedSync };
+  | { readonly code: 'ended'; readonly sync: ExplainedSync }
+  /** The sync that found the row changed or gone is no longer on record. */
+  | { readonly code: 'end_not_recorded'; readonly syncId: number };
 
 /** Describes in one or two sentences why a row was as it was. */
 export function describeExplanationReason(reason: ExplanationReason): string {
@@ -40,21 +50,31 @@ export function describeExplanationReason(reason: ExplanationReason): string {
     case 'observed':
       return describeSync('Observed', reason.sync);
     case 'sync_not_recorded':
-      return 'The sync that observed it is no longer on record.';
+      return reason.syncId === null
+        ? 'The row names no sync that observed it.'
+        : `Observed by sync ${reason.syncId}, which is no longer on record.`;
     case 'edited_by_hand':
       return `The row was edited by hand: its stored JSON contradicts ${reason.columns.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`;
     case 'confirmed':
-      return `Confirmed unchanged by the full read that started ${reason.readStartedAt}.`;
+      return reason.syncId === null
+        ? `Confirmed unchanged by the full read that started ${reason.readStartedAt}. A read without changes is counted and has no sync number.`
+        : `Confirmed unchanged by sync ${reason.syncId}, the full read that started ${reason.readStartedAt}.`;
     case 'unchanged':
       return `${describeUnchanged(reason)}.`;
     case 'first_observed': {
+      const by = reason.syncId === null ? '' : ` by sync ${reason.syncId}`;
+      const earlier = reason.wasMissingBefore
+        ? 'The complete reads before then did not list it.'
+        : 'Earlier history is unknown: the list had not been read completely before.';
       const dated = reason.registryDate === null ? '' : ` Dated by the registry: ${reason.registryDate}.`;
-      return `First observed ${reason.at}. Earlier history is unknown.${dated}`;
+      return `First observed ${reason.at}${by}. ${earlier}${dated}`;
     }
     case 'valid_until':
       return `Valid until ${reason.at}.`;
     case 'ended':
       return describeSync('Ended', reason.sync);
+    case 'end_not_recorded':
+      return `Ended by sync ${reason.syncId}, which is no longer on record.`;
     default:
       return reason satisfies never;
   }

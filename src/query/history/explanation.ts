@@ -73,7 +73,11 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
   const organizationId = getText(anyVersion[findOwnerColumn(entry) ?? '']);
   const id = String(anyVersion[getIdColumn(entry)]);
   const latest = version ?? versions.findLast(each => getInstant(each, 'valid_from') <= at) ?? null;
-  const { lastReadAt, unchangedReads, gaps } = await readCoverage(context, entry, organizationId);
+  const { lastReadAt, lastReadSyncId, firstReadEndedAt, unchangedReads, gaps } = await readCoverage(
+    context,
+    entry,
+    organizationId,
+  );
   const contradicted = version === null ? [] : context.contradicted(entry.table, version);
   const isConfirmed =
     version !== null && contradicted.length === 0 && (lastReadAt ?? '') >= getInstant(version, 'valid_from');
@@ -98,24 +102,56 @@ export async function explainRow(context: ExplainContext, entry: ResourceEntry, 
     ...facts,
     /** The certificate that was stored at the instant. */
     certificate: version === null ? null : await readCertificate(context, entry, organizationId, id),
-    reasons: findReasons(facts),
+    reasons: findReasons(facts, {
+      observed: getNumber(version?.['sync_id']),
+      ended: getNumber(latest?.['closed_by']),
+      firstObserved: getNumber(oldest['sync_id']),
+      confirmed: lastReadSyncId,
+      firstReadEndedAt,
+    }),
     /** Because of its gaps the row may have been different. */
     notes,
   };
 }
 
+/** The ids of the syncs that observed the versions of a row. Each is null if no sync is named. */
+interface SyncIds {
+  readonly observed: number | null;
+  readonly ended: number | null;
+  /** The sync that observed the oldest version. */
+  readonly firstObserved: number | null;
+  /** The last complete read that confirmed the version. */
+  readonly confirmed: number | null;
+  /** When the first complete read of the list ended. Null if there is none, or that is not known. */
+  readonly firstReadEndedAt: string | null;
+}
+
 /** Lists the reasons why a row was as it was, in the order in which people read them. */
-function findReasons(facts: RowFacts): ExplanationReason[] {
+function findReasons(facts: RowFacts, syncIds: SyncIds): ExplanationReason[] {
   const { at, row, shown_by: shownBy, contradicted, last_seen_at: lastSeenAt, until } = facts;
   const reasons: ExplanationReason[] = [];
   if (row === null) reasons.push({ code: until === null ? 'not_observed_yet' : 'no_longer_listed', at });
-  else reasons.push(shownBy === null ? { code: 'sync_not_recorded' } : { code: 'observed', sync: shownBy });
+  else
+    reasons.push(
+      shownBy === null
+        ? { code: 'sync_not_recorded', syncId: syncIds.observed }
+        : { code: 'observed', sync: shownBy },
+    );
   if (contradicted.length > 0) reasons.push({ code: 'edited_by_hand', columns: contradicted });
   if (facts.unchanged_reads !== null) reasons.push({ code: 'unchanged', ...facts.unchanged_reads });
-  else if (lastSeenAt !== null) reasons.push({ code: 'confirmed', readStartedAt: lastSeenAt });
-  reasons.push({ code: 'first_observed', at: facts.first_seen_at, registryDate: facts.dated_at });
+  else if (lastSeenAt !== null)
+    reasons.push({ code: 'confirmed', readStartedAt: lastSeenAt, syncId: syncIds.confirmed });
+  const { firstReadEndedAt } = syncIds;
+  reasons.push({
+    code: 'first_observed',
+    at: facts.first_seen_at,
+    syncId: syncIds.firstObserved,
+    wasMissingBefore: firstReadEndedAt !== null && facts.first_seen_at > firstReadEndedAt,
+    registryDate: facts.dated_at,
+  });
   if (until !== null) reasons.push({ code: 'valid_until', at: until });
   if (facts.ended_by !== null) reasons.push({ code: 'ended', sync: facts.ended_by });
+  else if (syncIds.ended !== null) reasons.push({ code: 'end_not_recorded', syncId: syncIds.ended });
   return reasons;
 }
 
@@ -190,7 +226,7 @@ async function readCoverage(
 ) {
   const resource = Object.entries(ENTRY_BY_RESOURCE).find(([, known]) => known.table === table)?.[0];
   if (organizationId === null || resource === undefined)
-    return { lastReadAt: null, unchangedReads: null, gaps: [] };
+    return { lastReadAt: null, lastReadSyncId: null, firstReadEndedAt: null, unchangedReads: null, gaps: [] };
   const request = { organizationId, resource, at };
   const coverage = await readOwnCoverageAt(reader, request);
   const { organizationName, lastReadAt, unchangedReads } = coverage;
@@ -203,7 +239,42 @@ async function readCoverage(
       ? []
       : [toGap({ code: 'later_changes_unread', lastReadAt })]),
   ];
-  return { lastReadAt, unchangedReads, gaps };
+  const list = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.resource_states')
+      .select('first_complete_at')
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', resource),
+  );
+  return {
+    lastReadAt,
+    lastReadSyncId: lastReadAt === null ? null : await findCompleteRead(reader, request, lastReadAt),
+    firstReadEndedAt: list?.first_complete_at ?? null,
+    unchangedReads,
+    gaps,
+  };
+}
+
+/** Returns the id of the last complete read of a list by the instant, which started at `startedAt`. Null if that read is only counted. */
+async function findCompleteRead(
+  reader: Reader,
+  { organizationId, resource, at }: OrganizationAsOfRequest,
+  startedAt: string,
+): Promise<number | null> {
+  const newest = await readFirst(
+    reader,
+    queryBuilder
+      .selectFrom('mirror.syncs')
+      .select(['id', 'started_at'])
+      .where('organization_id', '=', organizationId)
+      .where('resource', '=', resource)
+      .where('state', '=', 'complete')
+      .where('finished_at', '<=', at)
+      .orderBy('finished_at', 'desc')
+      .orderBy('id', 'desc'),
+  );
+  return newest?.started_at === startedAt ? newest.id : null;
 }
 
 /**
@@ -232,6 +303,11 @@ async function findIncompleteRead(
 /** Returns the instant in a column, or an empty text if there is none. */
 function getInstant(row: Row, column: string): string {
   return getText(row[column]) ?? '';
+}
+
+/** Returns a value that is a number; null for any other value. */
+function getNumber(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
 }
 
 /** Returns a value that is a text; null for any other value. */
