@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeBalanceReason } from '../../src/query/answer/balance-reason.js';
 import { type Caveat, describeCaveat, formatCaveatCell, isUnknown } from '../../src/query/answer/caveat.js';
-import { describeTotals } from '../../src/query/answer/describe.js';
+import { describeHeld, describeTotals } from '../../src/query/answer/describe.js';
 import { describeNotes, describeUnknown } from '../../src/query/answer/describe-notes.js';
 import { describeExplanationReason, type ExplainedSync } from '../../src/query/answer/explanation-reason.js';
 import { describeGap, type GapReason, isWholeList, toGapData } from '../../src/query/answer/gap.js';
@@ -165,6 +165,13 @@ test('totals name the rows, the amounts by type and the part that is available',
   expect(describeTotals({ ...totals, rows: 2, amounts }, 'credit', { available })).toBe(
     '2 credits: 12.5 t, of which 2 t ex-post and 0.000001 t ex-ante are available now',
   );
+  expect(describeTotals({ ...totals, rows: 3, amounts }, 'reservation', { subject: 'in any state' })).toBe(
+    '3 reservations in any state: 12.5 t',
+  );
+  expect(describeHeld({ ...totals, amounts: available.slice(0, 1) }, 'reservation')).toBe(
+    'Held now: 1 reservation with 2 t ex-post',
+  );
+  expect(describeHeld({ ...totals, rows: 0, amounts: [] }, 'reservation')).toBe('Held now: nothing');
 });
 
 test('sums are added up by credit type, with the rows that are in no sum', () => {

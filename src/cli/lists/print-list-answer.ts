@@ -1,4 +1,4 @@
-import { describeTotals } from '../../query/answer/describe.js';
+import { describeHeld, describeTotals } from '../../query/answer/describe.js';
 import { FRESHNESS_COLUMNS } from '../../query/freshness/read.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
 import { findLastYearEnd } from '../../query/history/year-end.js';
@@ -56,10 +56,14 @@ export async function printListAnswer(
   answer: ListAnswer,
   heading: string | null = null,
 ): Promise<void> {
-  const { list, rowFreshness, totals, available } = answer;
+  const { list, rowFreshness, totals, available, held, subject } = answer;
   const names = list.columns.map(({ name }) => name);
   const hidesFreshness = rowFreshness === null || rowFreshness.areAllFresh;
   const hasTotal = totals.amounts !== null && totals.rows > 0;
+  const lines = [
+    describeTotals(totals, list.singular, { subject, available }),
+    ...(held === null ? [] : [describeHeld(held, list.singular)]),
+  ];
   await context.printAnswer(answer, {
     tableColumns: hidesFreshness ? names : answer.columns,
     fileColumns: answer.columns,
@@ -70,7 +74,7 @@ export async function printListAnswer(
     wrappedColumns: list.columns.filter(({ isWrapped }) => isWrapped).map(({ name }) => name),
     tonneColumns: list.columns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
     emptyMessage: answer.empty,
-    total: hasTotal ? describeTotals(totals, list.singular, { available }) : null,
+    total: hasTotal ? lines.join('\n') : null,
     heading,
   });
 }

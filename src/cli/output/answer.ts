@@ -16,7 +16,7 @@ export const UNKNOWN_ADVICE =
 export interface AnswerShape extends TableShape {
   readonly tableColumns: readonly string[];
   readonly fileColumns: readonly string[];
-  /** The total of the rows, printed below a table. Null if there is none. */
+  /** The total of the rows, printed below a table on one or more lines. Null if there is none. */
   readonly total: string | null;
   /** Names one of several answers, such as `retirements`. Null if the answer is the only one. */
   readonly heading?: string | null;
@@ -35,7 +35,7 @@ export async function printAnswer(
   else {
     if (heading !== null) await printLines(io, formatHeading(heading, notes));
     await printRows(io, format, tableColumns, rows, shape);
-    if (total !== null) await printLines(io, '', total);
+    if (total !== null) await printLines(io, '', ...total.split('\n'));
     if (heading !== null) await printLines(io, '');
   }
   printAnswerNotes(io, notes, heading);

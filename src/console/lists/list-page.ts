@@ -1,5 +1,5 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { describeTotals } from '../../query/answer/describe.js';
+import { describeHeld, describeTotals } from '../../query/answer/describe.js';
 import { collectRows } from '../../query/answer/rows.js';
 import { type FindRestatement, readLastRestatements } from '../../query/history/restated-fields.js';
 import { parseListRequest as parseFilters, getFilterText, SORT } from '../../query/lists/parse-request.js';
@@ -73,10 +73,13 @@ async function renderRows(
   const after = parseCursor(query.get('after'), order.length);
   const answer = await readList(reader, listRequest, { kind: 'page', limit: PAGE_SIZE, after });
   const rows = await collectRows(answer.rows);
-  const caption = describeTotals(answer.totals, answer.list.singular, {
-    subject: await describeSubject(listRequest, request, rows, choices),
+  const owner = await describeSubject(listRequest, request, rows, choices);
+  const total = describeTotals(answer.totals, answer.list.singular, {
+    subject: [answer.subject, owner].filter(text => text !== '').join(' '),
     available: answer.available,
   });
+  const caption =
+    answer.held === null ? total : `${total}. ${describeHeld(answer.held, answer.list.singular)}`;
   const columns = createListColumns(answer.list, request, {
     freshness: answer.rowFreshness,
     findRestatement: await readRestatementsOf(listRequest, rows, reader),

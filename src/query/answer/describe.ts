@@ -4,14 +4,19 @@ import { formatSumsByType } from '../../text/tonnes.js';
 import type { Totals, TypeAmount } from './answer.js';
 import { describeCaveat } from './caveat.js';
 
-/** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. `available` is what buyers can reserve. */
+/** What `describeTotals` says besides the count and the amounts of all rows. */
+interface TotalsOptions {
+  /** Follows the noun, such as `of Acme`. */
+  readonly subject?: string;
+  /** The part of the amounts that buyers can reserve. */
+  readonly available?: readonly TypeAmount[] | null;
+}
+
+/** Describes rows with their total, such as `12 retirements of Acme: 345.6 t`. */
 export function describeTotals(
   totals: Totals,
   singular: string,
-  {
-    subject = '',
-    available = null,
-  }: { readonly subject?: string; readonly available?: readonly TypeAmount[] | null } = {},
+  { subject = '', available = null }: TotalsOptions = {},
 ): string {
   const { rows, hasMore, amounts } = totals;
   const count = hasMore
@@ -21,6 +26,12 @@ export function describeTotals(
   if (amounts === null || rows === 0) return counted;
   const offer = available === null ? '' : `, of which ${formatAmounts(available)} are available now`;
   return `${counted}: ${formatAmounts(amounts)}${offer}`;
+}
+
+/** Describes the part of a total that is held now, such as `Held now: 2 reservations with 290 t`. */
+export function describeHeld({ rows, amounts }: Totals, singular: string): string {
+  if (rows === 0 || amounts === null) return 'Held now: nothing';
+  return `Held now: ${formatCount(rows, singular)} with ${formatAmounts(amounts)}`;
 }
 
 /** Formats amounts, such as `440,995 t ex-post and 63,304 t ex-ante`. */

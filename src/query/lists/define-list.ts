@@ -10,6 +10,7 @@ import {
 import type { Resource } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
 import { instant, type ListColumn } from './column.js';
+import type { Condition } from './condition.js';
 import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
 import type { List, ListSort, Refine } from './list.js';
 
@@ -28,6 +29,7 @@ interface ListDefinition<Table extends TableName, Computed extends string = neve
   /** The words for the order and its reverse, and the column above which pages offer them. Needs an index. */
   readonly sortWords?: SortWords<ColumnOf<Table> | NoInfer<Computed>>;
   readonly isOffer?: boolean;
+  readonly holds?: Condition<ColumnOf<Table>>;
   readonly isPersonal?: boolean;
   readonly detailList?: string;
 }
@@ -153,7 +155,9 @@ export function defineOwnList<Table extends TableName, Computed extends string =
 /** Returns the fields that lists of the registry and lists of the mirror's own have in common. */
 function defineCommonFields(
   definition: Names &
-    Partial<Pick<List, 'isIndexed' | 'isOffer' | 'isPersonal' | 'detailList'>> & { readonly from: string },
+    Partial<Pick<List, 'isIndexed' | 'isOffer' | 'holds' | 'isPersonal' | 'detailList'>> & {
+      readonly from: string;
+    },
   columns: readonly ListColumn[],
 ) {
   const { name, from } = definition;
@@ -163,6 +167,7 @@ function defineCommonFields(
     refine: null,
     isIndexed: false,
     isOffer: false,
+    holds: null,
     isPersonal: false,
     detailList: null,
     ...definition,

@@ -37,6 +37,8 @@ export interface List {
   readonly amounts: 'none' | 'of one type' | 'by type';
   /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
   readonly isOffer: boolean;
+  /** The condition of rows whose amounts are held now. The other rows have ended. Null for a list without such states. */
+  readonly holds: Condition | null;
   /** Whether rows are about people or their addresses. The HTTP API returns them only to tokens that name the list. */
   readonly isPersonal: boolean;
   /** The column that identifies a row. */

@@ -256,6 +256,7 @@ const RESERVATIONS = defineMirroredList({
     ['created_at', 'desc'],
     ['id', 'asc'],
   ],
+  holds: { column: 'state_now', is: 'outstanding' },
   filters: {
     state: byState(['outstanding', 'finished', 'cancelled', 'expired'], 'state_now'),
     ...byDays('created_at'),

@@ -39,6 +39,10 @@ export interface ListAnswer extends Answer<Row> {
   readonly totals: Totals;
   /** The part of the amounts that buyers can reserve now. Null if all of it is available, or the list is no offer. */
   readonly available: readonly TypeAmount[] | null;
+  /** The totals of the rows whose amounts are held now. Null if the total counts nothing else, or that is not known. */
+  readonly held: Totals | null;
+  /** What the total counts besides what its unit says, such as `in any state`. Usually empty. */
+  readonly subject: string;
   /** How fresh the list of each row is. Null for a past instant, and for lists of the mirror's own. */
   readonly rowFreshness: ListFreshness | null;
   /** The names of the columns of files, with those of freshness. */
@@ -50,6 +54,9 @@ export interface ListAnswer extends Answer<Row> {
   /** The query of the rows as a person can run it. */
   readonly sql: string;
 }
+
+/** The filter by which people choose rows that are held, or rows that have ended. */
+const STATE = 'state';
 
 /** Longer lists stream instead of being read at once. */
 const MAX_COLLECTED_ROWS = 1_000;
@@ -97,6 +104,7 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     list.isOffer && at === null && !areAllFresh && totals.amounts !== null && totals.rows > 0
       ? await readAvailable(reader, selection)
       : null;
+  const countsEnded = list.holds !== null && getFilterText(request, STATE) === null;
   const caveats = [
     ...notes.caveats,
     ...(totals.rows === 0 ? await findUnmatchedFilters(reader, request) : []),
@@ -109,6 +117,8 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     rows: rowFreshness === null ? streamOf(rows) : withFreshness(rows, rowFreshness),
     totals,
     available,
+    held: countsEnded && at === null ? await readHeld(reader, selection) : null,
+    subject: countsEnded ? 'in any state' : '',
     caveats,
     rowFreshness,
     columns: rowFreshness === null ? names : [...names, ...FRESHNESS_COLUMNS],
@@ -224,6 +234,13 @@ async function readAvailable(reader: Reader, request: ListRequest): Promise<read
   const where = [...request.where, { column: OWNER, among: states?.fresh ?? [] }];
   const { amounts } = await readTotals(reader, { ...request, where }, MAX_COUNTED);
   return amounts ?? [];
+}
+
+/** Counts and adds up the rows whose amounts are held now. Null in a list without such states. */
+async function readHeld(reader: Reader, request: ListRequest): Promise<Totals | null> {
+  const { holds } = request.list;
+  if (holds === null) return null;
+  return await readTotals(reader, { ...request, where: [...request.where, holds] }, MAX_COUNTED);
 }
 
 /** Returns how many of the known organizations have a list that was read completely. Null for lists of the mirror's own. */
