@@ -152,13 +152,20 @@ export function listChangedColumns({
   }));
 }
 
+/** Returns the word for a column of the mirror in a sentence. */
+export function nameColumn(column: string): string {
+  return column === 'amount_exact' ? 'amount' : column;
+}
+
 /** Lists the changed columns with old and new values: `state open → done and 2 more`. */
 function describeChangedColumns({ changed_columns: changed, before, after }: Change): string {
   const columns = omitRedundantColumns(changed ?? []);
   if (columns.includes('document')) return 'a field without a column of its own';
   const listed = columns
     .slice(0, MAX_LISTED_COLUMNS)
-    .map(name => `${name} ${formatCellValue(before?.[name])} → ${formatCellValue(after?.[name])}`);
+    .map(
+      name => `${nameColumn(name)} ${formatCellValue(before?.[name])} → ${formatCellValue(after?.[name])}`,
+    );
   const omitted = columns.length - listed.length;
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }

@@ -22,7 +22,7 @@ async function openComparedScene() {
   clock.at += MINUTE;
   const runCompare = (...argv: string[]) =>
     runCommand(['compare', ...argv], { env: { DATA_DIR: folder }, now: () => clock.at });
-  return { ...scene, runCompare };
+  return { ...scene, folder, runCompare };
 }
 
 test('compare prints the totals at both dates side by side, then the rows that differ', async () => {
@@ -44,6 +44,23 @@ test('compare prints the totals at both dates side by side, then the rows that d
     `retirements at ${AFTER}: Changes after ${AFTER} had not been read yet.`,
   );
   expect(stderr).toContain('organization-1, inventory: never read completely.');
+});
+
+test('compare on 100 columns hides amounts and ids, but no beneficiary and no value before or after', async () => {
+  const { runCompare } = await openComparedScene();
+  const { stdout } = await runCompare('--from', BEFORE, '--to', AFTER, '--list', 'retirements');
+  expect(stdout).not.toContain('amount_exact');
+  const { folder, clock } = await openComparedScene();
+  const wide = await runCommand(['compare', '--from', BEFORE, '--to', AFTER, '--list', 'retirements'], {
+    env: { DATA_DIR: folder, NO_COLOR: '1' },
+    now: () => clock.at,
+    terminal: true,
+    columns: 100,
+  });
+  const heading = /^change .*$/m.exec(wide.stdout)?.[0].split(/ +/);
+  expect(heading).toEqual(
+    expect.arrayContaining(['created_at', 'difference', 'beneficiary', 'fields', 'old_values', 'new_values']),
+  );
 });
 
 test('compare --csv has the rows of all lists in one table', async () => {

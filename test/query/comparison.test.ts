@@ -76,7 +76,7 @@ test('a comparison has the rows that were added, changed or removed, with tonnes
     pickCells(answer, 'change', 'credit_id', 'amount_before', 'amount_after', 'difference', 'fields'),
   ).toEqual([
     ['added', 'c-new', null, '7.25', '7.25', null],
-    ['changed', KEPT, '100', '99.5', '-0.5', 'amount_exact'],
+    ['changed', KEPT, '100', '99.5', '-0.5', 'amount'],
     ['removed', REMOVED, '100', null, '-100', null],
   ]);
   expect(answer.rows[2]).toMatchObject({
@@ -117,7 +117,7 @@ test('a comparison names each restated field of a retirement with its values bef
   await filled.read('retirements', [retirement('r-1-0', { amount: amount('10'), beneficiary: null })]);
   const answer = await compare(filled, { list: 'retirements', from, to: takeInstant(filled) });
   expect(pickCells(answer, 'id', 'fields', 'old_values', 'new_values', 'difference')).toEqual([
-    ['r-1-0', 'amount_exact; beneficiary', '12.5; Harbour Ferries', '10; nothing', '-2.5'],
+    ['r-1-0', 'amount; beneficiary', '12.5; Harbour Ferries', '10; nothing', '-2.5'],
   ]);
   expectBalanced(answer);
 });
@@ -279,6 +279,30 @@ test('every list with a history that belongs to organizations can be compared', 
     ['changed', 'Renamed', 'full_name', 'Organization 1', 'Renamed'],
   ]);
   expect(renamed).toMatchObject({ amounts: [], totals: { amounts: null } });
+});
+
+test('compared retirements are in the order of their dates, on pages too', async () => {
+  const filled = await openFilledMirror({ organizations: 2 });
+  const from = takeInstant(filled);
+  const dated = (id: string, createdAt: string) => retirement(id, { ...OWNER, createdAt });
+  const added = [
+    dated('r-a', '2026-03-03T10:00:00.000Z'),
+    dated('r-b', '2026-03-05T10:00:00.000Z'),
+    dated('r-c', '2026-03-04T10:00:00.000Z'),
+  ];
+  await filled.read('retirements', [retirement('r-2-0', OWNER), ...added], { ...OWNER, ...ALL_GONE });
+  const question = { list: 'retirements', from, to: takeInstant(filled) };
+  const whole = await compare(filled, question);
+  const ids = pickCells({ ...whole, rows: whole.rows.filter(row => row['change'] === 'added') }, 'id');
+  expect(ids).toEqual([['r-a'], ['r-c'], ['r-b']]);
+  const paged: unknown[] = [];
+  let after: (typeof ALL_COMPARED_ROWS)['after'] = null;
+  do {
+    const page: ReadComparison = await compare(filled, { ...question, range: { limit: 1, after } });
+    paged.push(...page.rows);
+    after = page.next;
+  } while (after !== null);
+  expect(paged).toEqual(whole.rows);
 });
 
 test('a comparison of random instants has exactly the rows that differ between the lists as of both', async () => {

@@ -28,7 +28,7 @@ test('the list of restatements has each change after the year, the newest first'
   const columnsShown = ['id', 'year', 'change', 'fields', 'old_values', 'new_values'];
   expect(rows.map(row => columnsShown.map(name => row[name]))).toEqual([
     ['r-removed', '2024', 'removed', null, null, null],
-    ['r-changed', '2025', 'changed', 'amount_exact', '5', '4.5'],
+    ['r-changed', '2025', 'changed', 'amount', '5', '4.5'],
   ]);
   expect(rows[0]).toMatchObject({ organization_name: 'Organization 1', freshness: 'fresh' });
   expect(totals).toMatchObject({ rows: 2, amounts: null });

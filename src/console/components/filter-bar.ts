@@ -4,16 +4,17 @@ import { describeDateForms, type PeriodEdge } from '../../text/time-range.js';
 import { TERMS } from './glossary.js';
 import { capitalize } from './column-labels.js';
 
-/** Renders a filter as a `<select>`, or as a text field if `choices` is null. */
+/** Renders a filter as a `<select>`, or as a text field if `choices` is null. `unchosen` says what no choice means. */
 export function renderChoice(
   name: string,
   choices: readonly NamedChoice[] | null,
   chosen: string | null,
+  unchosen = 'any',
 ): Html {
   // A `<select>` could not show a chosen value that is not among the choices.
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
-  return html`<select name="${name}"><option value="">any</option>${choices.map(
+  return html`<select name="${name}"><option value="">${unchosen}</option>${choices.map(
     ({ value, label }) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
   )}</select>`;

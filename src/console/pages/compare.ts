@@ -136,7 +136,10 @@ async function renderComparisonFilters({ reader, query, now }: ConsoleRequest): 
   return renderFilterBar(PATH, [
     createDateField({ query, now }, 'from', { edge: 'end', example: getLastYearEnd(now) }),
     createDateField({ query, now }, 'to', { edge: 'end', example: DEFAULT_TO }),
-    { label: 'list', input: renderChoice('list', lists, query.get('list')) },
+    {
+      label: 'list',
+      input: renderChoice('list', lists, query.get('list'), USUALLY_COMPARED_LISTS.replaceAll(',', ', ')),
+    },
     {
       label: 'organization',
       input: renderChoice('organization_id', organizations, query.get('organization_id')),

@@ -49,7 +49,10 @@ export function listComparisonColumns(list: List): readonly ListColumn[] {
   const otherKeys = listKeys(list).filter(key => !shown.some(({ name }) => name === key));
   return [
     state('change', { isImportant: true }),
-    ...shown.filter(({ kind }) => kind !== 'id'),
+    // The name of a row tells added ones apart.
+    ...shown
+      .filter(({ kind }) => kind !== 'id')
+      .map(column => ({ ...column, isImportant: column.isImportant || column.isName })),
     text('fields', { isImportant: true }),
     text('old_values', { label: 'before', isImportant: true }),
     text('new_values', { label: 'after', isImportant: true }),
@@ -59,17 +62,35 @@ export function listComparisonColumns(list: List): readonly ListColumn[] {
 }
 
 const AMOUNT_COLUMNS = [
-  tonnes('amount_before', { label: 'tonnes before' }),
-  tonnes('amount_after', { label: 'tonnes after' }),
+  tonnes('amount_before', { label: 'tonnes before', isImportant: false }),
+  tonnes('amount_after', { label: 'tonnes after', isImportant: false }),
   tonnes('difference', { label: 'difference' }),
 ];
 
+/** The column with the registry's date of a row, and the one by which rows are sorted, which is never empty. */
+const DATE = 'created_at';
+const SORT_DATE = 'sort_date';
+/** Sorts a row without a date before all others. */
+const NO_DATE = '0001-01-01T00:00:00.000Z';
+
 /** The columns that the rows are sorted by, with which a page starts. No two rows are equal in all of them. */
 export function listOrderColumns(list: List): readonly string[] {
-  return ['change', ...listKeys(list)];
+  return ['change', ...(isSortedByDate(list) ? [SORT_DATE] : []), ...listKeys(list)];
 }
 
-/** Streams the rows that differ between two instants: added ones first, then changed ones, then removed ones. */
+/** Returns the values of the sort columns of a row. */
+export function getOrderValues(list: List, row: Row): readonly Value[] {
+  return listOrderColumns(list).map(name =>
+    name === SORT_DATE ? (row[DATE] ?? NO_DATE) : (row[name] ?? null),
+  );
+}
+
+/** Whether the rows of a list have a date of the registry by which people read them. */
+function isSortedByDate({ order: [first] }: List): boolean {
+  return first?.[0] === DATE;
+}
+
+/** Streams the rows that differ between two instants: added ones first, then changed, then removed ones, each by date if they have one. */
 export async function* readComparedRows(
   reader: Reader,
   selection: ComparedSelection,
@@ -172,6 +193,7 @@ function defineComparedTable({ list, organizationIds, from, to }: ComparedSelect
     sql`,\n    `,
   );
   const contentOf = (side: Side) => joinColumns(content.map(name => `${side}_${name}`));
+  const sortDate = sql`coalesce(CASE WHEN new_version IS NULL THEN ${sql.ref(`old_${DATE}`)} ELSE ${sql.ref(`new_${DATE}`)} END, ${NO_DATE}) AS ${sql.id(SORT_DATE)}, `;
   return sql`WITH versions AS (
   SELECT 'old' AS side, ${versionColumns} FROM ${matchingRows({ list, where, at: from })} AND valid_to <= ${to}
   UNION ALL
@@ -181,7 +203,7 @@ function defineComparedTable({ list, organizationIds, from, to }: ComparedSelect
     ${pairs}
   FROM versions GROUP BY ${keys}
 ), compared AS (
-  SELECT CASE WHEN old_version IS NULL THEN 'added' WHEN new_version IS NULL THEN 'removed' ELSE 'changed' END AS change, pairs.*
+  SELECT CASE WHEN old_version IS NULL THEN 'added' WHEN new_version IS NULL THEN 'removed' ELSE 'changed' END AS change, ${isSortedByDate(list) ? sortDate : sql``}pairs.*
   FROM pairs WHERE old_version IS NULL OR new_version IS NULL
     OR (${contentOf('old')})
       IS DISTINCT FROM (${contentOf('new')})

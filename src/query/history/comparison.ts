@@ -24,8 +24,8 @@ import {
   type ComparedSelection,
   type ComparedSum,
   type Difference,
+  getOrderValues,
   listComparisonColumns,
-  listOrderColumns,
   readComparedRows,
   showComparisonSql,
   sumComparedRows,
@@ -250,6 +250,6 @@ async function readDifferingRows(
   const rows = await collectRows(readComparedRows(reader, selection, { limit: limit + 1, after }));
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : listOrderColumns(selection.list).map(name => last[name] ?? null);
+  const next = last === undefined ? null : getOrderValues(selection.list, last);
   return { rows: streamOf(shown), next };
 }

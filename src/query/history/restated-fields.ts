@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { type ChangedColumn, listChangedColumns } from '../../text/describe-change.js';
+import { type ChangedColumn, listChangedColumns, nameColumn } from '../../text/describe-change.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { readNumberedChanges } from './changes.js';
 
@@ -28,7 +28,7 @@ export async function addRestatedFields(
 /** Formats the changed fields of a row as three cells: names, old values and new values. Each is null if no field changed. */
 export function formatChangedFields(fields: readonly ChangedColumn[]): RestatedFieldCells {
   return {
-    fields: joinTexts(fields.map(({ name }) => name)),
+    fields: joinTexts(fields.map(({ name }) => nameColumn(name))),
     old_values: joinValues(fields, 'before'),
     new_values: joinValues(fields, 'after'),
   };
