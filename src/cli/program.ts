@@ -57,12 +57,32 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
     for (const [name, command] of Object.entries(commands))
       if (isCommandNeeded(args, name)) registerCommand(program, name, command, io);
   }
-  await program.parseAsync([...args], { from: 'user' });
+  await program.parseAsync(findUnknownCommand(program, args) ?? [...args], { from: 'user' });
 }
+
+/**
+ * Returns the words of a command line up to one that is no command, without options and the word help: commander answers these
+ * with similar commands, but the whole command line with a help text. Returns null if all commands exist.
+ */
+function findUnknownCommand(program: Command, args: readonly string[]): string[] | null {
+  const path: string[] = [];
+  let command = program;
+  for (const word of args.filter(arg => !arg.startsWith('-') && arg !== HELP)) {
+    if (command.commands.length === 0) return null;
+    path.push(word);
+    const subcommand = command.commands.find(each => each.name() === word);
+    if (subcommand === undefined) return path;
+    command = subcommand;
+  }
+  return null;
+}
+
+/** The command that prints the help of another one. */
+const HELP = 'help';
 
 /** Whether to register a command: the arguments name it, or they name no known command, and the help lists all. */
 function isCommandNeeded(args: readonly string[], commandName: string): boolean {
-  const requestedName = args.find(arg => !arg.startsWith('-'));
+  const requestedName = args.find(arg => !arg.startsWith('-') && arg !== HELP);
   // Without a known command, the help lists all commands.
   return (
     requestedName === undefined || !Object.hasOwn(COMMANDS, requestedName) || requestedName === commandName
@@ -77,7 +97,7 @@ function createProgram(version: string, io: Io): Command {
     .option('--env-file <file>', 'read settings from this file; environment variables take precedence')
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })
-    .showHelpAfterError('Add --help to see the usage.')
+    .showHelpAfterError('See "carbon-mirror --help".')
     .addHelpText('after', SETTINGS_HELP)
     .configureOutput({
       writeOut: text => void io.stdout.write(text),

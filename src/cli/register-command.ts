@@ -20,7 +20,8 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
   const summaries = Object.entries(commands).map(
     ([subcommand, definition]) => `  ${subcommand}: ${definition.summary}`,
   );
-  if (summaries.length > 0) registered.showHelpAfterError(['Available commands:', ...summaries].join('\n'));
+  const overview = summaries.length === 0 ? [] : ['Available commands:', ...summaries];
+  registered.showHelpAfterError([...overview, `See "${formatPath(registered)} --help".`].join('\n'));
   if (examples.length > 0)
     registered.addHelpText('after', `\nExamples:\n${examples.map(line => `  $ ${line}`).join('\n')}`);
   if (run === undefined) return;
@@ -30,6 +31,11 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
     const format = rawParameters['json'] ? 'json' : rawParameters['csv'] ? 'csv' : 'table';
     await runInContext({ io, format }, context => run(context, rawParameters));
   });
+}
+
+/** Returns the words that run a command, such as `carbon-mirror retirements list`. */
+function formatPath(command: CommanderCommand): string {
+  return command.parent === null ? command.name() : `${formatPath(command.parent)} ${command.name()}`;
 }
 
 /** Converts a positional parameter to a commander argument. */

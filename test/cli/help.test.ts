@@ -118,6 +118,22 @@ function recordCalls(command: Command, called: Set<string>, path: readonly strin
   return command;
 }
 
+test.each([
+  [['retirements', 'totls'], 'totals', 'carbon-mirror retirements'],
+  [['retirements', 'totls', '--help'], 'totals', 'carbon-mirror retirements'],
+  [['retirements', 'help', 'totls'], 'totals', 'carbon-mirror retirements'],
+  [['certificats', 'get', 'ID'], 'certificates', 'carbon-mirror'],
+  [['help', 'certificats'], 'certificates', 'carbon-mirror'],
+  [['-h', 'sandbox', 'strat'], 'start', 'carbon-mirror sandbox'],
+  [['retirements', 'list', '--yaer', '2025'], '--year', 'carbon-mirror retirements list'],
+])('%j exits with 2 and names the similar word and the help', async (argv, similar, path) => {
+  const { exitCode, stdout, stderr } = await runCommand(argv, { env: {} });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toMatch(/unknown (command|option) '[\w-]+'\n\(Did you mean [\w-]+\?\)\n/);
+  expect(stderr).toContain(`(Did you mean ${similar}?)`);
+  expect(stderr).toContain(`See "${path} --help".`);
+});
+
 test('every example is a valid command line, and every command has one', async () => {
   const called = new Set<string>();
   const examples = [...pages.values()].flatMap(page => splitLines(page).filter(line => EXAMPLE.test(line)));
