@@ -38,6 +38,7 @@ const SPARSE_LIST = 'syncs';
 const DESCRIPTION_COLUMNS = [
   'full_name',
   'beneficiary',
+  'created_at',
   'amount_exact',
   'project_name',
   'vintage',

@@ -31,6 +31,22 @@ test.each([
   expect(await page(href)).toContain(name);
 });
 
+test('search results of retirements have their date, and a badge if the registry restated them', async () => {
+  const { find, scene } = await openSearchableMirror();
+  const earlier = { createdAt: '2025-03-01T10:00:00.000Z' };
+  await scene.read('retirements', [retirement('91ab', earlier), retirement('old', earlier)]);
+  await scene.read('retirements', [
+    retirement('91ab', { ...earlier, beneficiary: 'Restated' }),
+    retirement('old', earlier),
+  ]);
+  const findRow = async (id: string) => getPageText(/<li>.*?<\/li>/s.exec(await find(id))?.[0] ?? '');
+  expect(await findRow('91ab')).toMatch(
+    /^91ab 1 Mar 2025, 12\.5 t, .*restated by the registry on 4 May 2026$/,
+  );
+  expect(await findRow('old')).toContain('1 Mar 2025, 12.5 t');
+  expect(await findRow('old')).not.toContain('restated');
+});
+
 test('search finds errors of jobs and syncs, and a number finds the row with that id', async () => {
   const { find, tables } = await openSearchableMirror();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, only_duplicates_asked)
