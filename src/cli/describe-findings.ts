@@ -21,5 +21,7 @@ export const FINDINGS_ADVICE =
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';
-  return `Findings, counted ${formatAge(countedAt, now)} ago: ${describeFindingCounts(counts) ?? 'none'}.`;
+  const found = describeFindingCounts(counts);
+  const advice = found === null ? '' : ` ${FINDINGS_ADVICE}`;
+  return `Findings, counted ${formatAge(countedAt, now)} ago: ${found ?? 'none'}.${advice}`;
 }

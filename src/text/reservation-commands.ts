@@ -11,8 +11,13 @@ export function formatReservationCommands({ organizationId, creditId, amount }: 
   const organization = `--organization ${quoteArgument(organizationId)}`;
   return [
     `carbon-mirror reservations create ${organization} --credit-id ${quoteArgument(creditId)} --amount ${quoteArgument(amount)}`,
-    `carbon-mirror reservations finish RESERVATION ${organization} --action retire --beneficiary "NAME" --reason "REASON"`,
+    formatFinishCommand('RESERVATION', organizationId),
   ];
+}
+
+/** Returns the command that retires a reservation, with words in capitals to replace. */
+export function formatFinishCommand(reservationId: string, organizationId: string): string {
+  return `carbon-mirror reservations finish ${quoteArgument(reservationId)} --organization ${quoteArgument(organizationId)} --action retire --beneficiary "NAME" --reason "REASON"`;
 }
 
 /** Quotes an argument for a shell unless it has only characters that no shell interprets. */

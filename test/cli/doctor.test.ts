@@ -6,6 +6,7 @@ import { SETTINGS } from '../../src/app/config/settings-table.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import { runCommand } from '../support/command.js';
 import { getPageText, visitConsole } from '../support/console.js';
+import { temporaryFolder } from '../support/inbox.js';
 import { startDemoForFile, startDemoMirror } from '../support/mirror/demo.js';
 import { holdWriteAheadLog } from '../support/held-locks.js';
 import { copyMirror } from '../support/mirror-copy.js';
@@ -38,6 +39,18 @@ describe('doctor', () => {
     expect(outcome.stdout).toMatch(/^state +check +found/);
     expect(outcome.stderr).toContain('All checks passed');
     expect(outcome.stdout).not.toContain('among them');
+  });
+
+  test('names the registry of a mirror, and calls only the data of a demo made up', async () => {
+    const { of } = await findings();
+    expect(of('mirror')[0]?.found).toBe(`the mirror in ${demo.folder} of ${demo.env['REGISTRY_BASE_URL']}`);
+    const empty = temporaryFolder();
+    const missing = await findings({ ...demo.env, DATA_DIR: empty });
+    expect(missing.of('mirror')[0]?.found).toBe(`no mirror in ${empty} yet`);
+    const copy = copyMirror(demo.folder);
+    writeFileSync(join(copy.folder, 'demo.env'), '');
+    const { of: ofDemo } = await findings({ ...demo.env, DATA_DIR: copy.folder });
+    expect(ofDemo('mirror')[0]?.found).toBe(`the demo in ${copy.folder}: made-up data`);
   });
 
   test('prints each finding once and in full with its advice below, even on a narrow terminal', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hasDatabaseUrl } from '../../../app/config/database-settings.js';
 import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
@@ -11,6 +12,7 @@ import { CommandError } from '../../command-error.js';
 import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
 import { describeDemoCreation, isDemoBeingCreated } from '../demo/demo-sandbox.js';
+import { getDemoSettingsFile } from '../demo/demo-settings.js';
 import { MIRROR_CHECKS } from './mirror-checks.js';
 import { checkReceiver, type ReceiverProcesses } from './receiver-check.js';
 import { checkRegistry } from './registry-checks.js';
@@ -38,7 +40,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
     yield warn('mirror', describeDemoCreation(location), 'Try again in a moment.');
     return;
   }
-  yield ok('mirror', describeMirrorKind(location));
+  yield ok('mirror', describeMirror(location));
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !hasDatabaseUrl(env))
     yield { ...ok('mirror', UNUSED_DATABASE), todo: DATABASE_ADVICE };
   const workSettings = yield* checkSettings(env);
@@ -51,11 +53,15 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
   yield await checkReceiver(env, receivers);
 }
 
-/** Describes whether the mirror has real or made-up data, such as "a real mirror in data". */
-function describeMirrorKind({ isDemo, engine }: MirrorContext): string {
-  if (isDemo) return `the demo in ${engine.location}: made-up data`;
-  const kind = engine.findMissingFile() === null ? 'a real mirror' : 'the settings expect a real mirror';
-  return `${kind} in ${engine.location}`;
+/** Describes where the mirror is and where its data is from, such as "the mirror in data of https://registry.example". */
+function describeMirror({ isDemo, engine, folder, env }: MirrorContext): string {
+  const { location } = engine;
+  if (engine.findMissingFile() !== null) return `no mirror in ${location} yet`;
+  // A demo is also found by --env-file and DATA_DIR.
+  const hasDemoFile = !hasDatabaseUrl(env) && existsSync(getDemoSettingsFile(folder));
+  if (isDemo || hasDemoFile) return `the demo in ${location}: made-up data`;
+  const url = env['REGISTRY_BASE_URL'] ?? '';
+  return `the mirror in ${location}${URL.canParse(url) ? ` of ${new URL(url).origin}` : ''}`;
 }
 
 /** Yields findings about the databases. Returns the known receiver processes at the end. */

@@ -3,6 +3,7 @@
  * cannot be undone, calls the registry once, prints the reservation, and asks the mirror to read the organization.
  * A call is never repeated here: the client itself finds out whether a write whose answer was lost has succeeded.
  */
+import { formatFinishCommand } from '../../../text/reservation-commands.js';
 import { createInstallationJob } from '../../../inbox/job.js';
 import type { Reservation } from '../../../registry/object-models.js';
 import { getReservationState } from '../../../registry/reservation-state.js';
@@ -66,7 +67,7 @@ const create = defineCommand({
     const reservation = await reserveCredits(access, { creditId, amount });
     const { id } = reservation;
     await reportReservation(context, access, reservation, [
-      `To finish it: carbon-mirror reservations finish ${id} --organization ${organizationId} --action ...`,
+      `To retire it: ${formatFinishCommand(id, organizationId)}`,
       `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}`,
     ]);
   },
