@@ -16,7 +16,7 @@ import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js'
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared } from '../sql/prepared.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
-import type { JobSteps, QueueSnapshot, QueuedJob, ClaimedJobRow } from './job-steps.js';
+import type { JobQueue, QueueSnapshot, QueuedJob, ClaimedJobRow } from './job-steps.js';
 
 type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseClaims' | 'allocateClaim'>;
 type LeaseStart = NowParam & { readonly leaseMs: number };
@@ -120,8 +120,8 @@ const ALLOCATE_NUMBER = prepared(({ db }) =>
     .returning('last'),
 );
 
-/** Returns a statement that locks claimed jobs in a fixed order. Returns null for fewer than two jobs, which need no order. */
-export function lockClaims(refs: readonly ClaimRef[]) {
+/** Builds the statement that locks jobs in a fixed order, against deadlocks; null for fewer than two jobs, which need none. */
+export function buildJobLock(refs: readonly ClaimRef[]) {
   return refs.length < 2 ? null : LOCK_CLAIMS({ refs: toClaimTable(refs) });
 }
 
@@ -134,7 +134,7 @@ function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: QueueSnapshot
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
 
-/** Returns whether a job's lease ends later than a lease that begins now. A worker with a fast clock wrote such a lease. */
+/** Returns whether any job has a lease with more than `leaseMs` left. A worker with a fast clock wrote such a lease. */
 function hasTooLongLease({ jobs, now }: QueueSnapshot, leaseMs: number): boolean {
   const latestEnd = Date.parse(now) + leaseMs;
   return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > latestEnd);
@@ -152,18 +152,19 @@ function countRunningJobs(queue: QueueSnapshot): Map<string, number> {
 }
 
 /**
- * Creates the methods of `InboxPort` through which workers claim jobs. `readQueue` and `claimJobs` are the steps that each
- * engine implements itself.
+ * Creates the methods of `InboxPort` through which workers claim jobs. `readQueue` and `claimJobs` are implemented by
+ * each engine.
  */
 export function createClaims(
   { commit, now }: Pick<InboxDatabase, 'commit' | 'now'>,
-  { readQueue, claimJobs }: Pick<JobSteps, 'readQueue' | 'claimJobs'>,
+  { readQueue, claimJobs }: Pick<JobQueue, 'readQueue' | 'claimJobs'>,
 ): Claims {
   /**
-   * Tries once to claim due jobs for the free slots of each part. Reads the queue first, so that it takes no lock if no job can
-   * be claimed. `isComplete` is false if other workers claimed some of the chosen jobs.
+   * Tries once to claim due jobs for the free slots of each part. Returns the claimed jobs and the queue as it was before.
+   * `isComplete` is false if other workers claimed some of the chosen jobs at the same time.
    */
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
+    // Reading takes no lock, so a worker that finds no job to claim blocks nobody.
     const queue = await readQueue(EXTRA_CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
     const listDue = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
     const getSlots = (part: Part) => (listDue(part).length === 0 ? 0 : countSlots(parts, part));
@@ -212,7 +213,7 @@ export function createClaims(
     renew: async (refs, leaseMs) => {
       if (refs.length === 0) return [];
       const renew = RENEW({ refs: toClaimTable(refs), leaseMs, now: now() });
-      const [, renewed] = await commit(lockClaims(refs), renew);
+      const [, renewed] = await commit(buildJobLock(refs), renew);
       const claims = new Set(renewed.map(({ claim }) => claim));
       return refs.flatMap(({ id, claim }) => (claims.has(claim) ? [] : [id]));
     },
@@ -260,7 +261,7 @@ function toClaimResult(
   };
 }
 
-/** Converts the database row of a claimed job. Parses its payload. */
+/** Converts the database row of a claimed job to a `ClaimedJob`, with its parsed payload. */
 function toClaimedJob({ claim, onlyDuplicates, payload, ...row }: ClaimedJobRow): ClaimedJob {
   return {
     ...row,

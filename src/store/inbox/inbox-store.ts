@@ -1,7 +1,7 @@
 import type { InboxPort } from '../../inbox/port.js';
 import { createClaims } from './claims.js';
 import type { InboxDatabase } from './inbox-database.js';
-import type { JobSteps } from './job-steps.js';
+import type { JobQueue } from './job-steps.js';
 import { createRetention } from './retention.js';
 import { createInboxQueries } from './inbox-queries.js';
 import { createOrders } from './orders.js';
@@ -30,12 +30,12 @@ export interface WorkNotifier {
 }
 
 /**
- * Creates an inbox from SQL for both engines, and the job steps and methods that each engine implements itself. Calls
- * `notifyWatchers`, which wakes idle workers, after each method that may have added a due job.
+ * Creates the `InboxPort` from SQL that both engines share, and from `jobQueue` and `engineMethods`, which each engine implements.
+ * Calls `notifyWatchers`, which wakes idle workers, after each method that may have added a due job.
  */
 export function createInboxStore(
   database: InboxDatabase,
-  jobSteps: JobSteps,
+  jobQueue: JobQueue,
   engineMethods: EngineMethods,
   notifyWatchers: () => void,
 ): InboxPort {
@@ -49,10 +49,10 @@ export function createInboxStore(
   }
 
   const orders = createOrders(database);
-  const { settle, retryFailed, prioritizeFailed } = createSettlements(database, jobSteps);
+  const { settle, retryFailed, prioritizeFailed } = createSettlements(database, jobQueue);
   return {
     ...engineMethods,
-    ...createClaims(database, jobSteps),
+    ...createClaims(database, jobQueue),
     ...createRetention(database),
     ...createInboxQueries(database),
     tokens: createTokenStore(database),

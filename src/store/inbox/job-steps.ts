@@ -62,11 +62,8 @@ export interface FinishedJob {
   readonly replacesEarlier: boolean;
 }
 
-/**
- * The operations that read the queue, claim jobs and finish them. Each engine implements them in its own way, with the same
- * results.
- */
-export interface JobSteps {
+/** The queue of jobs in the database. Each engine implements its operations in its own way, with the same results. */
+export interface JobQueue {
   /** Reads at most `limit` due jobs of each priority and part. */
   readonly readQueue: (limit: number) => Promise<QueueSnapshot>;
   /**
@@ -74,6 +71,6 @@ export interface JobSteps {
    * running job excludes by now, and jobs that another transaction has locked.
    */
   readonly claimJobs: (parts: readonly ChosenJobs[], leaseMs: number) => Promise<readonly ClaimedJobRow[]>;
-  /** Ends jobs that are done. Returns the claims that were still valid. Null if the engine has no faster way. */
-  readonly finishJobs: ((jobs: readonly FinishedJob[]) => Promise<readonly number[]>) | null;
+  /** Ends jobs that are done, and returns the claims that were still valid. Absent if the engine has no faster way. */
+  readonly finishJobs?: (jobs: readonly FinishedJob[]) => Promise<readonly number[]>;
 }

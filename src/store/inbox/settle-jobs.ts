@@ -14,9 +14,9 @@ import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js'
 import type { SqlFunctions } from '../sql/functions.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
-import { isClaimed, lockClaims } from './claims.js';
+import { isClaimed, buildJobLock } from './claims.js';
 import type { NowParam, InboxDatabase } from './inbox-database.js';
-import type { FinishedJob, JobSteps } from './job-steps.js';
+import type { FinishedJob, JobQueue } from './job-steps.js';
 
 type EndValues = NowParam & {
   readonly id: number;
@@ -27,9 +27,11 @@ type EndValues = NowParam & {
   readonly outcome: string | null;
 };
 type EndParams = Params<EndValues>;
-/** A function that returns SQL for the end of a job, such as its next run time. */
-type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
-/** A function that returns the SQL condition for the job that ends or is retried. */
+/** Builds the SQL expression for one column of a job that ends or is retried, such as its next run time. */
+type ColumnValue = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
+/** Builds the assignments after SET in an UPDATE of a job. */
+type Assignments = (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>;
+/** Builds the SQL condition that selects the job to update. */
 type JobCondition = (params: EndParams) => RawBuilder<unknown>;
 
 const own = tableRef('inbox.jobs');
@@ -38,23 +40,20 @@ const mine = tableRef('inbox.jobs', 'mine');
 
 const hasFailed: JobCondition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
 const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
-const now: Clause = (fn, params) => fn.clock(params.now);
-const afterDelay: Clause = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
+const now: ColumnValue = (fn, params) => fn.clock(params.now);
+const afterDelay: ColumnValue = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
 const setError = ({ code, message }: EndParams) =>
   sql`${own.error_or_pause_code} = coalesce(${code}, ${own.error_or_pause_code}),
     ${own.last_error} = coalesce(${message}, ${own.last_error})`;
 
 /**
- * Prepares an UPDATE of the job that meets a condition. It ends the job's lease, sets further columns and returns the updated
- * row.
+ * Prepares an UPDATE of the job that meets `condition`. The UPDATE clears the job's lease, makes the other `assignments` and
+ * returns the row.
  */
-function prepareJobUpdate(
-  set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>,
-  condition: JobCondition,
-) {
+function prepareJobUpdate(assignments: Assignments, condition: JobCondition) {
   return prepared(
     ({ fn }, params: EndParams) =>
-      sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = NULL, ${set(fn, params)} WHERE ${condition(params)}
+      sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = NULL, ${assignments(fn, params)} WHERE ${condition(params)}
         RETURNING ${select({ id: own.id, claim: own.claim, mergedInto: own.merged_into })}`,
   );
 }
@@ -72,17 +71,14 @@ const pointToUpcoming = (condition: JobCondition) =>
   );
 
 /** Returns the earliest start that the pace of the dedupe key allows. */
-const earliestByPace: Clause = (fn, params) => {
+const earliestByPace: ColumnValue = (fn, params) => {
   const started = tableRef('inbox.jobs', 'started');
   const lastStart = sql<string>`(SELECT max(${started.started_at}) FROM ${started()} WHERE ${started.dedupe_key} = ${upcoming.dedupe_key})`;
   return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
 
-/**
- * Returns an SQL expression for the run time of a merged job: the earlier run time of the two jobs, but not before any of
- * `lowerBounds`.
- */
-function earlierRunTime(...lowerBounds: readonly Clause[]): Clause {
+/** Returns the earlier run time of two jobs that are merged, but not before any of `lowerBounds`, as an SQL expression. */
+function earlierRunTime(...lowerBounds: readonly ColumnValue[]): ColumnValue {
   return (fn, params) => {
     const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
     return fn.greatest(earlier, ...lowerBounds.map(bound => bound(fn, params)));
@@ -91,12 +87,16 @@ function earlierRunTime(...lowerBounds: readonly Clause[]): Clause {
 
 /** Keeps the run time of a job that a person requested, because people do not wait for a backoff. */
 const unlessPersonAsked =
-  (runTime: Clause): Clause =>
+  (runTime: ColumnValue): ColumnValue =>
   (fn, params) =>
     sql`CASE ${upcoming.trigger} WHEN 'person' THEN ${upcoming.run_at} ELSE ${runTime(fn, params)} END`;
 
 /** Merges the request of a job into the upcoming job. The job with the higher id names the newer installation. */
-const updateUpcoming = (condition: JobCondition, runAt: Clause, extraColumns: Clause = () => sql``) =>
+const updateUpcoming = (
+  condition: JobCondition,
+  runAt: ColumnValue,
+  extraColumns: ColumnValue = () => sql``,
+) =>
   prepared(
     ({ fn }, params: EndParams) => sqlStatement`UPDATE ${upcoming()} SET ${own.state} = 'waiting',
       ${own.trigger} = CASE WHEN 'person' IN (${upcoming.trigger}, ${mine.trigger}) THEN 'person'
@@ -114,10 +114,10 @@ const updateUpcoming = (condition: JobCondition, runAt: Clause, extraColumns: Cl
   );
 
 /**
- * Prepares the statements that merge the job that meets `condition` into the waiting job with the same dedupe key, if there is
- * one. `runAt` is the run time of the merged job.
+ * Prepares the statements that merge one job into the waiting job with the same dedupe key, if there is one. `condition` selects
+ * the job to merge, and `runAt` is the new run time of the waiting job.
  */
-function prepareMerge(condition: JobCondition, runAt: Clause, extraColumns?: Clause) {
+function prepareMerge(condition: JobCondition, runAt: ColumnValue, extraColumns?: ColumnValue) {
   return [
     pointToUpcoming(condition),
     updateUpcoming(condition, runAt, extraColumns),
@@ -138,7 +138,8 @@ const setWaiting = (fn: SqlFunctions, params: EndParams) =>
 
 const runAtByPace = unlessPersonAsked(earlierRunTime(earliestByPace));
 const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, afterDelay));
-const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
+const keepAttempts: ColumnValue = fn =>
+  sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
 
 /**
  * Deletes earlier jobs of unchanged reads. Keeps the latest one, which says when the installation was last read, and jobs that
@@ -199,10 +200,10 @@ const LIST_FAILED = prepared(({ db }) =>
   db.selectFrom('inbox.jobs').select('id').where('state', '=', 'failed').orderBy('id', 'desc'),
 );
 const codeList = jsonRelation('given', { code: 'text' });
-type ErrorCodeParams = { readonly codes: Table };
-const hasGivenCode = (fn: SqlFunctions, { codes }: Params<ErrorCodeParams>) =>
+type Codes = { readonly codes: Table };
+const hasGivenCode = (fn: SqlFunctions, { codes }: Params<Codes>) =>
   sql<boolean>`${own.error_or_pause_code} IN (SELECT ${codeList.columns.code} FROM ${codeList.from(fn, codes)})`;
-const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<ErrorCodeParams>) =>
+const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
   db
     .selectFrom('inbox.jobs')
     .select('id')
@@ -210,7 +211,7 @@ const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<ErrorCodePara
     .where(hasGivenCode(fn, params))
     .orderBy('id'),
 );
-const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & ErrorCodeParams>) => {
+const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & Codes>) => {
   const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
     WHERE ${own.id} IN (
@@ -222,7 +223,7 @@ const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & ErrorCodeParams>)
 });
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
-/** Converts the settlement of a job that is done. Returns null for other settlements, such as a retry. */
+/** Returns the job of a settlement as a `FinishedJob`; null if the job is not done, for example because it will be retried. */
 function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   const { id, claim: number } = claim;
   if (end.act === 'unchanged')
@@ -230,16 +231,13 @@ function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
 }
 
-/**
- * Creates the methods of `InboxPort` that end jobs and retry failed ones. `finishJobs` is the engine's faster way to end jobs
- * that are done; null if it has none.
- */
+/** Creates the methods of `InboxPort` that store how jobs ended, and that retry failed jobs. Uses `finishJobs` if there is one. */
 export function createSettlements(
   { read, commit, now: readClock }: InboxDatabase,
-  { finishJobs }: Pick<JobSteps, 'finishJobs'>,
+  { finishJobs }: Pick<JobQueue, 'finishJobs'>,
 ): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
-  /** Returns the statements that end one job in the way its settlement says. */
-  function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<UpdatedJobRow>[] {
+  /** Builds the SQL statements that store how one claimed job ended, for example that it failed or waits for a retry. */
+  function buildEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<UpdatedJobRow>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
     const delayMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
@@ -248,31 +246,31 @@ export function createSettlements(
   }
 
   /**
-   * Returns the statements that retry failed jobs one after the other, after a statement that locks the jobs; null instead of the
-   * lock for fewer than two jobs. Of two jobs with the same dedupe key, the second is merged into the first.
+   * Builds the SQL statements that retry failed jobs, one job after the other. Of two jobs with the same dedupe key, the second
+   * is merged into the first.
    */
-  function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<UpdatedJobRow> | null)[] {
+  function buildRetryStatements(ids: readonly number[]): readonly (BoundStatement<UpdatedJobRow> | null)[] {
     const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
-    const lock = lockClaims(ids.map(id => ({ id, claim: 0 })));
+    const lock = buildJobLock(ids.map(id => ({ id, claim: 0 })));
     return [lock, ...ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })))];
   }
 
   return {
     settle: async settlements => {
       const finished = settlements.map(toFinishedJob).filter(each => each !== null);
-      if (finishJobs !== null && finished.length === settlements.length) {
+      if (finishJobs !== undefined && finished.length === settlements.length) {
         const claims = new Set(await finishJobs(finished));
         return settlements.map(({ claim: { claim } }) => claims.has(claim));
       }
-      const lock = lockClaims(settlements.map(({ claim }) => claim));
-      const ended = (await commit(lock, ...settlements.flatMap(listEndStatements))).flat();
+      const lock = buildJobLock(settlements.map(({ claim }) => claim));
+      const ended = (await commit(lock, ...settlements.flatMap(buildEndStatements))).flat();
       return settlements.map(({ claim: ref }) =>
         ended.some(({ id, claim }) => id === ref.id && claim === ref.claim),
       );
     },
     retryFailed: async jobIds => {
       const ids = jobIds === 'all' ? (await read(LIST_FAILED()))[0].map(({ id }) => id) : jobIds;
-      const retried = (await commit(...listRetryStatements(ids), NOTIFY_WORKERS())).flat();
+      const retried = (await commit(...buildRetryStatements(ids), NOTIFY_WORKERS())).flat();
       return ids.map(failed => {
         const job = retried.find(({ id }) => id === failed);
         return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
@@ -281,7 +279,7 @@ export function createSettlements(
     prioritizeFailed: async errorCodes => {
       const codes = codeList.toTable(errorCodes.map(code => ({ code })));
       const [failed] = await read(LIST_FAILED_WITH_CODE({ codes }));
-      const retries = listRetryStatements(failed.map(({ id }) => id));
+      const retries = buildRetryStatements(failed.map(({ id }) => id));
       const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());
       return results.at(-2)?.length ?? 0;
     },

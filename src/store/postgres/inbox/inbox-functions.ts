@@ -51,13 +51,14 @@ const MAX_TRANSACTION_ATTEMPTS = 5;
 type CallParams = Params<{ readonly values: string; readonly rows: string }>;
 
 /**
- * Prepares a statement that calls an SQL function in a transaction of its own, and that sets `synchronous_commit` and the lock
- * timeout, because a pooler may forget settings of a session. The WHERE clause refers to the CTE `settings`, because PostgreSQL
- * skips a CTE without references.
+ * Prepares a statement that sets `synchronous_commit` and the lock timeout of its transaction, and then calls an SQL function.
+ * `buildCall` returns the SQL of the call.
  */
 function prepareFunctionCall<Result>(
   buildCall: (values: RawBuilder<unknown>, rows: RawBuilder<unknown>) => RawBuilder<Result>,
 ) {
+  // The statement sets both itself, because a pooler may forget settings of a session. WHERE refers to the CTE `settings`, because
+  // PostgreSQL skips a CTE without references.
   return prepared(
     (_, { values, rows }: CallParams) => sqlStatement`WITH settings AS MATERIALIZED (
         SELECT set_config('synchronous_commit', 'on', true) AS flush, set_config('lock_timeout', '${sql.raw(String(LOCK_TIMEOUT_MS))}', true)
@@ -97,8 +98,8 @@ const formatClock = (clock: InboxClock): string | null =>
   clock === null ? null : new Date(clock()).toISOString();
 
 /**
- * Creates a function that runs a prepared call of an SQL function in a transaction of its own. If `clock` is null, the clock of
- * the database is used.
+ * Creates a function that calls an SQL function of the inbox in a transaction of its own. `statement` contains the call. If `clock`
+ * is null, the clock of the database is used.
  */
 function createFunctionCall<Result>(
   statement: ReturnType<typeof prepareFunctionCall<Result>>,

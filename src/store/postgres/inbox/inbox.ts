@@ -5,7 +5,7 @@ import type { Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueue } from './enqueue.js';
 import { createRetryingBatch, createInboxDatabase } from './inbox-functions.js';
-import { createJobSteps } from './job-steps.js';
+import { createJobQueue } from './job-steps.js';
 import { createReceiverPort } from './receiver.js';
 import { createWorkNotifier } from './work-notifier.js';
 
@@ -18,5 +18,5 @@ export function createInboxPort(postgres: Postgres, clock: InboxClock): InboxPor
     ...createEnqueue(postgres.query, clock),
     watch,
   };
-  return createInboxStore(database, createJobSteps(createRetryingBatch(postgres), database.now), own, notify);
+  return createInboxStore(database, createJobQueue(createRetryingBatch(postgres), database.now), own, notify);
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { MAX_ATTEMPTS } from '../../../inbox/job.js';
 import type { NowParam } from '../../inbox/inbox-database.js';
-import type { JobSteps } from '../../inbox/job-steps.js';
+import type { JobQueue } from '../../inbox/job-steps.js';
 import { tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 import type { RunBatch } from '../../statement.js';
@@ -56,11 +56,11 @@ const FINISH_JOBS = prepared(
 );
 
 /**
- * Creates the operations that read the queue, claim jobs and finish them, by SQL functions whose query plans each connection
- * caches. `send` must run each statement in its own transaction, and `readClock` returns null if the clock of the database is
- * used.
+ * Creates the `JobQueue` of PostgreSQL. `send` must run each statement in its own transaction. `readClock` returns the current
+ * time, or null to use the clock of the database.
  */
-export function createJobSteps(send: RunBatch, readClock: () => string | null): JobSteps {
+export function createJobQueue(send: RunBatch, readClock: () => string | null): JobQueue {
+  // Each operation calls one SQL function, because connections cache the query plans of functions.
   return {
     readQueue: async limit => {
       const at = readClock();

@@ -30,10 +30,12 @@ const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
 });
 
 /**
- * Creates a function that returns the earliest start time of a requested job in epoch milliseconds. The pace is limited for each
- * job and not for each signed text, so an attacker who replays several captured deliveries causes no more reads than with one.
+ * Creates a function that returns the earliest time, in epoch milliseconds, at which a requested job may start without exceeding
+ * the pace of its dedupe key.
  */
 export function createEarliestStart(db: Sqlite): (request: StartRequest, now: number) => number {
+  // The pace does not depend on the signed text, so an attacker who replays several captured deliveries causes no more reads
+  // than with one.
   const lastStart = prepareOn(db, FIND_LAST_START);
   const recentReads = prepareOn(db, LIST_RECENT_READS);
 

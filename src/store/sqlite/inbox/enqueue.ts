@@ -22,7 +22,7 @@ type InsertParameters = {
   latest: string;
 };
 
-type SatisfiedParameters = {
+type SufficientJobParameters = {
   dedupeKey: string;
   trigger: string;
   organizationId: string | null;
@@ -35,8 +35,8 @@ const own = tableRef('inbox.jobs');
 const stored = tableRef('inbox.jobs', 'jobs');
 const excluded = tableRef('inbox.jobs', 'excluded');
 
-/** Finds a due job that a merge would not change. In a flood of deliveries most find one, so that nothing is written. */
-const FIND_SATISFIED = prepared((_, params: Params<SatisfiedParameters>) => {
+/** Finds an upcoming job that a merge with the requested job would not change. In a flood of deliveries most find one, so that nothing is written. */
+const FIND_SUFFICIENT = prepared((_, params: Params<SufficientJobParameters>) => {
   const { dedupeKey, trigger, organizationId, installationId, onlyDuplicates, at } = params;
   return sqlStatement`SELECT ${select({ id: own.id })} FROM ${own()}
     WHERE ${own.dedupe_key} = ${dedupeKey} AND ${own.state} IN ('waiting', 'paused') AND ${own.payload} = '{}'
@@ -112,14 +112,14 @@ const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
   const findEarliestStart = createEarliestStart(db);
-  const satisfiedJob = prepareOn(db, FIND_SATISFIED);
+  const sufficientJob = prepareOn(db, FIND_SUFFICIENT);
   const insert = prepareOn(db, INSERT_OR_MERGE);
 
   /**
-   * Returns the id of a waiting or paused job that makes the requested job unnecessary. `at` is the time at which the requested
-   * job could start.
+   * Returns the id of a waiting or paused job that a merge with the requested job would not change; undefined if there is none.
+   * `startAt` is the earliest start of the requested job.
    */
-  function findSatisfiedJob(job: NewJob, at: number): number | undefined {
+  function findSufficientJob(job: NewJob, startAt: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;
     const values = {
@@ -128,17 +128,17 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
       organizationId,
       installationId,
       onlyDuplicates: Number(onlyDuplicates),
-      at: formatInstant(at),
+      at: formatInstant(startAt),
     };
-    return satisfiedJob.get(values)?.id;
+    return sufficientJob.get(values)?.id;
   }
 
   return (job, now) => {
     const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
-    const dueJob = findSatisfiedJob(job, now);
+    const dueJob = findSufficientJob(job, now);
     if (dueJob !== undefined) return dueJob;
     const startAt = findEarliestStart({ dedupeKey, onlyDuplicates }, now);
-    const waitingJob = onlyDuplicates ? findSatisfiedJob(job, startAt) : undefined;
+    const waitingJob = onlyDuplicates ? findSufficientJob(job, startAt) : undefined;
     if (waitingJob !== undefined) return waitingJob;
     const row = insert.get({
       kind: job.kind,

@@ -6,7 +6,7 @@ import { type Params, prepared } from '../../sql/prepared.js';
 import { type Sqlite, runInTransaction } from '../open-database.js';
 import { prepareOn } from '../database.js';
 import { createEnqueue } from './enqueue.js';
-import { createJobSteps } from './job-steps.js';
+import { createJobQueue } from './job-steps.js';
 import { createReceiverPort, createInboxDatabase } from './receiver-port.js';
 import { createWorkNotifier } from './work-notifier.js';
 
@@ -40,5 +40,5 @@ export function createInboxPort(db: Sqlite, now: () => number): InboxPort {
     },
     watch,
   };
-  return createInboxStore(database, createJobSteps(database), own, notify);
+  return createInboxStore(database, createJobQueue(database), own, notify);
 }

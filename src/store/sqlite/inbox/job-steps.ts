@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { MAX_ATTEMPTS, PARTS, PRIORITIES } from '../../../inbox/job.js';
 import type { Table } from '../../dialect.js';
 import type { NowParam, InboxDatabase } from '../../inbox/inbox-database.js';
-import type { ChosenJobs, JobSteps } from '../../inbox/job-steps.js';
+import type { ChosenJobs, JobQueue } from '../../inbox/job-steps.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
 
@@ -121,14 +121,11 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
     })}`;
 });
 
-/**
- * Creates the operations that read the queue and claim jobs on SQLite. `finishJobs` is null, because a statement for each
- * finished job costs no round trip to a server.
- */
-export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
+/** Creates the `JobQueue` of SQLite. It has no `finishJobs`, because SQLite runs one statement for each job fast enough. */
+export function createJobQueue({ read, commit, now }: InboxDatabase): JobQueue {
   /**
-   * Builds one statement for each element of `parts` that claims its chosen jobs, or null if the element has none. The claim
-   * numbers must be reserved first, in the same transaction.
+   * Builds one statement for each element of `parts`. The statement claims the chosen jobs of that part; it is null if there are
+   * none. RESERVE_NUMBERS must run before, in the same transaction.
    */
   function buildClaimStatements(
     values: NowParam & { readonly leaseMs: number },
@@ -155,7 +152,6 @@ export function createJobSteps({ read, commit, now }: InboxDatabase): JobSteps {
       const [, ...taken] = await commit(reserve, ...buildClaimStatements({ now: now(), leaseMs }, parts));
       return taken.flat();
     },
-    finishJobs: null,
   };
 }
 
