@@ -3,7 +3,7 @@ import type { Leaf, LeafFilter, NumberedKind } from '../../evidence/port.js';
 import type { Table } from '../dialect.js';
 import type { SqlBuilder } from '../sql/builder.js';
 import { jsonRelation, tableRef } from '../sql/columns.js';
-import { type Params, prepared, type PreparedStatement, type Values } from '../sql/prepared.js';
+import { type Params, prepared, type Values } from '../sql/prepared.js';
 import type { BoundStatement } from '../statement.js';
 
 const leaf = tableRef('evidence.leaves');
@@ -55,23 +55,10 @@ function prepareFilter<FilterValues extends Values>(
     builder.db.updateTable('evidence.leaves').set(ERASED_VALUES).where(isSelected(params, builder)),
   );
   return values => ({
-    list: bindValues(list, values),
-    listUnerased: bindValues(listUnerased, values),
-    erase: bindValues(erase, values),
+    list: list.bindValues(values),
+    listUnerased: listUnerased.bindValues(values),
+    erase: erase.bindValues(values),
   });
-}
-
-/** Binds values to a prepared statement. TypeScript cannot call the statement itself with values of a generic type. */
-function bindValues<FilterValues extends Values, Row>(
-  { compileFor }: PreparedStatement<FilterValues, Row>,
-  values: FilterValues,
-): BoundStatement<Row> {
-  return {
-    bind: dialect => {
-      const { text, bind } = compileFor(dialect);
-      return { text, values: bind(values) };
-    },
-  };
 }
 
 /** Statements for the leaves that concern an organization. */
@@ -127,8 +114,8 @@ const NEWEST = {
   ),
 };
 
-/** Returns the statements that list or erase the leaves that a filter selects. Leaves are the entries of the evidence log. */
-export function selectLeaves(filter: LeafFilter): LeafStatements {
+/** Builds the statements that read or erase the leaves (entries of the evidence log) that a filter selects. */
+export function buildLeafStatements(filter: LeafFilter): LeafStatements {
   if ('organizationId' in filter) return OF_ORGANIZATION(filter);
   if ('resource' in filter) return OF_RESOURCE(filter);
   if ('numbers' in filter) return WITH_NUMBERS[filter.kind]({ numbers: toNumberTable(filter.numbers) });

@@ -8,7 +8,7 @@ import type { Kinds, Table } from '../dialect.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { insertRows, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
-import { selectLeaves } from './leaf-filters.js';
+import { buildLeafStatements } from './leaf-filters.js';
 import type { NumberRange } from './mirror-reads.js';
 import { hasCountedRows } from './mirrored-resources.js';
 
@@ -116,8 +116,8 @@ const REMOVE_FROM = prepared(({ db }, { leafIndex }: Params<{ readonly leafIndex
   db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', leafIndex), eb('place', '<', 0)])),
 );
 
-/** Returns a statement that inserts leaves, which are the entries of the evidence log. */
-function insertLeaves(leaves: readonly Leaf[]) {
+/** Builds the statement that inserts leaves, which are the entries of the evidence log. */
+function buildLeafInsert(leaves: readonly Leaf[]) {
   const names = Object.keys(LEAF_COLUMNS);
   return INSERT_LEAVES(
     leaves.map((cells: Readonly<Record<string, Value>>) => names.map(name => cells[name] ?? null)),
@@ -138,8 +138,8 @@ async function* iteratePages<Row extends Pick<Leaf, 'place'>>(
 /** Creates the methods of `EvidencePort` that store leaves, the entries of the evidence log. */
 export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): LeafStore {
   /**
-   * Yields pages of the leaves (log entries) that record changes of an organization's rows, up to the change number `upTo`. The
-   * leaves are grouped by resource, with the newest change of each resource first.
+   * Yields the leaves (log entries) about changes of an organization's rows, page by page. Leaves out changes with a number above
+   * `upTo`. Yields one resource after the other, and the newest change of each resource first.
    */
   async function* iterateChanges(organizationId: string, upTo: number): AsyncGenerator<readonly Leaf[]> {
     for (const { resource } of RESOURCES.filter(hasCountedRows))
@@ -160,7 +160,7 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       const isCurrent = createCurrentFilter();
       for await (const page of iterateChanges(organizationId, upTo)) yield page.filter(isCurrent);
     },
-    listLeaves: async filter => (await runOnLog(selectLeaves(filter).list))[0],
+    listLeaves: async filter => (await runOnLog(buildLeafStatements(filter).list))[0],
     iterateLeaves: (from, to) =>
       iteratePages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
     iterateCommitments: (from, to) =>
@@ -169,10 +169,10 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
       return rows.map(({ subject }) => subject).toSorted();
     },
-    appendLeaves: async appended => void (await commitToLog(insertLeaves(appended))),
-    listUnerasedLeaves: async filter => (await runOnLog(selectLeaves(filter).listUnerased))[0],
+    appendLeaves: async appended => void (await commitToLog(buildLeafInsert(appended))),
+    listUnerasedLeaves: async filter => (await runOnLog(buildLeafStatements(filter).listUnerased))[0],
     eraseLeaves: async (appended, filter) =>
-      void (await commitToLog(insertLeaves([appended]), selectLeaves(filter).erase)),
+      void (await commitToLog(buildLeafInsert([appended]), buildLeafStatements(filter).erase)),
     iterateErasedIndexes: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
         const [rows] = await runOnLog(LIST_ERASED({ after }));

@@ -54,18 +54,17 @@ function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: 
   return kind === undefined ? sql.id('p', column) : fn.typedPastCell('p', column, kind);
 }
 
-/**
- * Returns a SELECT of the past versions of a resource. Callers select few versions by their numbers, while a resource may have a
- * million. The expression `resource || ''` keeps the database from using the index by resource, so that it uses the one by number.
- */
+/** Returns a SELECT of all past versions of a resource, to which callers add a condition on the version numbers. */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
+  // A resource may have a million past versions. The expression `resource || ''` keeps the database from using the index by
+  // resource, so that it uses the index by number.
   const p = tableRef('mirror.past', 'p');
   const cells = columns.map(column => sql`${selectPastColumn(fn, resource, column)} AS ${sql.id(column)}`);
   return sql`SELECT ${sql.join(cells)} FROM ${p()} WHERE ${p.resource} || '' = ${resource.resource}`;
 }
 
 /**
- * Returns a SELECT of the rows of `versions` that meet `isSelected`, a condition on their numbers. Leaves out versions whose
+ * Returns a SELECT of `columns` of those rows of `versions` that meet the SQL condition `isSelected`. Leaves out rows whose column
  * `instant` is in the simulated past of a demo.
  */
 function selectVersions(
@@ -98,8 +97,8 @@ const isListed =
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
 /**
- * Prepares the statements that read the changes of a resource, by a range or a list of change numbers. A change creates a version
- * of a row, ends a version, or both, so created and ended versions are read separately.
+ * Prepares the statements that read the versions that changes of a resource created, and those that they ended. The changes are
+ * given by a range or a list of their numbers.
  */
 function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);

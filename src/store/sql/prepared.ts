@@ -49,6 +49,8 @@ interface CompiledStatement<Given> {
 /** A statement that is compiled once for each engine. Call it with values to get a statement that can be run. */
 export interface PreparedStatement<Given extends Values, Row> {
   (...values: Given extends NoValues ? [] : [Given]): BoundStatement<Row>;
+  /** The same as a call, for callers whose `Given` is a type parameter, with which TypeScript rejects a call. */
+  readonly bindValues: (values: Given) => BoundStatement<Row>;
   readonly compileFor: (dialect: Dialect) => CompiledStatement<Given>;
 }
 
@@ -95,19 +97,13 @@ export function prepared<Given extends Values = NoValues, Built extends BuiltSta
       bind: values => names.map(name => toDriverValue(dialect, getValue<Value | Table>(values, name))),
     };
   });
-  /**
-   * Returns the prepared statement with its values. The SQL text is compiled when the `bind` of the result is called for an
-   * engine.
-   */
-  function bindValues(values?: Given): BoundStatement<RowOf<Built>> {
-    return {
-      bind: dialect => {
-        const { text, bind } = compileFor(dialect);
-        return { text, values: values === undefined ? [] : bind(values) };
-      },
-    };
-  }
-  return Object.assign(bindValues, { compileFor });
+  const bindValues = (values?: Given): BoundStatement<RowOf<Built>> => ({
+    bind: dialect => {
+      const { text, bind } = compileFor(dialect);
+      return { text, values: values === undefined ? [] : bind(values) };
+    },
+  });
+  return Object.assign((values?: Given) => bindValues(values), { bindValues, compileFor });
 }
 
 /** Returns a function that calls `create` once for each dialect and then returns the cached value. */

@@ -5,21 +5,27 @@ import type { BatchResults, BoundStatement, RunBatch, Database } from '../statem
 import { CHECKPOINT_BYTES } from './wal-state.js';
 import { beginTransaction, type Sqlite } from './open-database.js';
 
-/** Runs statements on one connection and returns the rows of each. A null statement is skipped. */
+type Statements = readonly (StatementWithValues | null)[];
+/** Runs statements in order and returns the rows of each. Skips a null statement, which has no rows. */
+type RunStatements = (statements: Statements) => unknown[][];
+/** Does the same, perhaps by messages to another thread. */
+type RunStatementsAsync = (statements: Statements) => unknown[][] | Promise<unknown[][]>;
+
+/** Runs statements and transactions on one connection. */
 export interface StatementRunner {
-  readonly run: (statements: readonly (StatementWithValues | null)[]) => unknown[][];
-  /** Runs statements in the open transaction, or begins one. */
-  readonly send: (statements: readonly (StatementWithValues | null)[]) => unknown[][];
+  readonly run: RunStatements;
+  /** Runs statements in the open transaction. Begins a transaction if none is open. */
+  readonly runInTransaction: RunStatements;
   /** Commits or rolls back the open transaction. Does nothing if there is none. */
-  readonly end: (commits: boolean) => void;
+  readonly endTransaction: (commits: boolean) => void;
 }
 
 /** A `StatementRunner` whose calls may be messages to another thread. `read` may use a connection of its own. */
 export interface AsyncStatementRunner {
-  readonly read: (...args: Parameters<StatementRunner['run']>) => Promise<unknown[][]>;
-  readonly begin: () => Promise<void>;
-  readonly send: (...args: Parameters<StatementRunner['send']>) => unknown[][] | Promise<unknown[][]>;
-  readonly end: (commits: boolean) => Promise<void>;
+  readonly read: RunStatementsAsync;
+  readonly beginTransaction: () => Promise<void>;
+  readonly runInTransaction: RunStatementsAsync;
+  readonly endTransaction: (commits: boolean) => Promise<void>;
 }
 
 /** Creates a `StatementRunner` on a connection, which remembers the open transaction. It prepares each SQL text once. */
@@ -36,7 +42,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
   }
 
   /** Runs statements in order and returns the rows of each. Skips a null statement, which has no rows. */
-  function runStatements(statements: readonly (StatementWithValues | null)[]): unknown[][] {
+  function runStatements(statements: Statements): unknown[][] {
     const results: unknown[][] = statements.map(() => []);
     for (const [index, bound] of statements.entries()) {
       if (bound === null) continue;
@@ -49,11 +55,11 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
 
   return {
     run: runStatements,
-    send: statements => {
+    runInTransaction: statements => {
       transaction ??= beginTransaction(db);
       return runStatements(statements);
     },
-    end: commits => {
+    endTransaction: commits => {
       if (commits) transaction?.commit();
       else transaction?.rollBack();
       transaction = null;
@@ -62,7 +68,7 @@ export function createStatementRunner(db: Sqlite): StatementRunner {
 }
 
 /** Creates a `RunBatch`: a function that binds statements for SQLite, passes them to `send` and returns the rows of each. */
-export function createBatch(send: AsyncStatementRunner['send']): RunBatch {
+export function createBatch(send: RunStatementsAsync): RunBatch {
   function batch<const All extends readonly (BoundStatement | null)[]>(
     ...all: All
   ): Promise<BatchResults<All>>;
@@ -76,20 +82,20 @@ export function createBatch(send: AsyncStatementRunner['send']): RunBatch {
  * Creates a database that runs one transaction after the other. With `sharesConnection`, reads run on the connection of the
  * transactions. They wait for the current transaction, because they would see its uncommitted rows.
  */
-export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnection = false): Database {
-  const batch = createBatch(calls.send);
+export function createQueuedDatabase(runner: AsyncStatementRunner, sharesConnection = false): Database {
+  const batch = createBatch(runner.runInTransaction);
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs `work` in a transaction. Commits at the end, and rolls back if `work` throws. */
   async function runTransaction<T>(work: (batch: RunBatch) => Promise<T>): Promise<T> {
     try {
-      await calls.begin();
+      await runner.beginTransaction();
       const done = await work(batch);
-      await calls.end(true);
+      await runner.endTransaction(true);
       return done;
     } catch (error) {
       // A rollback fails only if the thread has ended, which is reported elsewhere.
-      await calls.end(false).catch(() => undefined);
+      await runner.endTransaction(false).catch(() => undefined);
       throw error;
     }
   }
@@ -98,7 +104,7 @@ export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnecti
     dialect: SQLITE,
     read: createBatch(async all => {
       if (sharesConnection) await last;
-      return await calls.read(all);
+      return await runner.read(all);
     }),
     transact: work => {
       const done = last.then(() => runTransaction(work));
@@ -108,11 +114,14 @@ export function createQueuedDatabase(calls: AsyncStatementRunner, sharesConnecti
   };
 }
 
-/** The number of rows in one message to a thread. Copying all rows at once would block the sender. */
+/** The number of rows in one message to a thread. Copying more rows at once would block the sender. */
 const ROWS_PER_MESSAGE = 200;
 
-/** Wraps `send`, so that an INSERT of many rows is sent as several messages, one after the other. */
-export function splitLargeInserts(send: AsyncStatementRunner['send']): AsyncStatementRunner['read'] {
+/**
+ * Wraps a function that sends statements to another thread, so that it sends an INSERT of many rows as several messages, one after
+ * the other.
+ */
+export function splitLargeInserts(send: RunStatementsAsync): RunStatementsAsync {
   return async all => {
     const long = all.findIndex(each => (each?.rows?.length ?? 0) > ROWS_PER_MESSAGE);
     const bound = all[long];
@@ -165,13 +174,13 @@ export async function retryWhileBusy(db: Sqlite, work: () => void): Promise<void
 /** Creates a `Database` on one connection of this thread. A read waits for the transactions that began before it. */
 export function createDatabaseOn(db: Sqlite): Database {
   const runner = createStatementRunner(db);
-  const calls: AsyncStatementRunner = {
+  const asyncRunner: AsyncStatementRunner = {
     read: async all => runner.run(all),
-    begin: () => retryWhileBusy(db, () => runner.send([])),
-    send: runner.run,
-    end: async commits => runner.end(commits),
+    beginTransaction: () => retryWhileBusy(db, () => runner.runInTransaction([])),
+    runInTransaction: runner.run,
+    endTransaction: async commits => runner.endTransaction(commits),
   };
-  return createQueuedDatabase(calls, true);
+  return createQueuedDatabase(asyncRunner, true);
 }
 
 /** A prepared statement of one connection. It runs synchronously. */

@@ -28,8 +28,8 @@ export async function writeMirrorFile(file: string, migratedAt: string, read: Re
     try {
       const runner = createStatementRunner(db);
       const write = (statement: BoundStatement): void => {
-        runner.send([statement.bind(SQLITE)]);
-        runner.end(true);
+        runner.runInTransaction([statement.bind(SQLITE)]);
+        runner.endTransaction(true);
       };
       for (const table of listTables('mirror')) await copyTable(table, read, write);
       return writeCopy(db, file);

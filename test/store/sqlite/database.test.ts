@@ -44,13 +44,13 @@ test('many statements are sent in small messages, and each gets its own result',
   const sizes: number[] = [];
   const send = splitLargeInserts(async all => {
     sizes.push(Math.max(...all.map(each => each?.rows?.length ?? 0)));
-    return works.send(all);
+    return works.runInTransaction(all);
   });
   const rows = Array.from({ length: 450 }, (_, n) => ['organization-1', `project-${n}`]);
   const text = 'INSERT INTO project_references VALUES (?, ?)';
   const count = { text: 'SELECT count(*) AS rows FROM project_references', values: [] };
   const answers = await send([count, { text, values: [], rows }, count]);
-  works.end(true);
+  works.endTransaction(true);
   expect(sizes).toEqual([200, 200, 50]);
   expect(answers).toEqual([[{ rows: 0 }], [], [{ rows: 450 }]]);
 });

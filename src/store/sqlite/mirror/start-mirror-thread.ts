@@ -49,13 +49,13 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     onFailed,
   });
   const readRunner = createStatementRunner(reader);
-  const calls: AsyncStatementRunner = {
+  const runner: AsyncStatementRunner = {
     read: async all => readRunner.run(all),
     // The first statements that are sent begin the transaction.
-    begin: async () => {},
-    send: splitLargeInserts(all => call('send', [all])),
-    end: commits => call('end', [commits]),
+    beginTransaction: async () => {},
+    runInTransaction: splitLargeInserts(all => call('runInTransaction', [all])),
+    endTransaction: commits => call('endTransaction', [commits]),
   };
-  const database = createQueuedDatabase(calls);
+  const database = createQueuedDatabase(runner);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
 }
