@@ -419,5 +419,15 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.retryFailed(held.id, NOON)).toBe(waiting);
       expect(await box.job(held.id)).toMatchObject({ state: 'done', outcome: 'merged' });
     });
+
+    test('is reported with its own result when several jobs are retried at once', async () => {
+      const { box, held } = await openRunningJob();
+      await box.fail(held, ERROR, NOON);
+      const waiting = await enqueueFromDelivery(box, NOON + 10);
+      expect(await box.at(NOON).retryFailed([held.id, waiting])).toEqual([
+        { failed: held.id, job: waiting },
+        { failed: waiting, job: null },
+      ]);
+    });
   });
 });

@@ -200,10 +200,10 @@ const LIST_FAILED = prepared(({ db }) =>
   db.selectFrom('inbox.jobs').select('id').where('state', '=', 'failed').orderBy('id', 'desc'),
 );
 const codeList = jsonRelation('given', { code: 'text' });
-type Codes = { readonly codes: Table };
-const hasGivenCode = (fn: SqlFunctions, { codes }: Params<Codes>) =>
+type ErrorCodeParams = { readonly codes: Table };
+const hasGivenCode = (fn: SqlFunctions, { codes }: Params<ErrorCodeParams>) =>
   sql<boolean>`${own.error_or_pause_code} IN (SELECT ${codeList.columns.code} FROM ${codeList.from(fn, codes)})`;
-const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
+const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<ErrorCodeParams>) =>
   db
     .selectFrom('inbox.jobs')
     .select('id')
@@ -211,7 +211,7 @@ const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
     .where(hasGivenCode(fn, params))
     .orderBy('id'),
 );
-const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & Codes>) => {
+const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & ErrorCodeParams>) => {
   const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
   return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
     WHERE ${own.id} IN (
@@ -249,11 +249,11 @@ export function createSettlements(
    * Builds the SQL statements that retry failed jobs, one job after the other. Of two jobs with the same dedupe key, the second
    * is merged into the first.
    */
-  function buildRetryStatements(ids: readonly number[]): readonly (BoundStatement<UpdatedJobRow> | null)[] {
+  function buildRetryStatements(ids: readonly number[]): BoundStatement<UpdatedJobRow>[] {
     const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
-    const lock = buildJobLock(ids.map(id => ({ id, claim: 0 })));
-    return [lock, ...ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })))];
+    return ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })));
   }
+  const buildRetryLock = (ids: readonly number[]) => buildJobLock(ids.map(id => ({ id, claim: 0 })));
 
   return {
     settle: async settlements => {
@@ -270,7 +270,12 @@ export function createSettlements(
     },
     retryFailed: async jobIds => {
       const ids = jobIds === 'all' ? (await read(LIST_FAILED()))[0].map(({ id }) => id) : jobIds;
-      const retried = (await commit(...buildRetryStatements(ids), NOTIFY_WORKERS())).flat();
+      const [, ...results] = await commit(
+        buildRetryLock(ids),
+        ...buildRetryStatements(ids),
+        NOTIFY_WORKERS(),
+      );
+      const retried = results.flat();
       return ids.map(failed => {
         const job = retried.find(({ id }) => id === failed);
         return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
@@ -279,8 +284,13 @@ export function createSettlements(
     prioritizeFailed: async errorCodes => {
       const codes = codeList.toTable(errorCodes.map(code => ({ code })));
       const [failed] = await read(LIST_FAILED_WITH_CODE({ codes }));
-      const retries = buildRetryStatements(failed.map(({ id }) => id));
-      const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());
+      const ids = failed.map(({ id }) => id);
+      const results = await commit(
+        buildRetryLock(ids),
+        ...buildRetryStatements(ids),
+        PRIORITIZE({ codes, now: readClock() }),
+        NOTIFY_WORKERS(),
+      );
       return results.at(-2)?.length ?? 0;
     },
   };
