@@ -1,5 +1,6 @@
 // npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]: changes src/MODULE, a folder or a file, by one small mistake at a time and lists
-// the mistakes that no unit test notices. EVERY is the sampling interval: 7 tests every seventh mutant. Only tests below a TESTFOLDER run.
+// the mistakes that no unit test notices. EVERY is the sampling interval: 7 tests every seventh mutant. Only tests below a TESTFOLDER run:
+// without one all unit tests do, and with one also program tests, whose processes run the built program without mutants.
 // test/mutants/known.json names survivors that no test can notice, with the reason. --write also writes the figures to docs/mutants.md.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,7 @@ const code = new Map(mutants.map(({ file }) => [resolve(file), compileMutants(fi
 const vitestOptions = {
   watch: false,
   reporters: [{}],
-  project: ['laws', 'mutants'],
+  project: ['laws', 'program', 'mutants'],
   related: [...code.keys()],
 };
 const vitest = await createVitest('test', vitestOptions, { logLevel: 'silent' });
@@ -47,14 +48,17 @@ vitest.config.sequence.sequencer = class {
   /** @param {TestSpecification[]} specifications */
   shard = specifications => specifications;
 };
-const [unitTests] = vitest.projects;
-if (unitTests === undefined) throw new Error('expected the vitest project "laws"');
+const [unitTests, programTests] = vitest.projects;
+if (unitTests === undefined || programTests === undefined) throw new Error('expected two vitest projects');
 const { cache: _cache, browser: _browser, ...unitTestConfig } = unitTests.config;
 const mutantConfig = {
   name: 'mutants',
   runner: join(import.meta.dirname, 'runner.js'),
   maxWorkers: 1,
   bail: 1,
+  exclude: unitTests.config.exclude.filter(
+    pattern => testFolders.length === 0 || !programTests.config.include.includes(pattern),
+  ),
   execArgv: ['--no-warnings'],
   experimental: { fsModuleCache: false },
 };

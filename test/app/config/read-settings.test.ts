@@ -6,10 +6,14 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import {
   checkUpSettings,
   createChildEnvironment,
+  readCallsPerSecond,
   readSettings,
+  readStoreSettings,
 } from '../../../src/app/config/read-settings.js';
 import { listDatabaseSecrets } from '../../../src/app/config/database-settings.js';
 import { SettingsError } from '../../../src/app/config/settings-error.js';
+import { createValueMasker, listSecretValues } from '../../../src/app/config/secret-values.js';
+import { removeMisspeltNames } from '../../../src/app/config/unknown-settings.js';
 import type { Role } from '../../../src/app/config/define-setting.js';
 import { createSigningKey, formatSigningKey } from '../../../src/evidence/signing-key.js';
 import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings-table.js';
@@ -88,6 +92,30 @@ test('settings that are not set have the defaults of the table', async () => {
     database: null,
     logLevel: 'info',
     sandboxPort: 8090,
+  });
+  expect(await readSettings({}, 'console', NO_FILES)).toEqual({
+    dataDir: 'data',
+    database: null,
+    logLevel: 'info',
+    consolePort: 8070,
+    consoleNames: [],
+    consoleHost: '127.0.0.1',
+    consoleProxyHeader: null,
+    consoleProxyFrom: null,
+    consoleProxySecret: null,
+    consoleActorsFile: null,
+    consoleActions: false,
+  });
+  expect(await readSettings({}, 'api', NO_FILES)).toEqual({
+    dataDir: 'data',
+    database: null,
+    logLevel: 'info',
+    operationsHost: '127.0.0.1',
+    operationsPort: 8083,
+    apiHost: '127.0.0.1',
+    apiPort: 8060,
+    apiRequestsPerMinute: 600,
+    apiCorsOrigins: [],
   });
 });
 
@@ -247,6 +275,8 @@ describe('a secret', () => {
       'https://r.example/v1#fragment',
       '"https://r.example/v1?***"',
     ],
+    ['a URL with an empty query', 'REGISTRY_BASE_URL', 'https://r.example/v1?', '"https://r.example/v1?***"'],
+    ['a URL without a host', 'REGISTRY_BASE_URL', 'https://ann@?key=k', '"https://***@?***"'],
     ['a host', 'HOST', 'receiver_of webhooks.internal.example', '"receiver_of webhooks.internal.example"'],
     ['an id', 'REGISTRY_APP_ID', 'marketplace/mirror-app-2', '"marketplace/mirror-app-2"'],
   ])('T69 is hidden in an error, but %s is shown', async (_case, name, value, visibleText) => {
@@ -368,11 +398,20 @@ describe('MIRROR_DATABASE_URL', () => {
     }
   });
 
+  test.each(['disable', 'prefer', 'require', 'verify-ca', 'verify-full'])(
+    'may have the sslmode %s',
+    async mode => {
+      expect(
+        await refusal({ MIRROR_DATABASE_URL: `postgres://u:a-long-password@h/d?sslmode=${mode}` }),
+      ).toBeNull();
+    },
+  );
+
   test('must not be given twice, and needs a readable file and a pool size from 2 to 100', async () => {
     const settings = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_URL_FILE: '/url' };
     expect(await wrongNames(settings)).toEqual(['MIRROR_DATABASE_URL']);
     expect(await wrongNames({ MIRROR_DATABASE_URL_FILE: '/url' })).toEqual(['MIRROR_DATABASE_URL_FILE']);
-    for (const pool of ['1', '101', 'many']) {
+    for (const pool of ['1', '101', 'many', '1e1']) {
       const env = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: pool };
       expect(await wrongNames(env)).toEqual(['MIRROR_DATABASE_POOL']);
     }
@@ -393,6 +432,7 @@ describe('MIRROR_DATABASE_URL', () => {
     expect(listDatabaseSecrets({ ...DATABASE, queryUrl: ASKED_BY })).toEqual(
       expect.arrayContaining([URL_TEXT, 'a-long-password', ASKED_BY, 'another-password']),
     );
+    expect(listDatabaseSecrets(null)).toEqual([]);
   });
 });
 
@@ -525,6 +565,110 @@ test('T111 orders are off unless CONSOLE_ACTIONS is on, for the console and for 
   expect((await readSettings(on, 'work', NO_FILES)).consoleActions).toBe(true);
   expect((await readSettings({ CONSOLE_ACTIONS: 'on' }, 'console', NO_FILES)).consoleActions).toBe(true);
   await expect(readSettings({ CONSOLE_ACTIONS: 'yes' }, 'console', NO_FILES)).rejects.toThrow(SettingsError);
+});
+
+describe('the sign-in proxy of the console', () => {
+  const PROXY = {
+    CONSOLE_PROXY_HEADER: 'x-user',
+    CONSOLE_PROXY_FROM: '10.1.0.7',
+    CONSOLE_PROXY_SECRET: SECRET,
+  };
+  const NAMES = Object.keys(PROXY);
+  const { CONSOLE_PROXY_SECRET: _, ...withoutSecret } = PROXY;
+
+  test('is configured with three settings, and lets the console listen on any address', async () => {
+    const env = { ...PROXY, CONSOLE_HOST: '10.1.0.8', CONSOLE_ACTORS_FILE: 'actors' };
+    expect(await wrongNames(env, 'console')).toEqual([]);
+  });
+
+  test.each([
+    ['one of the three is missing', withoutSecret, ['CONSOLE_PROXY_SECRET']],
+    ['only the actors are set', { CONSOLE_ACTORS_FILE: 'actors' }, NAMES],
+    ['other machines can reach the console without it', { CONSOLE_HOST: '10.1.0.8' }, ['CONSOLE_HOST']],
+  ])('is refused if %s', async (_case, env, names) => {
+    expect(await wrongNames(env, 'console')).toEqual(names);
+    expect(await wrongNames(env, 'work')).toEqual([]);
+  });
+});
+
+test.each([
+  ['receive', 'DISK_RESERVE_MB', '0', 'diskReserveMb', 0],
+  [
+    'work',
+    'EVIDENCE_TIMESTAMP_URL',
+    'http://tsa.example/tsr',
+    'evidenceTimestampUrl',
+    'http://tsa.example/tsr',
+  ],
+  [
+    'api',
+    'API_CORS_ORIGINS',
+    'https://a.example,http://b.example:81',
+    'apiCorsOrigins',
+    ['https://a.example', 'http://b.example:81'],
+  ],
+] as const)('the role %s takes %s=%s', async (role, name, value, property, parsed) => {
+  expect(await readSettings({ ...GOOD, [name]: value }, role, NO_FILES)).toHaveProperty(property, parsed);
+});
+
+test.each([
+  ['api', 'API_CORS_ORIGINS', '*'],
+  ['api', 'API_CORS_ORIGINS', 'https://a.example/shop'],
+  ['api', 'API_CORS_ORIGINS', 'ftp://a.example'],
+  ['work', 'EVIDENCE_TIMESTAMP_URL', 'ftp://tsa.example'],
+  ['work', 'EVIDENCE_TIMESTAMP_URL', 'xhttp://tsa.example'],
+  ['work', 'EVIDENCE_TIMESTAMP_URL', 'https://ann@tsa.example'],
+  ['work', 'EVIDENCE_TIMESTAMP_URL', 'https://:word@tsa.example'],
+] as const)('the role %s refuses %s=%s', async (role, name, value) => {
+  expect(await wrongNames({ [name]: value }, role)).toEqual([name]);
+});
+
+test('commands that need only the databases read the folder, the disk reserve and the database', () => {
+  expect(readStoreSettings({})).toEqual({ dataDir: 'data', diskReserveMb: null, database: null });
+  const env = { DATA_DIR: '/mirror', DISK_RESERVE_MB: '500' };
+  expect(readStoreSettings(env)).toEqual({ dataDir: '/mirror', diskReserveMb: 500, database: null });
+  expect(readStoreSettings({ DISK_RESERVE_MB: '5x0' }).diskReserveMb).toBeNull();
+  expect(readStoreSettings({ DISK_RESERVE_MB: 'x500' }).diskReserveMb).toBeNull();
+  expect(() => readStoreSettings({ DATADIR: '/mirror' })).toThrow('perhaps DATA_DIR;');
+});
+
+test('the calls per second have a default if the setting is missing or wrong', async () => {
+  const rateOf = async (text: string) => readCallsPerSecond({ REGISTRY_REQUESTS_PER_SECOND: text });
+  expect([await rateOf('5'), await rateOf(''), await rateOf('many')]).toEqual([5, 20, 20]);
+});
+
+test('T69 every secret is listed and masked, the longest text first', () => {
+  const url = 'postgres://mirror:a-long-password@db.example.org/mirror';
+  const env = {
+    WEBHOOK_SECRETS: `${SECRET},another-long-secret`,
+    REGISTRY_PRIVATE_KEY: `another-long-secret-and-more`,
+    MIRROR_DATABASE_URL: url,
+    QUERY_DATABASE_URL: `${url}?role=read`,
+    CONSOLE_PROXY_SECRET: 'what-the-proxy-sends',
+  };
+  expect(listSecretValues(env)).toEqual(
+    expect.arrayContaining([...Object.values(env), SECRET, 'another-long-secret']),
+  );
+  const mask = createValueMasker({ ...env, WEBHOOK_SECRETS: 'another-long-secret', HOST: 'localhost' });
+  expect(mask(`localhost ${env.REGISTRY_PRIVATE_KEY} ${env.QUERY_DATABASE_URL}`)).toBe(
+    'localhost [REGISTRY_PRIVATE_KEY] postgres://***@db.example.org/mirror?***',
+  );
+});
+
+test('misspelt names are removed with a warning, unless they begin like our own', () => {
+  const env = { DATADIR: 'x', REGISTRY_BASEURL: 'x', PATH: '/bin', LOGLEVEL: '' };
+  expect(removeMisspeltNames(env)).toEqual({
+    env: { REGISTRY_BASEURL: 'x', PATH: '/bin', LOGLEVEL: '' },
+    warnings: ['DATADIR is not a setting. Did you mean DATA_DIR?'],
+  });
+});
+
+test('lists of names and of address ranges are separated by commas', async () => {
+  const names = await readSettings({ CONSOLE_NAMES: 'Mirror.Example,,b' }, 'console', NO_FILES);
+  expect(names.consoleNames).toEqual(['mirror.example', 'b']);
+  const ranges = await readSettings({ ...GOOD, OUTBOUND_ALLOW: 'loopback,private' }, 'work', NO_FILES);
+  expect(ranges.outboundAllow).toEqual(['loopback', 'private']);
+  expect(await wrongNames({ OUTBOUND_ALLOW: 'lan' })).toEqual(['OUTBOUND_ALLOW']);
 });
 
 test('up reports the faults of all children, each once', async () => {
