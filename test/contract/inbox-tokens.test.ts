@@ -51,6 +51,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await open(() => NOON).tokens.create(SHOP, hashToken(token));
     const [row] = await db.rows('SELECT * FROM tokens');
     expect(token).toMatch(TOKEN_PATTERN);
+    for (const other of [`x${token}`, `${token}x`, token.slice(1)]) expect(other).not.toMatch(TOKEN_PATTERN);
     expect(JSON.stringify(row)).not.toContain(token.slice(3));
     expect(row).toMatchObject({ token_sha256: hashToken(token) });
   });

@@ -76,6 +76,14 @@ test('within a priority the order is: fewest running, longest since the last sta
   expect(choose(jobs, 0, [['installation-5', 1]])).toEqual([4, 3, 2, 1, 5]);
 });
 
+test('of one installation the job that waits longest is chosen, and the lowest id among equals', () => {
+  const ofOne = { installationId: 'installation-1', organizationId: 'organization-1' };
+  const late = candidate(1, ofOne);
+  expect(choose([late, candidate(2, { ...ofOne, runAt: EARLIER })])).toEqual([2]);
+  expect(choose([candidate(2, ofOne), late])).toEqual([1]);
+  expect(choose([candidate(4), candidate(3)])).toEqual([3, 4]);
+});
+
 test('a job without attempts left is not chosen', () => {
   expect(choose([candidate(1, { attempts: MAX_ATTEMPTS }), candidate(2)])).toEqual([2]);
 });

@@ -120,6 +120,7 @@ for (const key of Object.keys(reasons).filter(each => each.startsWith(`src/${mod
 }
 const result = {
   module,
+  testFolders,
   mutants: mutants.length,
   places: places.length,
   killed: mutants.length - survivors.length,

@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** @typedef {{ module: string, mutants: number, places: number, killed: number, survived: number, known: number }} ModuleResult */
+/** @typedef {{ module: string, testFolders: string[], mutants: number, places: number, killed: number, survived: number, known: number }} ModuleResult */
 
 const PAGE = 'docs/mutants.md';
 const HEAD = [
-  '| module | sample | killed | percent | survivors with a reason | survivors without | commit, day |',
-  '|---|---|---|---|---|---|---|',
+  '| module | tests | sample | killed | percent | survivors with a reason | survivors without | commit, day |',
+  '|---|---|---|---|---|---|---|---|',
 ];
 
 /** Describes the tested commit and the day. */
@@ -21,9 +21,10 @@ export function createStamp() {
  * @param {ModuleResult} result
  * @param {string} stamp
  */
-export function writeModule({ module, mutants, places, killed, survived, known }, stamp) {
+export function writeModule({ module, testFolders, mutants, places, killed, survived, known }, stamp) {
   const percent = Math.floor((100 * killed) / mutants);
-  const cells = [module, `${mutants} of ${places}`, killed, percent, known, survived - known, stamp];
+  const tests = testFolders.length > 0 ? testFolders.join(' ') : 'all unit tests';
+  const cells = [module, tests, `${mutants} of ${places}`, killed, percent, known, survived - known, stamp];
   const [text = '', table = ''] = readFileSync(PAGE, 'utf8').split(`${HEAD.join('\n')}\n`);
   const rows = table.split('\n').filter(row => row.startsWith('|') && !row.startsWith(`| ${module} |`));
   const sorted = [...rows, `| ${cells.join(' | ')} |`].toSorted();
