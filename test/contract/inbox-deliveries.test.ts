@@ -2,18 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, createInstallationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type TestInbox, createTestInbox, getOnly, acceptedDelivery, NOON } from '../support/inbox.js';
+import { createTestInbox, getOnly, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { engineIndependent } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
-
-/** Finishes the jobs, and returns those that could not be finished and still run. */
-async function finishAll(box: TestInbox, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
-  const unfinished: ClaimedJob[] = [];
-  for (const job of running) if (!(await box.finish(job, 'read', now))) unfinished.push(job);
-  return unfinished;
-}
 
 function createSignedText(name: string) {
   return { signedData: name, sha256: createHash('sha256').update(name).digest('hex') };
@@ -137,34 +130,6 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await inbox.claim({ ...LEASE, now: NOON + 10_000 })).toHaveLength(1);
     expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 0 });
   });
-
-  engineIndependent.test(
-    'T07 an old uninstalled event replayed 1,000 times leads to one read at a time',
-    async () => {
-      const inbox = createTestInbox(await store());
-      const replay = acceptedDelivery({ event: 'uninstalled', ...createSignedText('the same old text') });
-      let starts = 0;
-      let now = NOON;
-      let running = await inbox.claim({ ...LEASE, now });
-      for (let sent = 0; sent < 1000; sent += 4) {
-        now += 12;
-        const replayed = Array.from({ length: 4 }, () => ({ ...replay, receivedAt: now }));
-        await inbox.accept(replayed, now);
-        expect((await inbox.at(now).countJobs()).waiting).toBeLessThanOrEqual(1);
-        const claimed = await inbox.claim({ ...LEASE, now });
-        expect(claimed.length + running.length).toBeLessThanOrEqual(1);
-        starts += claimed.length;
-        running = [...running, ...claimed];
-        if (sent % 40 === 0) running = await finishAll(inbox, running, now);
-      }
-      expect(starts).toBeGreaterThanOrEqual(3);
-      expect(starts).toBeLessThanOrEqual(4);
-      const counted = await inbox.db.row(
-        'SELECT sum(duplicates + 1) AS posts, count(*) < 10 AS few FROM deliveries',
-      );
-      expect(counted).toEqual({ posts: 1000, few: 1 });
-    },
-  );
 
   engineIndependent.test(
     'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, and once after the last',
