@@ -400,7 +400,7 @@ describe.each(ENGINES)('$name', engine => {
     await forge('DELETE FROM CHECKPOINTS WHERE size > ?', covered);
     const restored = await command('evidence', 'restored');
     expect(restored).toMatchObject({ exitCode: EXIT.ok });
-    expect(restored.stderr).toMatch(/continues as mirror\.example\/log\/2026-.* sealed leaves were lost/);
+    expect(restored.stderr).toMatch(/continues as mirror\.example\/log\/2026-.* signed leaves were lost/);
     await change();
     expect((await verified()).faults).toEqual([]);
     const { folder } = await write('organization-1', '--since', older);

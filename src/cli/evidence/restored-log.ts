@@ -25,5 +25,5 @@ export async function continueRestoredLog(
 /** Describes in sentences how an evidence log continues after a restore: its name, and how many signed leaves were lost. */
 export function describeRestoredLog({ origin, isNew, held, newest, lost }: RestoredLog): string {
   if (!isNew) return `The log continues as ${origin}. No signed leaf was lost.`;
-  return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
+  return `The log continues as ${origin}. Its newest stored checkpoint has ${held?.size ?? 0} leaves, and the newest signed checkpoint had ${newest?.size ?? 0}: ${lost} signed leaves were lost.`;
 }

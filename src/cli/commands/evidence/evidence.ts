@@ -102,7 +102,7 @@ const DISCARD = defineCommand({
     const { foreign, own } = discarded;
     context.printNotice(
       foreign === 0
-        ? 'There were no unsigned leaves of another origin.'
+        ? 'This program wrote all unsigned leaves. Nothing was removed.'
         : `Removed ${formatCount(foreign, 'leaf', 'leaves')} that this program did not write, and ${own} of its own behind them, which the worker seals again. Find out who can write to the database.`,
     );
   },
@@ -138,7 +138,7 @@ const CHECKPOINT = defineCommand({
 const EXPORT = defineCommand({
   summary: 'Export evidence for an outside verifier',
   details:
-    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror. A folder has at most 256 MiB of text, about 100,000 rows; a larger period is refused.',
+    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror. A folder has at most 256 MiB of text, about 100,000 rows; a larger export is refused.',
   args: {
     what: makeRequired(
       defineText('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05'),
