@@ -1,6 +1,6 @@
 /**
- * Seals new data of the mirror (appends it to the evidence log and signs a checkpoint) once a minute. A separate thread does it, so
- * that no read of the registry waits.
+ * Seals new data of the mirror (appends it to the evidence log and signs a checkpoint) once a minute. A separate thread does
+ * it, so that no read of the registry waits.
  */
 import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';

@@ -90,6 +90,7 @@ function listErasableValues(leaf: LeafContent) {
   ];
 }
 
+/** Computes a code of values: the first half of their HMAC-SHA-256, in hex. */
 function hmac(key: Uint8Array, values: readonly (string | number | null)[]): string {
   return createHmac('sha256', key).update(JSON.stringify(values)).digest('hex').slice(0, CODE_CHARACTERS);
 }

@@ -21,11 +21,11 @@ export function formatTreeHead({ origin, size, root }: TreeHead): string {
   return `${origin}\n${size}\n${root}\n`;
 }
 
-const TREE_HEAD = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n/;
+const TREE_HEAD_PATTERN = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n/;
 
 /** Parses the first three lines of a checkpoint. Throws an EvidenceError if they are malformed. Does not check a signature. */
 export function parseTreeHead(text: string): TreeHead {
-  const [, origin, size, root] = TREE_HEAD.exec(text) ?? [];
+  const [, origin, size, root] = TREE_HEAD_PATTERN.exec(text) ?? [];
   if (origin !== undefined && root !== undefined) return { origin, size: Number(size), root };
   return throwEvidenceError(`expected origin, size and root of a tree, got "${text.slice(0, 80)}"`);
 }

@@ -33,9 +33,9 @@ export interface LeafGuard {
 }
 
 /**
- * Computes the monthly totals of an organization, up to the change number `upTo`. Returns them as text (one line of canonical JSON
- * for each list and month), with the fields for the organization's leaf and the indexes of the counted leaves. With a `guard`,
- * throws an EvidenceError if a leaf was changed.
+ * Computes the monthly totals of an organization, up to the change number `upTo`. Returns them as text (one line of canonical
+ * JSON for each list and month), with the fields for the organization's leaf and the indexes of the counted leaves. With a
+ * `guard`, throws an EvidenceError if a leaf was changed.
  */
 export async function computeMonthlyTotals(
   port: EvidencePort,
@@ -77,7 +77,9 @@ function parseMonthKey(key: string) {
   return { list, dated_by, month };
 }
 
-/** The fields of an organization's leaf that count its rows. `changes` is the number of its change leaves, not counting people. */
+/**
+ * The fields of an organization's leaf that count its rows. `changes` is the number of its change leaves, not counting people.
+ */
 type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', LeafRecord[string]>>;
 
 /** Up to where the new leaf of an organization counts. */
@@ -149,7 +151,9 @@ export async function* streamOrganizationLeafInputs(
   }
 }
 
-/** Counts the monthly totals again. Throws an EvidenceError if a change is missing that the organization's newest leaf counted. */
+/**
+ * Counts the monthly totals again. Throws an EvidenceError if a change is missing that the organization's newest leaf counted.
+ */
 async function countMonths(
   port: EvidencePort,
   organizationId: string,
@@ -228,8 +232,8 @@ export interface CheckpointLeafFields {
 
 /**
  * Reads the leaves that a checkpoint leaf at index `beforeIndex` names, because evidence must not omit them: the newest leaf of
- * each organization and of its coverage, and all log events (erasures, restores and new keys). `text` has a line of canonical JSON
- * for each of them, in the order of the log.
+ * each organization and of its coverage, and all log events (erasures, restores and new keys). `text` has a line of canonical
+ * JSON for each of them, in the order of the log.
  */
 export async function readNamedLeaves(port: EvidencePort, beforeIndex: number) {
   const organizations = await port.listLeaves({ newest: 'organization', beforeIndex });
@@ -243,7 +247,7 @@ export async function readNamedLeaves(port: EvidencePort, beforeIndex: number) {
   return { organizations, coverage, logEvents, text: lines.join('') };
 }
 
-/** Returns the sum of leaf indexes. A checkpoint leaf stores it: hiding a newest leaf makes an older one count, with less. */
+/** Adds up leaf indexes. If somebody hides an organization's newest leaf, an older one is taken for it, and the sum is lower. */
 export function sumLeafIndexes(leaves: readonly Pick<Leaf, 'place'>[]): number {
   return leaves.reduce((sum, { place }) => sum + place, 0);
 }

@@ -54,8 +54,8 @@ export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
       addText(kind, [place], `{${before}"record":${recordJson},${after}${salted}}`);
     },
     /**
-     * Adds the lines of a text that a leaf contains the hash of. `owner` is a field with the index of that leaf, which is added to
-     * each line. `keyNames` are the fields by which the lines are sorted.
+     * Adds the lines of a text that a leaf contains the hash of. `owner` is a field with the index of that leaf, which is added
+     * to each line. `keyNames` are the fields by which the lines are sorted.
      */
     addHashedLines(kind: LineKind, text: string, owner: LeafRecord, keyNames: readonly string[]): void {
       for (const line of text.split('\n').slice(0, -1)) {

@@ -104,8 +104,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the line of a leaf with its record in canonical JSON. Returns false if the leaf was added before. Throws an EvidenceError
-   * if the leaf does not commit to this record.
+   * Adds the line of a leaf with its record in canonical JSON. Returns false if the leaf was added before. Throws an
+   * EvidenceError if the leaf does not commit to this record.
    */
   async function addLeaf(kind: 'row' | 'leaf', leaf: Leaf, recordJson: string): Promise<boolean> {
     if (!isCommittedTo(leaf, recordJson)) await throwLeafError(leaf);
@@ -145,8 +145,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the leaves of changes of one resource, of which `isSelected` may leave out some. Returns the inputs of all of them. Throws
-   * an EvidenceError if the mirror lacks one of the changes.
+   * Adds the leaves of changes of one resource, of which `isSelected` may leave out some. Returns the inputs of all of them.
+   * Throws an EvidenceError if the mirror lacks one of the changes.
    */
   async function addChanges(
     kind: 'row' | 'leaf',
@@ -165,9 +165,9 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the current rows of an organization that are in the scope. For a period, also adds the certificates of these retirements.
-   * For a retirement, also adds the other rows of its months as hidden rows. `organizationIndex` is the index of the
-   * organization's leaf.
+   * Adds the current rows of an organization that are in the scope. For a period, also adds the certificates of these
+   * retirements. For a retirement, also adds the other rows of its months as hidden rows. `organizationIndex` is the index of
+   * the organization's leaf.
    */
   async function addCurrentRows(organizationId: string, organizationIndex: number): Promise<void> {
     const retirementIds = new Set<unknown>();

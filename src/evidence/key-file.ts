@@ -18,6 +18,7 @@ import { parseSigningKey, type SigningKey, createSigningKey, formatSigningKey } 
 const PRIVATE_FILE = { mode: 0o600, flush: true };
 /** Options for writing a file that every user, such as a web server, may read. */
 const PUBLIC_FILE = { mode: 0o644, flush: true };
+/** The length of an Ed25519 private key. */
 const SEED_BYTES = 32;
 
 /** Creates a random key and writes it to a new file. Throws if the file exists. */
@@ -42,7 +43,7 @@ export function replaceKeyFile(file: string, replacedAt: string): void {
   flushFolder(file);
 }
 
-/** Reads a key file. If FILE.next exists, the result also has the key of the next key's authentication codes. */
+/** Reads a key file. If FILE.next exists, authentication codes of that key are accepted too: it is the second of `codeKeys`. */
 export function readKeyFile(file: string): SigningKey {
   const key = parseSigningKey(readFileSync(file, 'utf8'));
   if (!existsSync(`${file}.next`)) return key;

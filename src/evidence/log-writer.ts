@@ -32,8 +32,8 @@ const LOCK_RETRY_MS = 200;
 const LOCK_MS = 600_000;
 
 /**
- * Waits until no other process writes the log, then runs `work` under the writer lock. If `work` throws, the lock is kept until it
- * expires.
+ * Waits until no other process writes the log, then runs `work` under the writer lock. If `work` throws, the lock is kept until
+ * it expires.
  */
 export async function withWriterLock<Result>(
   { port, now, holder }: LogWriter,

@@ -139,7 +139,7 @@ export type LeafFilter =
   /** For each organization its newest leaf of a kind with a lower leaf index; of kind `complete`, the one newest leaf. */
   | { readonly newest: 'coverage' | 'organization' | 'complete'; readonly beforeIndex: number };
 
-/** A stored checkpoint: the signed note with size and root of the log, and the hashes from which the tree can grow on. */
+/** A stored checkpoint: the C2SP signed note (`note`), and the peaks of its tree, to which more leaves can be appended. */
 export type Checkpoint = TreePeaks & {
   readonly note: string;
 };

@@ -36,16 +36,16 @@ const LOCK_RETRY_MS = 200;
 export async function sealLog(sealer: Sealer, exported: readonly string[] = []): Promise<number | null> {
   const { port, holder, now } = sealer;
   if (!(await acquireLock(sealer))) return null;
-  const release = () => port.acquireLock(holder, now(), RELEASED_LOCK);
+  const releaseLock = () => port.acquireLock(holder, now(), RELEASED_LOCK);
   let size: number;
   try {
     size = await appendAndSign(sealer, exported);
   } catch (error) {
     // Otherwise the next export would wait until the lock expires. An error of the release must not hide this one.
-    await release().catch(() => undefined);
+    await releaseLock().catch(() => undefined);
     throw error;
   }
-  await release();
+  await releaseLock();
   return size;
 }
 
@@ -133,8 +133,8 @@ function createLogAppender(sealer: Sealer, start: number) {
       await write();
     },
     /**
-     * Returns the latest instant in the records of all leaves after a checkpoint leaf: those that were appended here, and those of
-     * earlier runs that were killed.
+     * Returns the latest instant in the records of all leaves after a checkpoint leaf: those that were appended here, and those
+     * of earlier runs that were killed.
      */
     findLatestInstantAfter: async ({ place }: { readonly place: number }): Promise<string> => {
       for await (const leaves of port.iterateLeaves(place + 1, start))

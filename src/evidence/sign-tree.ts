@@ -8,8 +8,8 @@ import { EMPTY_TREE, createMerkleTree, type TreePeaks } from './tree.js';
 import type { Sealer } from './log-writer.js';
 
 /**
- * Rebuilds the newest tree that the key has signed (`signed`), starting from stored peaks to save time. If these are wrong, starts
- * again from the first leaf. Throws an EvidenceError if the leaves do not have the signed root.
+ * Rebuilds the newest tree that the key has signed (`signed`), starting from stored peaks to save time. If these are wrong,
+ * starts again from the first leaf. Throws an EvidenceError if the leaves do not have the signed root.
  */
 async function rebuildSignedTree(port: EvidencePort, storedPeaks: TreePeaks, signed: TreeHead | undefined) {
   for (const start of [storedPeaks, EMPTY_TREE]) {
@@ -21,8 +21,8 @@ async function rebuildSignedTree(port: EvidencePort, storedPeaks: TreePeaks, sig
 }
 
 /**
- * Stores the newest signed checkpoint, if the database lacks it: a sealing run was killed before it stored it, or somebody deleted
- * it. Signs it again from the file of the last signed checkpoint.
+ * Stores the newest signed checkpoint, if the database lacks it: a sealing run was killed before it stored it, or somebody
+ * deleted it. Signs it again from the file of the last signed checkpoint.
  */
 export async function storeMissingCheckpoint({ port, key, lastSigned }: Sealer): Promise<void> {
   const head = lastSigned.read();

@@ -3,12 +3,12 @@ import { sha256 } from './hashes.js';
 import { encodeDer, listDerChildren, parseOnlyDerElement } from './der.js';
 
 /**
- * A timestamp of RFC 3161: an authority signs the hash of a text with an instant, so that the instant does not depend on the clock
- * and the key of the operator.
+ * A timestamp of RFC 3161: an authority signs the hash of a text with an instant, so that the instant does not depend on the
+ * clock and the key of the operator.
  *
  * This module writes requests, and checks that an answer belongs to its request. It does not check the signature of the
- * authority; verifiers do that with `openssl ts -verify`. Requests have a fixed form and only a few fields of an answer are read,
- * so der.ts replaces a library.
+ * authority; verifiers do that with `openssl ts -verify`. Requests have a fixed form and only a few fields of an answer are
+ * read, so der.ts replaces a library.
  */
 export interface Timestamp {
   /** The time-stamp token: a signed message in DER. */
@@ -39,8 +39,8 @@ const TRUE = Buffer.from('0101ff', 'hex');
 const [INTEGER, OCTET_STRING, GENERALIZED_TIME, SEQUENCE, EXPLICIT] = [0x02, 0x04, 0x18, 0x30, 0xa0];
 
 /**
- * Requests a timestamp of a text. Throws an EvidenceError if the authority does not answer, or if its answer is not a timestamp of
- * this text and this request.
+ * Requests a timestamp of a text. Throws an EvidenceError if the authority does not answer, or if its answer is not a timestamp
+ * of this text and this request.
  */
 export async function requestTimestamp(
   text: string,

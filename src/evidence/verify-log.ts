@@ -52,9 +52,10 @@ export interface LogVerification {
 
 /** Instants may differ by this much, because a clock may have been set back. */
 const CLOCK_LEEWAY_MS = 86_400_000;
-const CHANGED_RECORD = 'it is not as it was sealed';
-const CHANGED_LEAF = 'it is not as this program wrote it';
-const FOREIGN_LEAF =
+// Texts of faults.
+const CHANGED_RECORD_FAULT = 'it is not as it was sealed';
+const CHANGED_LEAF_FAULT = 'it is not as this program wrote it';
+const FOREIGN_LEAF_FAULT =
   'this program did not write it, so nothing is signed until "carbon-mirror evidence discard" removes it';
 /** The columns of a leaf that are derived from its record, so they must agree with it. */
 const RECORDED_COLUMNS = [...COUNTING_COLUMNS, 'number', 'record'] as const;
@@ -64,9 +65,9 @@ const RECORDED_COLUMNS = [...COUNTING_COLUMNS, 'number', 'record'] as const;
  * with the tree, and the sealed totals with the rows. Writes nothing. Faults are returned, not thrown.
  */
 export async function verifyLogAgainstMirror(
-  verifying: Pick<Sealer, 'port' | 'lastSigned'> & { readonly key: SigningKey },
+  verifier: Pick<Sealer, 'port' | 'lastSigned'> & { readonly key: SigningKey },
 ): Promise<LogVerification> {
-  const { port, key, lastSigned } = verifying;
+  const { port, key, lastSigned } = verifier;
   const faults: LogFault[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
@@ -138,7 +139,7 @@ export async function verifyLogAgainstMirror(
     if (leaf.salt === null) erased += 1;
     else if (isNumberedKind(leaf.kind)) return;
     else if (!isLeafOf(leaf, toLeafInput(leaf)))
-      reportLeafFault(leaf, `${leaf.kind} ${leaf.number}`, CHANGED_RECORD);
+      reportLeafFault(leaf, `${leaf.kind} ${leaf.number}`, CHANGED_RECORD_FAULT);
     else if (leaf.kind === 'complete') {
       const previous = Number(record['previous_size'] ?? 0);
       if (previous > 0) previousSizes.add(previous);
@@ -157,7 +158,7 @@ export async function verifyLogAgainstMirror(
     }
     const isSigned = leaf.place >= 0 && leaf.place < Math.max(last?.size ?? 0, newest?.size ?? 0);
     const where = `leaf ${leaf.place} (${leaf.kind} ${leaf.number})`;
-    foreign.push({ where, fault: isSigned ? CHANGED_LEAF : FOREIGN_LEAF });
+    foreign.push({ where, fault: isSigned ? CHANGED_LEAF_FAULT : FOREIGN_LEAF_FAULT });
   }
 
   /** Counts the rows and reads of each organization again, and checks which leaves the newest checkpoint leaf names. */
@@ -212,7 +213,7 @@ export async function verifyLogAgainstMirror(
       else if (input === undefined)
         reportLeafFault(leaf, where, `it was sealed${formatResource(leaf)}, and is not there`);
       else if (!isLeafOf(leaf, input))
-        reportLeafFault(leaf, where, `${CHANGED_RECORD}${formatRowName(input)}`);
+        reportLeafFault(leaf, where, `${CHANGED_RECORD_FAULT}${formatRowName(input)}`);
       else if (kind === 'change') checkSealedInTime(where, input, sealedBefore.get(leaf.place) ?? '');
       else if (kind === 'sync') syncStart = Date.parse(String(input.record['started_at']));
     }
@@ -224,8 +225,8 @@ export async function verifyLogAgainstMirror(
   }
 
   /**
-   * Reports a change that was sealed after a checkpoint, but says that it was observed long before it. Changes are sealed within a
-   * minute, so it may have been made up.
+   * Reports a change that was sealed after a checkpoint, but says that it was observed long before it. Changes are sealed
+   * within a minute, so it may have been made up.
    */
   function checkSealedInTime(where: string, change: LeafInput, checkpointAt: string): void {
     const observedAt = String(change.record['valid_from'] ?? change.record['ended_at']);

@@ -67,17 +67,17 @@ function mutate(
 /** Collects what a verified folder says about the log. Earlier versions and reads may be left out, which the report counts. */
 function listFacts({ evidence }: CheckReport) {
   const listTexts = (rows: readonly RowVersion[]) =>
-    rows.map(({ leaf }) => `${leaf.place} ${leaf.text}`).toSorted();
+    rows.map(({ leaf }) => `${leaf.leafIndex} ${leaf.recordJson}`).toSorted();
   const isMain = ({ list }: RowVersion) => evidence?.header.scope !== 'retirement' || list === 'retirements';
   return {
     header: evidence?.header,
     checkpoint: evidence?.checkpoint.text,
     rows: listTexts(evidence?.rows.filter(isMain) ?? []),
-    months: evidence?.months.map(({ sealedText }) => sealedText),
-    reads: evidence?.reads.map(({ sealedText }) => sealedText),
-    events: evidence?.events.map(({ text }) => text),
+    months: evidence?.months.map(({ hashedText }) => hashedText),
+    reads: evidence?.reads.map(({ hashedText }) => hashedText),
+    events: evidence?.logEvents.map(({ recordJson }) => recordJson),
     keys: evidence?.signer.changes,
-    older: evidence?.older?.counts?.months.map(({ sealedText }) => sealedText),
+    older: evidence?.older?.counts?.months.map(({ hashedText }) => hashedText),
     ended: listTexts(evidence?.older?.counts?.ended.map(({ before }) => before) ?? []),
   };
 }
@@ -256,7 +256,7 @@ describe.each(ENGINES)('$name', engine => {
         if (isWhole) expect(led.stderr).toContain('does not continue from the older checkpoint');
         else
           expect((await checkFolder(led.folder, hex, older)).output).toContain(
-            'When later ones were sealed is known from the signature alone.',
+            'Only the signature says when later rows were sealed.',
           );
       }
     },

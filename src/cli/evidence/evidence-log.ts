@@ -24,8 +24,8 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Erases the leaves that `selectLeaves` selects from the evidence log, then calls `removeRows` to delete their rows and returns its
- * result. Only calls `removeRows` if there is no evidence log. Throws a usage error if the key of the log is not set.
+ * Erases the leaves that `selectLeaves` selects from the evidence log, then calls `removeRows` to delete their rows and returns
+ * its result. If there is no evidence log, it only calls `removeRows`. Throws a usage error if the key of the log is not set.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -95,8 +95,8 @@ export function toNullIfRefused(error: unknown): null {
 }
 
 /**
- * Describes in a sentence which checkpoint covers a row version, or that it is not sealed yet. Returns null if there is no evidence
- * log or the database refuses access to it.
+ * Describes in a sentence which checkpoint covers a row version, or that it is not sealed yet. Returns null if there is no
+ * evidence log or the database refuses access to it.
  */
 export async function describeSealOfVersion(
   location: Pick<MirrorContext, 'engine'>,

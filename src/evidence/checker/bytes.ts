@@ -1,10 +1,10 @@
-/** Bytes that Web Cryptography accepts. */
+/** Bytes in the only type that Web Cryptography accepts: not of a shared buffer. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-const HASH = /^[0-9a-f]{64}$/;
+const HASH_PATTERN = /^[0-9a-f]{64}$/;
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Computes the SHA-256 of the parts, one behind the other. */
+/** Computes the SHA-256 of the parts, joined without a separator. */
 export async function sha256(...parts: readonly Uint8Array[]): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', concatenate(parts)));
 }
@@ -34,14 +34,14 @@ export function toHex(bytes: Uint8Array): string {
   return hex;
 }
 
-/** Decodes hex digits, of which there must be an even number. */
+/** Decodes hex digits. Does not check them; there must be an even number. */
 export function fromHex(hex: string): Bytes {
   return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
 }
 
-/** Decodes base64. Returns null for every spelling but the canonical one. */
+/** Decodes base64. Returns null if it is malformed or not the canonical encoding of its bytes. */
 export function fromBase64(text: string): Bytes | null {
   try {
     const binary = atob(text);
@@ -53,17 +53,17 @@ export function fromBase64(text: string): Bytes | null {
 
 /** Returns true for 64 lower-case hex digits. */
 export function isHash(value: unknown): value is string {
-  return typeof value === 'string' && HASH.test(value);
+  return typeof value === 'string' && HASH_PATTERN.test(value);
 }
 
-/** Returns true for an instant as Date writes it. Such instants compare as texts. */
+/** Returns true for an instant as `toISOString` of a Date writes it. Such instants can be compared as texts. */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !/^\d{4}-/.test(value)) return false;
   const milliseconds = Date.parse(value);
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString() === value;
 }
 
-/** Runs asynchronous work for all items, a batch at a time, and calls `onBatch` with the number of finished items. */
+/** Runs asynchronous work for all items, `size` at once. Calls `onBatch` after each batch with the number of finished items. */
 export async function runInBatches<Item>(
   items: readonly Item[],
   size: number,

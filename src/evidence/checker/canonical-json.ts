@@ -1,38 +1,44 @@
+/** A value that a line of evidence may contain. A bigint stands for an integer that a number cannot hold. */
 export type JsonValue = string | number | bigint | null | JsonObject;
-/** A map, because a name such as "constructor" means something else to an object. */
+/** A parsed JSON object. It is a map, because a JavaScript object has inherited names such as "constructor". */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
-const NAME = /"([a-z][a-z0-9_]*)":/y;
-const NUMBER = /-?[0-9][0-9.e+-]*/y;
-const INTEGER = /^-?[1-9][0-9]*$/;
-/** A line contains a record, and a record contains no objects. */
+/** Matches a field name with its colon. */
+const NAME_PATTERN = /"([a-z][a-z0-9_]*)":/y;
+const NUMBER_PATTERN = /-?[0-9][0-9.e+-]*/y;
+const INTEGER_PATTERN = /^-?[1-9][0-9]*$/;
+/** How deep objects may be nested: a line contains a record, and a record contains no objects. */
 const MAX_DEPTH = 2;
 
 /**
- * Parses an object that fills the whole text. Returns null unless the text is its canonical spelling (RFC 8785): sorted unique
+ * Parses a text that consists of one JSON object. Returns null unless the text is canonical JSON (RFC 8785): sorted unique
  * names, no spaces, the shortest form of each string and number. There are two additions to the RFC: an integer that a
- * JavaScript number cannot hold is written in full, and an unpaired surrogate is written as its escape.
+ * JavaScript number cannot hold is written in full, and an unpaired surrogate is written as its escape. Arrays and booleans are
+ * not supported.
  */
 export function parseCanonicalJson(text: string): JsonObject | null {
   const parsed = parseObject(text, 0, 1);
   return parsed !== null && parsed.end === text.length ? parsed.value : null;
 }
 
+/** A value that was parsed from a part of a text. */
 interface Parsed<Value> {
   readonly value: Value;
   /** The offset behind the value. */
   readonly end: number;
 }
 
+// Each parser below reads a value at the offset `start`. It returns null if the value is malformed or not canonical.
+
 function parseObject(text: string, start: number, depth: number): Parsed<JsonObject> | null {
   if (text[start] !== '{' || depth > MAX_DEPTH) return null;
   const object = new Map<string, JsonValue>();
   let [offset, previousName] = [start, ''];
   while (text[offset] === (object.size === 0 ? '{' : ',')) {
-    NAME.lastIndex = offset + 1;
-    const name = NAME.exec(text)?.[1];
+    NAME_PATTERN.lastIndex = offset + 1;
+    const name = NAME_PATTERN.exec(text)?.[1];
     if (name === undefined || name <= previousName) return null;
-    const parsed = parseValue(text, NAME.lastIndex, depth);
+    const parsed = parseValue(text, NAME_PATTERN.lastIndex, depth);
     if (parsed === null) return null;
     object.set(name, parsed.value);
     [offset, previousName] = [parsed.end, name];
@@ -60,7 +66,7 @@ function parseString(text: string, start: number): Parsed<string> | null {
   }
 }
 
-/** Returns true if an odd number of backslashes stands before a character. */
+/** Returns true if the character at an index is escaped: an odd number of backslashes precedes it. */
 function isEscaped(text: string, index: number): boolean {
   let backslashes = 0;
   while (text[index - 1 - backslashes] === '\\') backslashes += 1;
@@ -68,11 +74,11 @@ function isEscaped(text: string, index: number): boolean {
 }
 
 function parseNumber(text: string, start: number): Parsed<number | bigint> | null {
-  NUMBER.lastIndex = start;
-  const token = NUMBER.exec(text)?.[0];
+  NUMBER_PATTERN.lastIndex = start;
+  const token = NUMBER_PATTERN.exec(text)?.[0];
   if (token === undefined) return null;
-  const end = NUMBER.lastIndex;
+  const end = NUMBER_PATTERN.lastIndex;
   const number = Number(token);
-  if (INTEGER.test(token) && !Number.isSafeInteger(number)) return { value: BigInt(token), end };
+  if (INTEGER_PATTERN.test(token) && !Number.isSafeInteger(number)) return { value: BigInt(token), end };
   return String(number) === token ? { value: number, end } : null;
 }

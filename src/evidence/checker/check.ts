@@ -14,8 +14,8 @@ import {
   checkReads,
   type NamedLeaves,
 } from './completeness.js';
-import { checkContinuation } from './continuation.js';
-import { assertFolder, Fault } from './fault.js';
+import { checkConsistency } from './consistency.js';
+import { assertFolder, EvidenceFault } from './fault.js';
 import { checkCertificates, type FolderFiles, readFolderTexts } from './folder-files.js';
 import {
   type EvidenceLines,
@@ -31,7 +31,8 @@ import { type Checkpoint, parseCheckpoint } from './signed-checkpoint.js';
 import { checkSigner, type Signer } from './signer.js';
 import { buildTree, type HashedLeaf, hashLeaves } from './tree.js';
 
-const STEPS = [
+/** The steps of a check, in order. The names are shown while a step runs. */
+const CHECK_STEPS = [
   'Testing this platform',
   'Reading files',
   'Parsing lines',
@@ -45,23 +46,26 @@ const STEPS = [
   'Counting rows at the older checkpoint',
   'Testing this platform again',
 ] as const;
-type Step = (typeof STEPS)[number];
+type CheckStep = (typeof CHECK_STEPS)[number];
 
+/** The result of a check. "Could not be checked" means that the platform or the checker failed, so nothing is known. */
 export type Verdict = 'verified' | 'not verified' | 'could not be checked';
 
+/** What a verifier gives to the checker. */
 export interface CheckRequest {
   readonly files: FolderFiles;
-  /** 64 hex digits, or NAME+ID+KEY. */
+  /** The public key of the log: 64 hex digits, or NAME+ID+KEY. */
   readonly key: string;
   /** The text of a checkpoint that the verifier received earlier; empty if there is none. */
   readonly olderCheckpoint: string;
   /** Called when a step begins, and while it counts something. */
-  readonly onProgress?: (step: Step, finished?: number, total?: number) => void;
+  readonly onProgress?: (step: CheckStep, finished?: number, total?: number) => void;
 }
 
+/** The verdict on a folder, with its reasons or its verified content. */
 export interface CheckReport {
   readonly verdict: Verdict;
-  /** Why the folder is not verified, or could not be checked. */
+  /** Why the folder is not verified, or could not be checked; empty if it is verified. */
   readonly faults: readonly string[];
   /** Files of the folder that are not part of the format, so that nothing is known about them. */
   readonly uncheckedFiles: readonly string[];
@@ -69,8 +73,9 @@ export interface CheckReport {
   readonly evidence: VerifiedEvidence | null;
 }
 
-/** An organization or installation that the log knows at the checkpoint. */
+/** An organization whose coverage the folder shows. */
 interface KnownOrganization {
+  /** The id of the organization; that of the installation if the organization has none. */
   readonly organization: string;
   readonly name: string;
   readonly state: string;
@@ -78,62 +83,72 @@ interface KnownOrganization {
   readonly hasRows: boolean;
 }
 
-/** The content of a folder of which everything was checked. */
+/** The content of a verified folder. */
 export interface VerifiedEvidence {
   readonly header: Header;
   readonly checkpoint: Checkpoint;
   readonly signer: Signer;
   /** The rows of the scope that are current at the checkpoint. */
   readonly rows: readonly RowVersion[];
-  /** Versions of rows that are shown beside them: earlier ones, and certificates of rows. */
+  /** Other row versions that the folder shows: earlier ones, and certificates of rows. */
   readonly otherVersions: readonly RowVersion[];
-  /** The months of the scope, of which every row is shown. */
+  /** The months of the scope. All their rows are shown. */
   readonly months: readonly CheckedMonth[];
+  /** When each list of the shown organizations was last read completely. */
   readonly reads: readonly (ReadsLine & { readonly organization: string })[];
   readonly organizations: readonly KnownOrganization[];
-  /** The number of organizations that the log knows and the folder does not show. */
+  /** The number of organizations that the log knows and whose coverage the folder does not show. */
   readonly otherOrganizations: number;
-  /** Leaves about erasures and restores. */
-  readonly events: readonly HashedLeaf[];
-  /** The numbers of the syncs that observed the shown versions, and of those whose leaf is shown. */
+  /** The shown leaves about restores and erasures. */
+  readonly logEvents: readonly HashedLeaf[];
+  /** How many syncs observed the shown versions or their ends (`total`), and how many of these are shown. */
   readonly syncs: { readonly total: number; readonly shown: number };
+  /** The registry's JSON of rows, by its SHA-256. */
   readonly documents: ReadonlyMap<string, string>;
   /** Null if the verifier has no older checkpoint. */
   readonly older: OlderEvidence | null;
 }
 
+/** What was verified with the help of an older checkpoint. */
 interface OlderEvidence {
   readonly checkpoint: Checkpoint;
-  /** Null for the evidence of a single retirement. */
+  /** How the rows at the older checkpoint ended; null for the evidence of a single retirement. */
   readonly counts: OlderCounts | null;
-  /** Rows that were observed before the older checkpoint was signed, and sealed after it. */
+  /** Rows that claim to be observed before the older checkpoint was signed, but were sealed after it. */
   readonly sealedLate: readonly RowVersion[];
 }
 
-/** Checks a folder. Never throws. */
+/** Checks an evidence folder. Never throws; every failure is a verdict. */
 export async function checkEvidence(request: CheckRequest): Promise<CheckReport> {
-  const progress: Progress = { completed: [], current: STEPS[0], uncheckedFiles: [] };
+  const progress: CheckProgress = { completed: [], current: CHECK_STEPS[0], uncheckedFiles: [] };
   try {
     const evidence = await verifyFolder(request, progress);
-    const isComplete = STEPS.every((step, index) => progress.completed[index] === step);
+    const isComplete = CHECK_STEPS.every((step, index) => progress.completed[index] === step);
     if (!isComplete) throw new Error('a step was left out');
     return { verdict: 'verified', faults: [], uncheckedFiles: progress.uncheckedFiles, evidence };
   } catch (error) {
-    return await describeFailure(error, progress);
+    return await reportFailure(error, progress);
   }
 }
 
-interface Progress {
-  readonly completed: Step[];
-  current: Step;
+/** How far a check has come. */
+interface CheckProgress {
+  readonly completed: CheckStep[];
+  current: CheckStep;
   uncheckedFiles: readonly string[];
 }
 
-/** Only a Fault found on a platform that still works says something about the folder. */
-async function describeFailure(error: unknown, { current, uncheckedFiles }: Progress): Promise<CheckReport> {
+/**
+ * Creates the report of a failed check. The verdict is "not verified" only for an EvidenceFault on a platform that still works;
+ * any other error says nothing about the folder.
+ */
+async function reportFailure(
+  error: unknown,
+  { current, uncheckedFiles }: CheckProgress,
+): Promise<CheckReport> {
   const describe = (failure: unknown) => (failure instanceof Error ? failure.message : String(failure));
   const report = { uncheckedFiles, evidence: null };
-  if (!(error instanceof Fault))
+  if (!(error instanceof EvidenceFault))
     return { ...report, verdict: 'could not be checked', faults: [`${current}: ${describe(error)}`] };
   try {
     await testPlatform();
@@ -143,12 +158,13 @@ async function describeFailure(error: unknown, { current, uncheckedFiles }: Prog
   }
 }
 
-/** Runs all steps. Returns only if every step has returned. */
+/** Runs all steps, and records the completed ones in `progress`. Throws an EvidenceFault if the folder cannot be verified. */
 async function verifyFolder(
   { files, key, olderCheckpoint, onProgress = () => undefined }: CheckRequest,
-  progress: Progress,
+  progress: CheckProgress,
 ): Promise<VerifiedEvidence> {
-  async function run<Result>(step: Step, work: () => Result | Promise<Result>): Promise<Result> {
+  /** Runs a step and records that it was completed, unless it throws. */
+  async function run<Result>(step: CheckStep, work: () => Result | Promise<Result>): Promise<Result> {
     progress.current = step;
     onProgress(step);
     const result = await work();
@@ -168,15 +184,15 @@ async function verifyFolder(
   const levels = await run('Building the tree', () => buildTree(checkpoint, leaves, lines.nodes));
   const signer = await run('Checking the signature', () => checkSigner(checkpoint, leaves, key));
   await run('Checking the older checkpoint', () =>
-    older === null ? undefined : checkContinuation({ header, checkpoint, older, signer, levels, leaves }),
+    older === null ? undefined : checkConsistency({ header, checkpoint, older, signer, levels, leaves }),
   );
   await run('Hashing certificates', async () => {
     checkDocuments(leaves, lines.documents);
     const report = (finished: number, total: number) => onProgress('Hashing certificates', finished, total);
     await checkCertificates(files, listCertificateHashes(leaves), report);
   });
-  const counted = await run('Counting rows', () => countRows(lines, leaves, checkpoint));
-  await run('Comparing dates', () => checkDates(leaves, checkpoint));
+  const counted = await run('Counting rows', () => checkCompleteness(lines, leaves, checkpoint));
+  await run('Comparing dates', () => checkInstants(leaves, checkpoint));
   const { rows, named, olderNamed } = counted;
   const counts = await run('Counting rows at the older checkpoint', () =>
     header.since === null || header.scope === 'retirement'
@@ -201,20 +217,20 @@ async function verifyFolder(
     months: counted.months,
     reads: counted.reads,
     ...listOrganizations(leaves, named),
-    events: ['restore', 'forget', 'purge'].flatMap(kind => listLeavesOfKind(leaves, kind)),
+    logEvents: ['restore', 'forget', 'purge'].flatMap(kind => listLeavesOfKind(leaves, kind)),
     syncs: countSyncs(leaves),
     documents: lines.documents,
     older: older && {
       checkpoint: older,
       counts,
       sealedLate: rows.filter(
-        ({ leaf, observedAt }) => leaf.place >= older.size && observedAt < older.instant,
+        ({ leaf, observedAt }) => leaf.leafIndex >= older.size && observedAt < older.instant,
       ),
     },
   };
 }
 
-/** Checks that the documents are exactly those whose hashes the records contain. */
+/** Throws an EvidenceFault unless the documents are exactly those whose hashes the records contain. */
 function checkDocuments(
   leaves: ReadonlyMap<number, HashedLeaf>,
   documents: ReadonlyMap<string, string>,
@@ -231,6 +247,7 @@ function checkDocuments(
     assertFolder(expected.has(hash), `the document with SHA-256 ${hash} belongs to no leaf`);
 }
 
+/** Returns the SHA-256 of each certificate that a shown record names. */
 function listCertificateHashes(leaves: ReadonlyMap<number, HashedLeaf>): ReadonlySet<string> {
   const hashes = new Set<string>();
   for (const { record } of leaves.values())
@@ -239,8 +256,12 @@ function listCertificateHashes(leaves: ReadonlyMap<number, HashedLeaf>): Readonl
   return hashes;
 }
 
-/** Checks that the rows are all sealed rows of the scope, and that no leaf is omitted that must be shown. */
-async function countRows(
+/**
+ * Throws an EvidenceFault unless the rows are all sealed rows of the scope, and no leaf is omitted that must be shown. Returns
+ * what was counted: the rows, the months of the scope, the reads and the leaves that both checkpoints name. `olderNamed` is
+ * null if the folder does not show the older checkpoint's last leaf.
+ */
+async function checkCompleteness(
   lines: EvidenceLines,
   leaves: ReadonlyMap<number, HashedLeaf>,
   checkpoint: Checkpoint,
@@ -248,29 +269,32 @@ async function countRows(
   const { header } = lines;
   const named = await checkNamedLeaves(leaves, lines.named, checkpoint.size);
   assertFolder(named !== null, 'the last leaf of the checkpoint is missing');
-  assertSealedAt(leaves.get(named.place), checkpoint);
+  assertSealedAt(leaves.get(named.leafIndex), checkpoint);
   checkNothingIsOmitted(header, named, leaves);
   const since = header.since ?? 0;
   const olderNamed = since === 0 ? null : await checkNamedLeaves(leaves, lines.named, since);
-  checkNoLineIsStray(lines, leaves, [named, ...(olderNamed === null ? [] : [olderNamed])]);
+  checkNoStrayLines(lines, leaves, [named, ...(olderNamed === null ? [] : [olderNamed])]);
   const rows = [...leaves.values()].filter(({ isRow }) => isRow).map(readRowVersion);
   const months = await checkMonths(named, lines, rows);
   checkScope(header, rows, named);
-  const asked = months.filter(month => isInScope(header, month));
-  for (const { isComplete, list, organization, month, rows: count, shown } of asked)
+  const monthsInScope = months.filter(month => isInScope(header, month));
+  for (const { isComplete, list, organization, month, rows: count, shown } of monthsInScope)
     assertFolder(
       isComplete,
       `${list} of ${organization} in ${month}: ${count} rows were sealed, and the ${shown.length} shown are not these`,
     );
-  const proven = header.scope === 'retirement' ? months.filter(({ isProven }) => isProven) : asked;
-  const standing = new Set(proven.flatMap(({ shown }) => shown));
+  const proven = header.scope === 'retirement' ? months.filter(({ isProven }) => isProven) : monthsInScope;
+  const provenRows = new Set(proven.flatMap(({ shown }) => shown));
   for (const row of rows)
-    assertFolder(standing.has(row), `row ${row.leaf.place} is not shown to be current at the checkpoint`);
+    assertFolder(
+      provenRows.has(row),
+      `row ${row.leaf.leafIndex} is not shown to be current at the checkpoint`,
+    );
   checkHiddenRows(lines, months);
-  return { named, olderNamed, rows, months: asked, reads: await checkReads(named, lines) };
+  return { named, olderNamed, rows, months: monthsInScope, reads: await checkReads(named, lines) };
 }
 
-/** Returns true if the folder must show all rows of a month. */
+/** Returns true if the folder must show all rows of this month. Always false for the evidence of a retirement. */
 function isInScope(
   { scope, value }: Header,
   { organization, month }: { readonly organization: string; readonly month: string },
@@ -279,7 +303,10 @@ function isInScope(
   return scope === 'organization' && organization === value;
 }
 
-/** Checks that the rows and organizations are those of the scope. */
+/**
+ * Throws an EvidenceFault unless there is a row, evidence of an organization shows the leaf of that organization and no other,
+ * and evidence of a retirement shows rows of that retirement only.
+ */
 function checkScope(
   { scope, value }: Header,
   rows: readonly RowVersion[],
@@ -301,33 +328,36 @@ function checkScope(
   );
 }
 
-/** Checks that each line belongs to a leaf that is shown and named, and each leaf to a known kind. */
-function checkNoLineIsStray(
+/**
+ * Throws an EvidenceFault for a line or an organization's leaf that belongs to none of these checkpoints, and for a leaf of an
+ * unknown kind.
+ */
+function checkNoStrayLines(
   { months, named, reads, header }: EvidenceLines,
   leaves: ReadonlyMap<number, HashedLeaf>,
   checkpoints: readonly NamedLeaves[],
 ): void {
-  const organizationPlaces = new Set(
-    checkpoints.flatMap(({ organizations }) => [...organizations.values()].map(({ place }) => place)),
+  const organizationIndexes = new Set(
+    checkpoints.flatMap(({ organizations }) => [...organizations.values()].map(({ leafIndex }) => leafIndex)),
   );
-  const lastPlaces = new Set(checkpoints.map(({ place }) => place));
-  const findStray = (lines: readonly { readonly place: number }[]) =>
-    lines.find(({ place }) => !organizationPlaces.has(place));
-  const stray = findStray(months) ?? findStray(reads) ?? findStray(listLeavesOfKind(leaves, 'organization'));
-  assertFolder(stray === undefined, `leaf ${stray?.place} is not a leaf that a checkpoint names`);
-  const strayName = named.find(({ namedBy }: NamedLine) => !lastPlaces.has(namedBy));
+  const checkpointIndexes = new Set(checkpoints.map(({ leafIndex }) => leafIndex));
+  const owners = [...months, ...reads].map(({ ownerIndex }) => ownerIndex);
+  const shownIndexes = listLeavesOfKind(leaves, 'organization').map(({ leafIndex }) => leafIndex);
+  const stray = [...owners, ...shownIndexes].find(index => !organizationIndexes.has(index));
+  assertFolder(stray === undefined, `leaf ${stray} is not a leaf that a checkpoint names`);
+  const strayName = named.find(({ namedBy }: NamedLine) => !checkpointIndexes.has(namedBy));
   assertFolder(strayName === undefined, `leaf ${strayName?.namedBy} is not the last leaf of a checkpoint`);
-  for (const { place } of listLeavesOfKind(leaves, 'complete'))
-    assertFolder(lastPlaces.has(place), `leaf ${place} is not the last leaf of a checkpoint`);
-  for (const { place, record } of leaves.values()) {
+  for (const { leafIndex } of listLeavesOfKind(leaves, 'complete'))
+    assertFolder(checkpointIndexes.has(leafIndex), `leaf ${leafIndex} is not the last leaf of a checkpoint`);
+  for (const { leafIndex, record } of leaves.values()) {
     const kind = getText(record, 'kind');
-    assertFolder(KINDS.has(kind), `leaf ${place} is of the unknown kind "${kind}"`);
+    assertFolder(LEAF_KINDS.has(kind), `leaf ${leafIndex} is of the unknown kind "${kind}"`);
   }
   assertFolder(header.since === null || header.since > 0, 'no checkpoint has 0 leaves');
 }
 
-/** The kinds of leaves of this format. */
-const KINDS: ReadonlySet<string> = new Set([
+/** All kinds of leaves in the format. */
+const LEAF_KINDS: ReadonlySet<string> = new Set([
   'change',
   'sync',
   'unchanged',
@@ -341,7 +371,10 @@ const KINDS: ReadonlySet<string> = new Set([
   'key',
 ]);
 
-/** Checks that rows shown only as commitments belong to the evidence of a retirement, and to months that are proven. */
+/**
+ * Throws an EvidenceFault if there are hidden rows (rows shown only as commitments) outside the evidence of a retirement, or in
+ * a month that is not proven.
+ */
 function checkHiddenRows({ header, hidden }: EvidenceLines, months: readonly CheckedMonth[]): void {
   assertFolder(
     hidden.length === 0 || header.scope === 'retirement',
@@ -354,11 +387,16 @@ function checkHiddenRows({ header, hidden }: EvidenceLines, months: readonly Che
     assertFolder(proven.has(formatMonth(row)), `a hidden row of ${row.list} does not belong to its month`);
 }
 
-function formatMonth({ place, list, month }: Pick<CheckedMonth, 'place' | 'list' | 'month'>): string {
-  return `${place} ${list} ${month}`;
+/** Formats the month of an organization's leaf and list as a key. */
+function formatMonth({
+  ownerIndex,
+  list,
+  month,
+}: Pick<CheckedMonth, 'ownerIndex' | 'list' | 'month'>): string {
+  return `${ownerIndex} ${list} ${month}`;
 }
 
-/** Checks that the last leaf contains the instant of the checkpoint. */
+/** Throws an EvidenceFault unless the last leaf of the checkpoint contains the instant of the checkpoint. */
 function assertSealedAt(last: HashedLeaf | undefined, { instant }: Checkpoint): void {
   const sealedAt = last === undefined ? '' : getText(last.record, 'sealed_at');
   assertFolder(
@@ -367,20 +405,23 @@ function assertSealedAt(last: HashedLeaf | undefined, { instant }: Checkpoint): 
   );
 }
 
-/** Instants that cannot be later than the checkpoint, because the sealer signs no earlier one than it has sealed. */
-const SEALED_INSTANTS = ['valid_from', 'ended_at', 'last_answer_at', 'finished_at', 'last_finished_at', 'at'];
+/** Fields of a record with instants. None may be later than the checkpoint: the sealer never signs an earlier instant. */
+const INSTANT_FIELDS = ['valid_from', 'ended_at', 'last_answer_at', 'finished_at', 'last_finished_at', 'at'];
 
-/** Checks that nothing was observed after the checkpoint was signed. */
-function checkDates(leaves: ReadonlyMap<number, HashedLeaf>, { instant }: Checkpoint): void {
-  for (const { place, record } of leaves.values())
-    for (const name of SEALED_INSTANTS) {
+/** Throws an EvidenceFault if a record contains an instant after the one at which the checkpoint was signed. */
+function checkInstants(leaves: ReadonlyMap<number, HashedLeaf>, { instant }: Checkpoint): void {
+  for (const { leafIndex, record } of leaves.values())
+    for (const name of INSTANT_FIELDS) {
       const value = record.get(name);
       const isPossible = value === undefined || (isInstant(value) && value <= instant);
-      assertFolder(isPossible, `leaf ${place}: "${name}" is not an instant before the checkpoint was signed`);
+      assertFolder(
+        isPossible,
+        `leaf ${leafIndex}: "${name}" is not an instant before the checkpoint was signed`,
+      );
     }
 }
 
-/** Lists the organizations that the folder names, and counts those that it does not. */
+/** Lists the organizations whose coverage the folder shows, and counts the others that the checkpoint leaf names. */
 function listOrganizations(
   leaves: ReadonlyMap<number, HashedLeaf>,
   { named, organizations }: NamedLeaves,
@@ -395,6 +436,7 @@ function listOrganizations(
   return { organizations: shown, otherOrganizations: known - shown.length };
 }
 
+/** Counts the syncs that observed the shown row versions or their ends, and how many of these syncs are shown. */
 function countSyncs(leaves: ReadonlyMap<number, HashedLeaf>): VerifiedEvidence['syncs'] {
   const needed = new Set<unknown>();
   for (const { record } of listLeavesOfKind(leaves, 'change'))

@@ -1,4 +1,5 @@
-const LISTS: Readonly<Record<string, string>> = {
+/** Labels of the lists. */
+const LIST_LABELS: Readonly<Record<string, string>> = {
   retirements: 'Retirements',
   certificates: 'Certificates',
   inventory: 'Credits in the inventory',
@@ -12,8 +13,8 @@ const LISTS: Readonly<Record<string, string>> = {
   projects: 'Projects',
 };
 
-/** Labels of the columns, in the order in which they are shown. Columns that are not here come last, under their own names. */
-const COLUMNS: Readonly<Record<string, string>> = {
+/** Labels of the columns, in the order in which tables show them. Other columns come last, under their own names. */
+const COLUMN_LABELS: Readonly<Record<string, string>> = {
   created_at: 'Dated by the registry',
   amount_exact: 'Tonnes',
   full_name: 'Name',
@@ -68,35 +69,38 @@ const COLUMNS: Readonly<Record<string, string>> = {
   ended_by: 'Replaced by read',
   document_sha256: 'SHA-256 of the JSON',
   document: 'JSON of the registry',
-  place: 'Leaf',
+  leafIndex: 'Leaf',
 };
 
-/** Columns that repeat others, or that say the same of every row of a list. */
-const HIDDEN = new Set(['kind', 'resource', 'amount', 'amount_micro']);
-/** Columns that are shown at first. */
-const MAIN = new Set(Object.keys(COLUMNS).slice(0, Object.keys(COLUMNS).indexOf('id') + 1));
+/** Columns that are never shown, because they repeat others or are the same for every row of a list. */
+const HIDDEN_COLUMNS = new Set(['kind', 'resource', 'amount', 'amount_micro']);
+/** Columns that are shown unless the reader asks for all. */
+const MAIN_COLUMNS = new Set(
+  Object.keys(COLUMN_LABELS).slice(0, Object.keys(COLUMN_LABELS).indexOf('id') + 1),
+);
 /** Columns whose values are 1 or 0. */
-const FLAGS = new Set(['is_claimed', 'is_complete', 'is_public', 'is_default']);
+const FLAG_COLUMNS = new Set(['is_claimed', 'is_complete', 'is_public', 'is_default']);
 
-/** Returns the name of a list as people know it. */
+/** Returns the label of a list; its own name if it has none. */
 export function formatListName(list: string): string {
-  return LISTS[list] ?? list;
+  return LIST_LABELS[list] ?? list;
 }
 
-/** Returns the label of a column as people know it. */
+/** Returns the label of a column; its own name if it has none. */
 export function formatColumnName(column: string): string {
-  return COLUMNS[column] ?? column;
+  return COLUMN_LABELS[column] ?? column;
 }
 
-/** Returns the columns in the order in which they are shown; without `all`, only the most important ones. */
+/** Selects the columns that a table shows, and sorts them. Without `all`, selects only the most important ones. */
 export function chooseColumns(columns: Iterable<string>, all: boolean): string[] {
-  const order = Object.keys(COLUMNS);
-  const rank = (column: string) => (order.includes(column) ? order.indexOf(column) : order.length);
+  const order = Object.keys(COLUMN_LABELS);
+  const getRank = (column: string) => (order.includes(column) ? order.indexOf(column) : order.length);
   return [...columns]
-    .filter(column => !HIDDEN.has(column) && (all || MAIN.has(column)))
-    .toSorted((left, right) => rank(left) - rank(right));
+    .filter(column => !HIDDEN_COLUMNS.has(column) && (all || MAIN_COLUMNS.has(column)))
+    .toSorted((left, right) => getRank(left) - getRank(right));
 }
 
+/** Returns true for a column whose values are 1 or 0. */
 export function isFlag(column: string): boolean {
-  return FLAGS.has(column);
+  return FLAG_COLUMNS.has(column);
 }

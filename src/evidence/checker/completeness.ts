@@ -1,79 +1,93 @@
 import { hashText } from './bytes.js';
-import { assertFolder, Fault } from './fault.js';
+import { assertFolder, EvidenceFault } from './fault.js';
 import { groupBy } from './group-by.js';
 import type { EvidenceLines, Header, HiddenRow, MonthLine, NamedLine, ReadsLine } from './parse-evidence.js';
 import { getText, listLeavesOfKind, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
-const LAST_LEAF = 'complete';
-/** Leaves of these kinds may be left out of the evidence of a single organization, if they concern others. */
+/** The kind of a checkpoint leaf: the last leaf that a checkpoint covers. */
+const CHECKPOINT_LEAF_KIND = 'complete';
+/** Named leaves of these kinds may be missing unless the folder is evidence of a period: they may concern other organizations. */
 const KINDS_OF_ORGANIZATIONS = ['organization', 'coverage'];
 
-/** The leaf that names the newest leaves at one size of the log, and the leaves of organizations that it names. */
+/** A checkpoint leaf and the leaves that it names. */
 export interface NamedLeaves {
-  readonly place: number;
+  /** The index of the checkpoint leaf. */
+  readonly leafIndex: number;
+  /** The lines of all leaves that it names, shown or not. */
   readonly named: readonly NamedLine[];
-  /** The shown leaves of organizations, by the id of the organization. */
+  /** The named leaves of organizations that the folder shows, by the id of the organization. */
   readonly organizations: ReadonlyMap<string, HashedLeaf>;
 }
 
-/** The months of an organization's leaf, with the rows of each month that the folder shows. */
+/** A month line with the rows of the month that the folder shows. */
 export interface CheckedMonth extends MonthLine {
+  /** The id of the organization. */
   readonly organization: string;
   /** The shown rows, newest version first. */
   readonly shown: readonly RowVersion[];
-  /** True if `shown` is all rows of the month. */
+  /** True if `shown` has all rows of the month. */
   readonly isComplete: boolean;
-  /** True if all rows of the month are known at least by their commitments. */
+  /** True if the folder has all rows of the month, at least as commitments. */
   readonly isProven: boolean;
 }
 
 /**
- * Checks the last leaf of a checkpoint of `size` leaves: its hash covers the lines that name other leaves, and each shown leaf is
- * what its line says. Returns null if the leaf is not shown.
+ * Checks the checkpoint leaf of a tree of `size` leaves. Throws an EvidenceFault unless the lines of the leaves that it names
+ * have the hash in its record, and each shown leaf is as its line says. Returns null if the folder does not show the checkpoint
+ * leaf.
  */
 export async function checkNamedLeaves(
   leaves: ReadonlyMap<number, HashedLeaf>,
   lines: readonly NamedLine[],
   size: number,
 ): Promise<NamedLeaves | null> {
-  const place = size - 1;
-  const last = leaves.get(place);
+  const leafIndex = size - 1;
+  const last = leaves.get(leafIndex);
   if (last === undefined) return null;
-  const named = lines.filter(({ namedBy }) => namedBy === place);
-  const hash = await hashText(named.map(({ sealedText }) => sealedText).join(''));
+  const named = lines.filter(({ namedBy }) => namedBy === leafIndex);
+  const hash = await hashText(named.map(({ hashedText }) => hashedText).join(''));
   assertFolder(
-    getText(last.record, 'kind') === LAST_LEAF && last.record.get('named_sha256') === hash,
-    `the leaves that leaf ${place} names are not the ones that it was sealed with`,
+    getText(last.record, 'kind') === CHECKPOINT_LEAF_KIND && last.record.get('named_sha256') === hash,
+    `the leaves that leaf ${leafIndex} names are not the ones that it was sealed with`,
   );
   const organizations = new Map<string, HashedLeaf>();
   for (const line of named) {
-    const leaf = leaves.get(line.place);
+    const leaf = leaves.get(line.leafIndex);
     if (leaf === undefined) continue;
     const isAsNamed = leaf.commitment === line.commitment && getText(leaf.record, 'kind') === line.kind;
-    assertFolder(isAsNamed, `leaf ${line.place} is not what leaf ${place} says of it`);
+    assertFolder(isAsNamed, `leaf ${line.leafIndex} is not what leaf ${leafIndex} says of it`);
     if (line.kind !== 'organization') continue;
     const organization = getText(leaf.record, 'organization_id');
-    assertFolder(!organizations.has(organization), `leaf ${place} names two leaves of ${organization}`);
+    assertFolder(!organizations.has(organization), `leaf ${leafIndex} names two leaves of ${organization}`);
     organizations.set(organization, leaf);
   }
-  return { place, named, organizations };
+  return { leafIndex, named, organizations };
 }
 
-/** Throws a Fault if a leaf is missing that the last leaf of the checkpoint names and that this scope needs. */
+/**
+ * Throws an EvidenceFault if the folder lacks a leaf that the checkpoint leaf names and that this scope needs, lacks the
+ * coverage of a shown organization, or shows a log event or coverage that the checkpoint leaf does not name.
+ */
 export function checkNothingIsOmitted(
   { scope }: Header,
-  { named, organizations, place }: NamedLeaves,
+  { named, organizations, leafIndex }: NamedLeaves,
   leaves: ReadonlyMap<number, HashedLeaf>,
 ): void {
   for (const line of named) {
     const mayBeMissing = scope !== 'period' && KINDS_OF_ORGANIZATIONS.includes(line.kind);
-    assertFolder(mayBeMissing || leaves.has(line.place), `leaf ${line.place} (${line.kind}) is missing`);
+    assertFolder(
+      mayBeMissing || leaves.has(line.leafIndex),
+      `leaf ${line.leafIndex} (${line.kind}) is missing`,
+    );
   }
-  const namedPlaces = new Set(named.map(line => line.place));
+  const namedIndexes = new Set(named.map(line => line.leafIndex));
   for (const kind of ['forget', 'purge', 'restore', 'key', 'coverage'])
     for (const leaf of listLeavesOfKind(leaves, kind))
-      assertFolder(namedPlaces.has(leaf.place), `leaf ${leaf.place} (${kind}) is not named by leaf ${place}`);
+      assertFolder(
+        namedIndexes.has(leaf.leafIndex),
+        `leaf ${leaf.leafIndex} (${kind}) is not named by leaf ${leafIndex}`,
+      );
   const covered = new Set(
     listLeavesOfKind(leaves, 'coverage').map(({ record }) => getText(record, 'organization_id')),
   );
@@ -81,13 +95,17 @@ export function checkNothingIsOmitted(
     assertFolder(covered.has(organization), `the leaf about the coverage of ${organization} is missing`);
 }
 
-/** Checks the months of each organization's leaf against the rows and commitments of the folder. */
+/**
+ * Counts the rows of the folder by month, and compares them with the month lines. Throws an EvidenceFault unless each
+ * organization's leaf has the hash of its month lines, and the sums of complete months are right. Incomplete months are
+ * returned, not refused.
+ */
 export async function checkMonths(
   { organizations }: Pick<NamedLeaves, 'organizations'>,
   { months, hidden }: Pick<EvidenceLines, 'months' | 'hidden'>,
   rows: readonly RowVersion[],
 ): Promise<CheckedMonth[]> {
-  const linesByPlace = groupBy(months, ({ place }) => place);
+  const linesByOwner = groupBy(months, ({ ownerIndex }) => ownerIndex);
   const rowsByMonth = new Map<string, RowVersion[]>();
   for (const row of rows)
     for (const key of listMonthKeys(row)) {
@@ -95,16 +113,16 @@ export async function checkMonths(
       if (group === undefined) rowsByMonth.set(key, [row]);
       else group.push(row);
     }
-  const hiddenByMonth = groupBy(hidden, ({ place, list, month }) => `${place} ${list} ${month}`);
+  const hiddenByMonth = groupBy(hidden, ({ ownerIndex, list, month }) => `${ownerIndex} ${list} ${month}`);
   const checked: CheckedMonth[] = [];
   for (const [organization, leaf] of organizations) {
-    const lines = linesByPlace.get(leaf.place) ?? [];
-    await checkSealedLines(leaf, 'months_sha256', lines);
+    const lines = linesByOwner.get(leaf.leafIndex) ?? [];
+    await checkLinesHash(leaf, 'months_sha256', lines);
     for (const line of lines) {
       const shown = rowsByMonth.get(formatMonthKey(organization, line)) ?? [];
       const others =
         line.datedBy === 'mirror'
-          ? (hiddenByMonth.get(`${leaf.place} ${line.list} ${line.month}`) ?? [])
+          ? (hiddenByMonth.get(`${leaf.leafIndex} ${line.list} ${line.month}`) ?? [])
           : [];
       checked.push(await checkMonth(organization, line, shown, others));
     }
@@ -112,16 +130,17 @@ export async function checkMonths(
   return checked;
 }
 
-/** Throws a Fault unless these lines are the ones whose hash a leaf contains. */
-async function checkSealedLines(
-  { record, place }: HashedLeaf,
+/** Throws an EvidenceFault unless a field of a leaf's record is the SHA-256 of these lines. */
+async function checkLinesHash(
+  { record, leafIndex }: HashedLeaf,
   field: 'months_sha256' | 'reads_sha256',
   lines: readonly (MonthLine | ReadsLine)[],
 ): Promise<void> {
-  const hash = await hashText(lines.map(({ sealedText }) => sealedText).join(''));
-  assertFolder(record.get(field) === hash, `the lines of leaf ${place} are not those of its ${field}`);
+  const hash = await hashText(lines.map(({ hashedText }) => hashedText).join(''));
+  assertFolder(record.get(field) === hash, `the lines of leaf ${leafIndex} are not those of its ${field}`);
 }
 
+/** Compares the rows of a month, shown and hidden, with its line. Throws an EvidenceFault if a complete month has a wrong sum. */
 async function checkMonth(
   organization: string,
   line: MonthLine,
@@ -138,7 +157,7 @@ async function checkMonth(
   return { ...line, organization, shown, isComplete, isProven };
 }
 
-/** Checks that the rows of a month have the sealed sum. */
+/** Throws an EvidenceFault unless the rows of a month have the sum in its line. */
 function checkSum(
   organization: string,
   { list, month, ...line }: MonthLine,
@@ -155,13 +174,16 @@ function checkSum(
   );
 }
 
-/** Returns the months in which a row counts: the one of its observation, and the one of the registry's date. */
+/**
+ * Returns the keys of the months in which a row counts: that of its observation, and that of the registry's date if it has one.
+ */
 function listMonthKeys({ organization, list, observedAt, datedAt }: RowVersion): string[] {
   const observed = formatMonthKey(organization, { list, datedBy: 'mirror', month: observedAt.slice(0, 7) });
   if (datedAt === null) return [observed];
   return [observed, formatMonthKey(organization, { list, datedBy: 'registry', month: datedAt.slice(0, 7) })];
 }
 
+/** Formats the key under which the rows of a month are counted. */
 function formatMonthKey(
   organization: string,
   { list, datedBy, month }: Pick<MonthLine, 'list' | 'datedBy' | 'month'>,
@@ -169,21 +191,24 @@ function formatMonthKey(
   return `${datedBy} ${month} ${list} ${organization}`;
 }
 
-/** Checks the lines about the reads of each organization's leaf. */
+/**
+ * Checks the reads lines, and returns them with the ids of their organizations. Throws an EvidenceFault unless each
+ * organization's leaf has the hash of its lines and each line belongs to one of these leaves.
+ */
 export async function checkReads(
   { organizations }: NamedLeaves,
   { reads }: EvidenceLines,
 ): Promise<(ReadsLine & { readonly organization: string })[]> {
-  const linesByPlace = groupBy(reads, ({ place }) => place);
+  const linesByOwner = groupBy(reads, ({ ownerIndex }) => ownerIndex);
   const checked: (ReadsLine & { readonly organization: string })[] = [];
   for (const [organization, leaf] of organizations) {
-    const lines = linesByPlace.get(leaf.place) ?? [];
-    await checkSealedLines(leaf, 'reads_sha256', lines);
-    linesByPlace.delete(leaf.place);
+    const lines = linesByOwner.get(leaf.leafIndex) ?? [];
+    await checkLinesHash(leaf, 'reads_sha256', lines);
+    linesByOwner.delete(leaf.leafIndex);
     for (const line of lines) checked.push({ ...line, organization });
   }
-  const [stray] = linesByPlace.keys();
+  const [stray] = linesByOwner.keys();
   if (stray !== undefined)
-    throw new Fault(`lines about reads belong to leaf ${stray}, which is not the newest`);
+    throw new EvidenceFault(`lines about reads belong to leaf ${stray}, which is not the newest`);
   return checked;
 }

@@ -4,23 +4,26 @@ import type { EndedRow, OlderCounts } from './older-counts.js';
 import { formatField, getText, type RowVersion } from './row-versions.js';
 import { formatCount, formatInstant, formatList, formatTonnes } from './text.js';
 
-/** The rows of a list in the months of the scope, with their exact sum. */
+/** The total of a list: its rows in the months of the scope, by one of two ways of dating them. */
 export interface ListTotal {
   readonly list: string;
   readonly datedBy: 'mirror' | 'registry';
+  /** The number of rows. */
   readonly rows: number;
+  /** The exact sum of the amounts in millionths of a tonne. */
   readonly micro: bigint;
+  /** The number of rows that have no usable amount. */
   readonly withoutAmount: number;
 }
 
-/** Returns the totals of the scope. A period has both totals of retirements, even if one of them counts nothing. */
+/** Returns the totals of the scope, retirements first. For a period, both totals of retirements are there, even without rows. */
 export function listTotals({ header, months }: Pick<VerifiedEvidence, 'header' | 'months'>): ListTotal[] {
   if (header.scope !== 'period') return sumMonths(months);
   const nothing = { list: 'retirements', rows: 0, micro: 0n, withoutAmount: 0 };
   return sumMonths([{ ...nothing, datedBy: 'registry' }, { ...nothing, datedBy: 'mirror' }, ...months]);
 }
 
-/** Adds up months by list and by who dates the rows. Different lists are never added to each other. */
+/** Adds up months to one total for each list and each way of dating. Sorts retirements first. */
 function sumMonths(months: readonly ListTotal[]): ListTotal[] {
   const totals = new Map<string, ListTotal>();
   for (const { list, datedBy, rows, micro, withoutAmount } of months) {
@@ -34,31 +37,34 @@ function sumMonths(months: readonly ListTotal[]): ListTotal[] {
       withoutAmount: sum.withoutAmount + withoutAmount,
     });
   }
-  const rank = ({ list, datedBy }: ListTotal) =>
+  const getRank = ({ list, datedBy }: ListTotal) =>
     `${list === 'retirements' ? 0 : 1} ${list} ${datedBy === 'registry' ? 0 : 1}`;
-  return [...totals.values()].toSorted((left, right) => (rank(left) < rank(right) ? -1 : 1));
+  return [...totals.values()].toSorted((left, right) => (getRank(left) < getRank(right) ? -1 : 1));
 }
 
-/** Describes how a total dates its rows: `Retirements dated in 2025 by the registry`. */
+/** Describes what a total counts, such as "Retirements, dated in 2025 by the registry". */
 export function describeTotal({ list, datedBy }: ListTotal, { header }: VerifiedEvidence): string {
   const period = header.scope === 'period' ? ` in ${header.value}` : '';
   const dated = datedBy === 'registry' ? `dated${period} by the registry` : `first observed${period}`;
   return `${formatListName(list)}, ${dated}`;
 }
 
-/** Tonnes of a total. Credits are of two types, whose tonnes are never added, so only retirements have a sum. */
+/**
+ * Formats the tonnes of a total of retirements; null for other lists. Credits are of two types, whose tonnes must not be added to
+ * each other.
+ */
 export function formatTotalTonnes({ list, micro }: ListTotal): string | null {
   return list === 'retirements' ? formatTonnes(micro) : null;
 }
 
-/** Says in one sentence what a folder is evidence of, and as of when. */
+/** Describes in a sentence what a folder is evidence of, as of when, and which log signed it. */
 export function describeFolder({ header, checkpoint, signer, ...evidence }: VerifiedEvidence): string {
   const { scope, value } = header;
   const subject = scope === 'organization' ? getName(evidence, value) : value;
   return `Evidence of ${scope} ${subject} as of ${formatInstant(checkpoint.instant)}, signed by the log ${signer.name}.`;
 }
 
-/** Returns sentences about what was verified. */
+/** Describes in sentences what was verified. */
 export function describeEvidence(evidence: VerifiedEvidence): string[] {
   const { header, checkpoint, signer, rows, syncs, otherOrganizations, organizations } = evidence;
   const observed = rows.map(({ observedAt }) => observedAt).toSorted();
@@ -79,13 +85,13 @@ export function describeEvidence(evidence: VerifiedEvidence): string[] {
       : [
           `No row was ever sealed of ${formatList(neverSealed.map(({ name, organization, state }) => `${name || organization} (${state})`))}.`,
         ]),
-    ...describeContinuation(evidence),
+    ...describeOlderCheckpoint(evidence),
   ];
 }
 
-/** Returns sentences about what a reader must know before relying on the rows. */
+/** Describes in sentences what readers must know before they rely on the rows. Empty if there is nothing to warn of. */
 export function describeWarnings(evidence: VerifiedEvidence): string[] {
-  const { signer, older, events, reads } = evidence;
+  const { signer, older, logEvents, reads } = evidence;
   const failing = reads.filter(({ failedSince }) => failedSince > 0);
   const neverRead = reads.filter(({ readAt }) => readAt === null);
   return [
@@ -103,14 +109,14 @@ export function describeWarnings(evidence: VerifiedEvidence): string[] {
           `Never read completely: ${formatList(neverRead.map(read => `${formatListName(read.list)} of ${getName(evidence, read.organization)}`))}.`,
         ]),
     ...describeMissingVersions(evidence),
-    ...events.map(({ record }) => describeEvent(record)),
+    ...logEvents.map(({ record }) => describeLogEvent(record)),
     ...(signer.otherSignatures.length === 0
       ? []
       : [
           `The checkpoint has other signatures, which were not checked: ${formatList(signer.otherSignatures)}.`,
         ]),
     ...signer.ignoredLeaves.map(
-      place => `Leaf ${place} names a new key without a signature of the old one. It was ignored.`,
+      leafIndex => `Leaf ${leafIndex} names a new key without a signature of the old one. It was ignored.`,
     ),
     ...(older?.sealedLate.length
       ? [
@@ -121,7 +127,7 @@ export function describeWarnings(evidence: VerifiedEvidence): string[] {
   ];
 }
 
-/** Says how a verifier can check the timestamps among the files that this checker does not check. */
+/** Returns a sentence for each timestamp among the unchecked files: the command that checks it. */
 export function describeTimestamps(uncheckedFiles: readonly string[]): string[] {
   const tokens = uncheckedFiles.filter(name => /^timestamps\/\d{1,15}\.tst$/.test(name));
   return tokens.map(
@@ -135,7 +141,7 @@ export function getName({ organizations }: Pick<VerifiedEvidence, 'organizations
   return organizations.find(({ organization }) => organization === id)?.name || id;
 }
 
-/** Returns the SHA-256 of the certificate of each retirement. */
+/** Maps the id of each retirement that has a certificate to the SHA-256 of its newest one. */
 export function indexCertificates({
   rows,
   otherVersions,
@@ -148,7 +154,7 @@ export function indexCertificates({
   return hashes;
 }
 
-/** Counts the versions that a retirement's versions replaced and that the folder does not show. */
+/** Counts in a sentence the earlier versions of a retirement that the folder does not show. Empty for other folders. */
 function describeMissingVersions({ header, rows, otherVersions }: VerifiedEvidence): string[] {
   if (header.scope !== 'retirement') return [];
   const shown = [...rows, ...otherVersions];
@@ -161,6 +167,7 @@ function describeMissingVersions({ header, rows, otherVersions }: VerifiedEviden
   ];
 }
 
+/** Counts in a sentence the retirements whose certificate is in the folder. Empty if there are no retirements. */
 function describeCertificates(evidence: VerifiedEvidence): string[] {
   const certificates = indexCertificates(evidence);
   const retirements = evidence.rows.filter(({ list }) => list === 'retirements');
@@ -171,7 +178,8 @@ function describeCertificates(evidence: VerifiedEvidence): string[] {
   ];
 }
 
-function describeEvent(record: RowVersion['leaf']['record']): string {
+/** Describes the record of a leaf about an erasure or a restore. */
+function describeLogEvent(record: RowVersion['leaf']['record']): string {
   const at = getText(record, 'at');
   const kind = getText(record, 'kind');
   if (kind !== 'restore')
@@ -183,17 +191,19 @@ function describeEvent(record: RowVersion['leaf']['record']): string {
   return `A backup was restored at ${at}: ${lost} lost, and the log continued as ${getText(record, 'origin')}.${checkpoint}`;
 }
 
-function describeContinuation({ older, rows }: VerifiedEvidence): string[] {
+/** Describes in sentences how the log continues from the older checkpoint. Empty if there is none. */
+function describeOlderCheckpoint({ older, rows }: VerifiedEvidence): string[] {
   if (older === null) return [];
   const { size, instant } = older.checkpoint;
-  const known = rows.filter(({ leaf }) => leaf.place < size).length;
+  const known = rows.filter(({ leaf }) => leaf.leafIndex < size).length;
   return [
     `The log begins with the ${formatCount(size, 'leaf', 'leaves')} of your older checkpoint, signed at ${instant}.`,
-    `${formatCount(known, 'row was', 'rows were')} in the log when your older checkpoint was signed. When later ones were sealed is known from the signature alone.`,
+    `${formatCount(known, 'row was', 'rows were')} in the log when your older checkpoint was signed. Only the signature says when later rows were sealed.`,
     ...(older.counts === null ? [] : describeOlderTotals(older.counts)),
   ];
 }
 
+/** Describes the totals of retirements at the older checkpoint, and how many rows have ended since. */
 function describeOlderTotals({ months, ended, unknown }: OlderCounts): string[] {
   if (months.length === 0 && unknown.length > 0) return [];
   const totals = sumMonths(months).filter(({ list }) => list === 'retirements');
@@ -209,10 +219,13 @@ function describeOlderTotals({ months, ended, unknown }: OlderCounts): string[] 
   ];
 }
 
+/** Describes in sentences which retirements were removed or changed since the older checkpoint, and what is unknown. */
 function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }: OlderCounts): string[] {
   const retirements = ended.filter(({ before }) => before.list === 'retirements');
   const removed = retirements.filter(({ after }) => after === null);
-  const changed = retirements.filter(({ before, after }) => after !== null && isOtherRow(before, after));
+  const changed = retirements.filter(
+    ({ before, after }) => after !== null && hasOtherDateOrAmount(before, after),
+  );
   const reworded = retirements.flatMap(({ before, after }) => {
     const fields = after === null ? [] : describeChangedFields(before, after);
     return fields.length === 0 ? [] : [`${describeRow(before)} (${fields.join('; ')})`];
@@ -221,12 +234,12 @@ function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }
     ...(removed.length === 0
       ? []
       : [
-          `Retirements that your older checkpoint counted, and that were removed since: ${formatList(removed.map(describeEnd))}.`,
+          `Retirements that your older checkpoint counted, and that were removed since: ${formatList(removed.map(describeEndedRow))}.`,
         ]),
     ...(changed.length === 0
       ? []
       : [
-          `Retirements whose date or amount changed since your older checkpoint: ${formatList(changed.map(describeEnd))}.`,
+          `Retirements whose date or amount changed since your older checkpoint: ${formatList(changed.map(describeEndedRow))}.`,
         ]),
     ...(reworded.length === 0
       ? []
@@ -244,11 +257,12 @@ function describeOlderCounts({ ended, unknown, erasedLeaves, hasNoOrganization }
   ];
 }
 
-function isOtherRow(before: RowVersion, after: RowVersion): boolean {
+/** Returns true if two versions of a row differ in the registry's date or in the amount. */
+function hasOtherDateOrAmount(before: RowVersion, after: RowVersion): boolean {
   return before.micro !== after.micro || before.datedAt !== after.datedAt;
 }
 
-/** Describes each shown column, other than date and amount, in which two versions of a row differ. */
+/** Describes each column, other than date and amount, in which two versions of a row differ. Considers only the main columns. */
 function describeChangedFields(before: RowVersion, after: RowVersion): string[] {
   const columns = new Set([...before.leaf.record.keys(), ...after.leaf.record.keys()]);
   const ignored = new Set(['created_at', 'amount_exact', 'valid_from']);
@@ -259,14 +273,17 @@ function describeChangedFields(before: RowVersion, after: RowVersion): string[] 
   });
 }
 
-function describeEnd({ before, after }: EndedRow): string {
+/** Describes a row that has ended: its amount and date, and those of the version that replaced it. */
+function describeEndedRow({ before, after }: EndedRow): string {
   return `${describeRow(before)} (${describeAmount(before)}${after === null ? '' : `, now ${describeAmount(after)}`})`;
 }
 
+/** Describes the amount and the registry's date of a row. */
 function describeAmount({ micro, datedAt }: RowVersion): string {
   return `${micro === null ? 'no usable amount' : formatTonnes(micro)}, dated ${datedAt ?? 'never'}`;
 }
 
+/** Names a row by its list and id, such as "retirements 5c1". */
 function describeRow({ list, leaf }: RowVersion): string {
   const id = ['id', 'credit_id', 'retirement_id'].map(name => getText(leaf.record, name)).find(Boolean);
   return `${list} ${id}`;

@@ -1,14 +1,17 @@
-/** The folder contradicts the evidence log. All other errors are failures of the platform or of the checker. */
-export class Fault extends Error {
-  override readonly name = 'Fault';
+/**
+ * Thrown if a folder cannot be verified: it is malformed, incomplete or contradicts its checkpoint. Every other error means that
+ * the check itself failed.
+ */
+export class EvidenceFault extends Error {
+  override readonly name = 'EvidenceFault';
 }
 
-/** Throws a Fault with this message unless the condition holds. */
+/** Throws an EvidenceFault with this message unless the condition about the evidence folder holds. */
 export function assertFolder(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Fault(message);
+  if (!condition) throw new EvidenceFault(message);
 }
 
-/** Something that the platform cannot do or does wrong, so that nothing can be said about the folder. */
+/** Thrown if the platform lacks something or computes it wrongly, so that nothing can be said about the folder. */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';
 }

@@ -1,40 +1,48 @@
 import { runInBatches, sha256, toHex } from './bytes.js';
-import { assertFolder, Fault } from './fault.js';
+import { assertFolder, EvidenceFault } from './fault.js';
 
-/** A file below the folder. */
+/** A file in an evidence folder. */
 export interface EvidenceFile {
+  /** The number of bytes. */
   readonly size: number;
-  /** Why the file must not be read, for example because it is a link. */
+  /** What the file is instead of a plain file, such as "a link, a pipe or a device". Such a file must not be read. */
   readonly problem?: string;
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** The files below the folder by their paths, with slashes. */
+/** The files of an evidence folder and its subfolders, by their paths relative to it, with slashes. */
 export type FolderFiles = ReadonlyMap<string, EvidenceFile>;
 
 const MAX_FILES = 2_000_000;
-/** The size of evidence.jsonl that a checker must read; an export refuses to write more. */
+/** The largest evidence.jsonl that a checker must be able to read. An export refuses to write more. */
 export const MAX_TEXT_BYTES = 256 * 2 ** 20;
-/** The size of a certificate that a checker must read. The mirror stores no larger one. */
+/** The largest certificate that a checker must be able to read. The mirror stores no larger one. */
 const MAX_CERTIFICATE_BYTES = 32 * 2 ** 20;
 const CERTIFICATES_AT_ONCE = 32;
 const TEXT_FILES = ['evidence.jsonl', 'checkpoint.txt'];
-const CERTIFICATE = /^certificates\/([0-9a-f]{64})\.pdf$/;
+/** Matches the path of a certificate. The group is its SHA-256. */
+const CERTIFICATE_PATH = /^certificates\/([0-9a-f]{64})\.pdf$/;
 
-/** The texts of a folder, and the names of the files that are not part of the format. */
+/** The texts of an evidence folder. */
 export interface FolderTexts {
+  /** The content of evidence.jsonl. */
   readonly lines: string;
+  /** The content of checkpoint.txt. */
   readonly checkpoint: string;
+  /** The paths of files that are not part of the format. */
   readonly uncheckedFiles: readonly string[];
 }
 
-/** Reads the two texts of a folder, each once: the text that is parsed is the one that was hashed. */
+/**
+ * Checks the names and sizes of all files of a folder, and reads its two texts. Throws an EvidenceFault for a file that is too
+ * large or no plain file, for a missing text, and for a file below `certificates/` that is not named after a hash.
+ */
 export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> {
   assertFolder(files.size <= MAX_FILES, `the folder has more than ${MAX_FILES} files`);
   const uncheckedFiles: string[] = [];
   for (const [name, { size, problem }] of files) {
     assertFolder(problem === undefined, `${name} is ${problem}`);
-    if (CERTIFICATE.test(name))
+    if (CERTIFICATE_PATH.test(name))
       assertFolder(size <= MAX_CERTIFICATE_BYTES, `${name} has more than ${MAX_CERTIFICATE_BYTES} bytes`);
     else if (TEXT_FILES.includes(name))
       assertFolder(size <= MAX_TEXT_BYTES, `${name} has more than ${MAX_TEXT_BYTES} bytes`);
@@ -49,13 +57,16 @@ export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> 
   };
 }
 
-/** Checks that the folder has exactly these certificates, and that each has the SHA-256 of its name. */
+/**
+ * Throws an EvidenceFault unless the folder has exactly the certificates with these SHA-256, and each file has the SHA-256 in
+ * its name. `onFinished` is called with the number of finished and of all certificates.
+ */
 export async function checkCertificates(
   files: FolderFiles,
   expected: ReadonlySet<string>,
   onFinished: (finished: number, total: number) => void,
 ): Promise<void> {
-  const hashes = [...files.keys()].flatMap(name => CERTIFICATE.exec(name)?.[1] ?? []);
+  const hashes = [...files.keys()].flatMap(name => CERTIFICATE_PATH.exec(name)?.[1] ?? []);
   const found = new Set(hashes);
   for (const hash of expected) assertFolder(found.has(hash), `${getCertificateName(hash)} is missing`);
   for (const hash of found)
@@ -68,7 +79,7 @@ export async function checkCertificates(
   );
 }
 
-/** Reads a certificate. Throws a Fault unless it has this SHA-256. */
+/** Reads the certificate with this SHA-256. Throws an EvidenceFault if it is missing or has another hash. */
 export async function readCertificate(files: FolderFiles, hash: string): Promise<Uint8Array> {
   const name = getCertificateName(hash);
   const bytes = await readBytes(files, name);
@@ -76,20 +87,23 @@ export async function readCertificate(files: FolderFiles, hash: string): Promise
   return bytes;
 }
 
+/** Returns the path of a certificate in the folder. */
 function getCertificateName(hash: string): string {
   return `certificates/${hash}.pdf`;
 }
 
+/** Reads a file as UTF-8. Throws an EvidenceFault if it is missing or not UTF-8. */
 async function readTextFile(files: FolderFiles, name: string): Promise<string> {
   const bytes = await readBytes(files, name);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw new Fault(`${name} is not UTF-8`);
+    if (error instanceof TypeError) throw new EvidenceFault(`${name} is not UTF-8`);
     throw error;
   }
 }
 
+/** Reads a file. Throws an EvidenceFault if it is missing, and another error if its size has changed. */
 async function readBytes(files: FolderFiles, name: string): Promise<Uint8Array> {
   const file = files.get(name);
   assertFolder(file !== undefined, `${name} is missing`);

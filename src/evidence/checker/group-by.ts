@@ -1,4 +1,4 @@
-/** Groups items by a key. `Map.groupBy` does not exist in Node 20. */
+/** Groups items by a key, in order. Replaces `Map.groupBy`, which Node 20 lacks. */
 export function groupBy<Key, Item>(items: Iterable<Item>, getKey: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -4,93 +4,109 @@ import type { EvidenceLines } from './parse-evidence.js';
 import { isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
-/** A row that was current at the older checkpoint and is not any more. */
+/** A row version that was current at the older checkpoint and has ended since. */
 export interface EndedRow {
   readonly before: RowVersion;
   /** The version that replaced it; null if the row was removed. */
   readonly after: RowVersion | null;
 }
 
+/** What the older checkpoint counted in the scope, and what became of it. */
 export interface OlderCounts {
+  /** The months of the scope at the older checkpoint. */
   readonly months: readonly CheckedMonth[];
+  /** The rows of these months that are no longer current. */
   readonly ended: readonly EndedRow[];
-  /** The number of leaves that were erased since. If there are some, months of the older checkpoint may be missing. */
+  /** The number of leaves that were erased since. If it is not 0, months of the older checkpoint may be missing. */
   readonly erasedLeaves: number;
-  /** The months, and organizations, whose rows at the older checkpoint cannot be shown, because leaves were erased. */
+  /** Descriptions of months and organizations whose rows at the older checkpoint cannot be shown, because leaves were erased. */
   readonly unknown: readonly string[];
-  /** True if the folder shows no older leaf of the organization that it is about: it had no sealed rows, or was left out. */
+  /**
+   * True if the folder is about an organization of which it shows no leaf at the older checkpoint: it had no sealed rows, or it
+   * was left out.
+   */
   readonly hasNoOrganization: boolean;
 }
 
+/** The input of `checkOlderCounts`. */
 export interface OlderCountsRequest {
   readonly lines: EvidenceLines;
+  /** The shown leaves by their index. */
   readonly leaves: ReadonlyMap<number, HashedLeaf>;
+  /** The tree size of the older checkpoint. */
   readonly since: number;
-  /** The leaves that the older checkpoint names; null if they are not shown. */
+  /** The leaves that the older checkpoint names; null if its last leaf is not shown. */
   readonly older: NamedLeaves | null;
+  /** The rows that are current at the newer checkpoint. */
   readonly currentRows: readonly RowVersion[];
+  /** Returns true if the folder must show all rows of a month. */
   readonly isInScope: (month: { readonly organization: string; readonly month: string }) => boolean;
 }
 
 /**
- * Counts again what the older checkpoint counted, so that no row can disappear unnoticed: each of its rows is still current, or
- * a later leaf shows how it ended. Only an erasure since may leave months unknown.
+ * Counts the rows at the older checkpoint again, so that no row can disappear unnoticed. Throws an EvidenceFault unless each of
+ * them is still current or a later leaf shows how it ended. What cannot be counted is unknown if leaves were erased since,
+ * otherwise an EvidenceFault.
  */
 export async function checkOlderCounts(request: OlderCountsRequest): Promise<OlderCounts> {
   const { lines, leaves, since, older, currentRows, isInScope } = request;
   const erasedLeaves = countErasedLeaves(leaves, since);
   const unknown: string[] = [];
-  const admitUnknown = (what: string) => {
-    assertFolder(erasedLeaves > 0, `what the older checkpoint says about ${what} is missing`);
-    unknown.push(what);
+  /** Adds a description of what cannot be counted. Throws an EvidenceFault if nothing was erased that could explain it. */
+  const addUnknown = (description: string) => {
+    assertFolder(erasedLeaves > 0, `what the older checkpoint says about ${description} is missing`);
+    unknown.push(description);
   };
   if (older === null) {
-    admitUnknown('any organization');
+    addUnknown('any organization');
     return { months: [], ended: [], erasedLeaves, unknown, hasNoOrganization: false };
   }
   if (lines.header.scope === 'period')
-    for (const { place, kind } of older.named)
-      if (kind === 'organization' && !leaves.has(place)) admitUnknown(`an organization (leaf ${place})`);
+    for (const { leafIndex, kind } of older.named)
+      if (kind === 'organization' && !leaves.has(leafIndex))
+        addUnknown(`an organization (leaf ${leafIndex})`);
   const changes = listLeavesOfKind(leaves, 'change');
   const rows = listRowsAt(changes, since);
   for (const organization of new Set(rows.map(row => row.organization)))
-    if (!older.organizations.has(organization)) admitUnknown(`organization ${organization}`);
+    if (!older.organizations.has(organization)) addUnknown(`organization ${organization}`);
   const months = (await checkMonths(older, { ...lines, hidden: [] }, rows)).filter(isInScope);
   for (const { isComplete, list, organization, month, datedBy } of months)
-    if (!isComplete) admitUnknown(`${list} of ${organization} in ${month} (dated by the ${datedBy})`);
-  const standing = new Set(currentRows.map(({ version }) => version));
+    if (!isComplete) addUnknown(`${list} of ${organization} in ${month} (dated by the ${datedBy})`);
+  const currentVersions = new Set(currentRows.map(({ version }) => version));
   const ended = new Map<number, EndedRow>();
   for (const { shown, isComplete } of months)
     for (const before of isComplete ? shown : [])
-      if (!standing.has(before.version)) ended.set(before.version, findEnd(before, changes, since));
+      if (!currentVersions.has(before.version)) ended.set(before.version, findEnd(before, changes, since));
   const hasNoOrganization = lines.header.scope === 'organization' && older.organizations.size === 0;
   return { months, ended: [...ended.values()], erasedLeaves, unknown, hasNoOrganization };
 }
 
-/** Returns the shown versions that were sealed in the first `since` leaves, and that no leaf of these ended. */
+/** Returns the shown row versions that were current when the log had `since` leaves. */
 function listRowsAt(changes: readonly HashedLeaf[], since: number): RowVersion[] {
-  const before = changes.filter(({ place }) => place < since);
+  const before = changes.filter(({ leafIndex }) => leafIndex < since);
   const ended = new Set(before.map(({ record }) => record.get('ended_version')));
   return before
     .filter(leaf => isRowVersion(leaf) && !ended.has(leaf.record.get('version')))
     .map(readRowVersion);
 }
 
+/** Finds how a row version ended in the leaves from index `since` on. Throws an EvidenceFault if none of them ended it. */
 function findEnd(before: RowVersion, changes: readonly HashedLeaf[], since: number): EndedRow {
   const end = changes.find(
-    ({ place, record }) => place >= since && record.get('ended_version') === before.version,
+    ({ leafIndex, record }) => leafIndex >= since && record.get('ended_version') === before.version,
   );
   assertFolder(
     end !== undefined,
-    `leaf ${before.leaf.place} was current at the older checkpoint, and no leaf shows how it ended`,
+    `leaf ${before.leaf.leafIndex} was current at the older checkpoint, and no leaf shows how it ended`,
   );
   return { before, after: isRowVersion(end) ? readRowVersion(end) : null };
 }
 
+/** Counts the leaves that were erased after the log had `since` leaves, according to the shown leaves about erasures. */
 function countErasedLeaves(leaves: ReadonlyMap<number, HashedLeaf>, since: number): number {
   let count = 0;
   for (const kind of ['forget', 'purge'])
-    for (const { place, record } of listLeavesOfKind(leaves, kind))
-      if (place >= since) count += Number(record.get('leaves') ?? 0);
+    for (const { leafIndex, record } of listLeavesOfKind(leaves, kind))
+      if (leafIndex >= since) count += Number(record.get('leaves') ?? 0);
   return count;
 }

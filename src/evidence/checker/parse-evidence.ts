@@ -1,93 +1,108 @@
 import { hashText, isHash, isInstant, runInBatches } from './bytes.js';
 import { type JsonObject, type JsonValue, parseCanonicalJson } from './canonical-json.js';
-import { assertFolder, Fault } from './fault.js';
+import { assertFolder, EvidenceFault } from './fault.js';
 
+/** The version of the format that this checker reads. */
 const FORMAT = 2;
 const MAX_COUNT = 1e15;
-const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
-const PERIOD = /^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/;
-const LIST_NAME = /^[a-z_]{1,50}$/;
-const MICRO = /^(?:0|-?[1-9]\d{0,29})$/;
+const MONTH_PATTERN = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+const PERIOD_PATTERN = /^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/;
+const LIST_NAME_PATTERN = /^[a-z_]{1,50}$/;
+const MICRO_PATTERN = /^(?:0|-?[1-9]\d{0,29})$/;
 const MAX_LEVEL = 50;
 const DOCUMENTS_AT_ONCE = 1000;
 
 const SCOPES = ['period', 'organization', 'retirement'] as const;
-/** Months count rows twice: by the date of the registry, and by the instant when the mirror observed the version. */
+/** Who dates the rows of a month line. A row counts twice: when the mirror observed it, and at the date of the registry. */
 const DATED_BY = ['mirror', 'registry'] as const;
 /** Kinds of leaves that the last leaf of a checkpoint names, because none of them may be left out unnoticed. */
 const NAMED_KINDS = ['organization', 'coverage', 'forget', 'purge', 'restore', 'key'] as const;
 
-/** The scope of a folder. `since` is the size of the older checkpoint that the folder continues, or null. */
+/** The first line: what the folder is evidence of. */
 export interface Header {
   readonly scope: (typeof SCOPES)[number];
+  /** The period, or the id of the organization or retirement. */
   readonly value: string;
+  /** The tree size of the older checkpoint that the log continues from; null if there is none. */
   readonly since: number | null;
 }
 
-/** A leaf of the log that the folder shows. */
+/** A leaf of the log that the folder shows with its record. */
 export interface Leaf {
   /** The index of the leaf in the log, from 0. */
-  readonly place: number;
+  readonly leafIndex: number;
+  /** 32 bytes in hex. */
   readonly salt: string;
   readonly record: JsonObject;
-  /** The record as it was hashed. */
-  readonly text: string;
+  /** The record as canonical JSON, over which the commitment was computed. */
+  readonly recordJson: string;
   /** True for a current row of the scope; false for all other leaves. */
   readonly isRow: boolean;
 }
 
-/** A row that counts in the same month as a shown row, of which only the commitment is shown. */
+/** A row of which the folder shows only the commitment. It counts in the same month as a shown row. */
 export interface HiddenRow {
-  /** The place of the leaf of its organization. */
-  readonly place: number;
+  /** The index of the leaf of its organization. */
+  readonly ownerIndex: number;
   readonly list: string;
-  /** The month in which the mirror observed it. */
+  /** The month (YYYY-MM) in which the mirror observed the row version. */
   readonly month: string;
   readonly version: number;
+  /** 32 bytes in hex. */
   readonly commitment: string;
 }
 
-/** How many rows of a list the leaf of an organization counts in a month, with their exact sum. */
+/** How many rows of a list an organization has in a month, with their sum. The organization's leaf has the hash of this line. */
 export interface MonthLine {
-  /** The place of the leaf of the organization. */
-  readonly place: number;
+  /** The index of the leaf of the organization. */
+  readonly ownerIndex: number;
   readonly list: string;
   readonly datedBy: (typeof DATED_BY)[number];
   readonly month: string;
+  /** The number of rows. */
   readonly rows: number;
+  /** The number of these rows that have no usable amount. */
   readonly withoutAmount: number;
-  /** Millionths of a tonne. */
+  /** The sum of the amounts in millionths of a tonne. */
   readonly micro: bigint;
   /** SHA-256 of the commitments of all these rows in hex, one on a line, newest version first. */
   readonly commitments: string;
-  readonly sealedText: string;
+  /** The line with its newline, without the field `months_of`: the text that the leaf has the hash of. */
+  readonly hashedText: string;
 }
 
-/** When a list of an organization was last read completely, according to the leaf of the organization. */
+/** When a list of an organization was last read completely. The organization's leaf has the hash of this line. */
 export interface ReadsLine {
-  readonly place: number;
+  /** The index of the leaf of the organization. */
+  readonly ownerIndex: number;
   readonly list: string;
   /** When the newest complete read started; null if no complete read is sealed. */
   readonly readAt: string | null;
   /** How many later reads were not complete. */
   readonly failedSince: number;
-  readonly sealedText: string;
+  /** The line with its newline, without the field `reads_of`: the text that the leaf has the hash of. */
+  readonly hashedText: string;
 }
 
-/** A leaf that the last leaf of a checkpoint names. */
+/** A leaf that a checkpoint leaf (the last leaf of a checkpoint) names, so that it cannot be omitted unnoticed. */
 export interface NamedLine {
-  readonly place: number;
+  /** The index of the named leaf. */
+  readonly leafIndex: number;
   readonly commitment: string;
   readonly kind: (typeof NAMED_KINDS)[number];
-  /** The place of the last leaf of that checkpoint. */
+  /** The index of the checkpoint leaf. */
   readonly namedBy: number;
-  readonly sealedText: string;
+  /** The line with its newline, without the field `named_by`: the text that the checkpoint leaf has the hash of. */
+  readonly hashedText: string;
 }
 
-/** A node of the tree to which no shown leaf leads. */
+/** A node of the Merkle proof: it cannot be computed from the shown leaves. */
 export interface NodeLine {
+  /** The level of the tree; leaves have 0. */
   readonly level: number;
+  /** The index of the node on its level. */
   readonly index: number;
+  /** 32 bytes in hex. */
   readonly hash: string;
 }
 
@@ -104,8 +119,8 @@ export interface EvidenceLines {
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** The kinds of lines in the order in which they stand, each with a name that only this kind has. */
-const KINDS = [
+/** The kinds of lines, in the order of the file. Each is called by a field that only lines of this kind have. */
+const LINE_KINDS = [
   'format',
   'row',
   'leaf',
@@ -116,9 +131,9 @@ const KINDS = [
   'level',
   'document',
 ] as const;
-type LineKind = (typeof KINDS)[number];
+type LineKind = (typeof LINE_KINDS)[number];
 
-/** Parses evidence.jsonl. Throws a Fault for a line that is malformed, out of order or there twice. */
+/** Parses the text of evidence.jsonl. Throws an EvidenceFault for a line that is malformed, duplicate or out of order. */
 export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   const lines = text.split('\n');
   assertFolder(lines.pop() === '', 'evidence.jsonl does not end with a newline');
@@ -137,10 +152,10 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
     const where = `line ${index + 1} of evidence.jsonl`;
     const object = parseCanonicalJson(line);
     assertFolder(object !== null, `${where} is not canonical JSON`);
-    const kind = KINDS.find(name => object.has(name));
+    const kind = LINE_KINDS.find(name => object.has(name));
     assertFolder(kind !== undefined, `${where} is of no known kind`);
     const fields = createFieldReader(object, where);
-    const key = [KINDS.indexOf(kind), ...readLine(kind, fields, line)];
+    const key = [LINE_KINDS.indexOf(kind), ...readLine(kind, fields, line)];
     fields.end();
     if (kind !== 'document' || documents.length === 1)
       assertFolder(compareKeys(previous, key) < 0, `${where} is out of order`);
@@ -150,7 +165,7 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   assertFolder(header !== undefined, 'evidence.jsonl has no line that says what it is evidence of');
   return { header, ...found, documents: await indexDocuments(documents) };
 
-  /** Reads a line of one kind, and returns what lines of this kind are sorted by. */
+  /** Adds a line to those of its kind. Returns the fields by which lines of this kind are sorted. */
   function readLine(kind: LineKind, fields: FieldReader, line: string): SortKey[] {
     switch (kind) {
       case 'format':
@@ -160,27 +175,27 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
       case 'leaf': {
         const leaf = readLeaf(fields, line, kind);
         found.leaves.push(leaf);
-        return [leaf.place];
+        return [leaf.leafIndex];
       }
       case 'hidden': {
         const row = readHiddenRow(fields);
         found.hidden.push(row);
-        return [row.place, row.list, row.month, row.version];
+        return [row.ownerIndex, row.list, row.month, row.version];
       }
       case 'months_of': {
-        const month = readMonth(fields, line);
+        const month = readMonthLine(fields, line);
         found.months.push(month);
-        return [month.place, month.list, month.datedBy, month.month];
+        return [month.ownerIndex, month.list, month.datedBy, month.month];
       }
       case 'reads_of': {
-        const reads = readReads(fields, line);
+        const reads = readReadsLine(fields, line);
         found.reads.push(reads);
-        return [reads.place, reads.list];
+        return [reads.ownerIndex, reads.list];
       }
       case 'named_by': {
-        const named = readNamed(fields, line);
+        const named = readNamedLine(fields, line);
         found.named.push(named);
-        return [named.namedBy, named.place];
+        return [named.namedBy, named.leafIndex];
       }
       case 'level': {
         const node = {
@@ -201,85 +216,94 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   }
 }
 
+// The functions below read the fields of one line, and throw an EvidenceFault if one is missing or malformed.
+
+/** Reads the header line. Throws an EvidenceFault for another version of the format. */
 function readHeader(fields: FieldReader): Header {
   const format = fields.count('format');
   assertFolder(format === FORMAT, `the folder has format ${format}; this checker reads format ${FORMAT}`);
   const scope = fields.oneOf('scope', SCOPES);
   const since = fields.has('since') ? fields.count('since') : null;
   const value = fields.text('value');
-  if (scope === 'period') assertFolder(PERIOD.test(value), `${fields.where}: the period is malformed`);
+  if (scope === 'period')
+    assertFolder(PERIOD_PATTERN.test(value), `${fields.where}: the period is malformed`);
   return { scope, value, since };
 }
 
+/** Reads a row line or another leaf line. */
 function readLeaf(fields: FieldReader, line: string, name: 'row' | 'leaf'): Leaf {
-  const place = fields.count(name);
+  const leafIndex = fields.count(name);
   const record = fields.object('record');
   const salt = fields.hash('salt');
   /** The line is canonical, so what stands around the record is known. */
   const [before, after] =
     name === 'row'
-      ? ['{"record":', `,"row":${place},"salt":"${salt}"}`]
-      : [`{"leaf":${place},"record":`, `,"salt":"${salt}"}`];
-  const text = line.slice(before.length, line.length - after.length);
-  return { place, salt, record, text, isRow: name === 'row' };
+      ? ['{"record":', `,"row":${leafIndex},"salt":"${salt}"}`]
+      : [`{"leaf":${leafIndex},"record":`, `,"salt":"${salt}"}`];
+  const recordJson = line.slice(before.length, line.length - after.length);
+  return { leafIndex, salt, record, recordJson, isRow: name === 'row' };
 }
 
+/** Reads a line of a hidden row. */
 function readHiddenRow(fields: FieldReader): HiddenRow {
   return {
     commitment: fields.hash('commitment'),
-    place: fields.count('hidden'),
-    list: fields.matching('list', LIST_NAME),
-    month: fields.matching('month', MONTH),
+    ownerIndex: fields.count('hidden'),
+    list: fields.matching('list', LIST_NAME_PATTERN),
+    month: fields.matching('month', MONTH_PATTERN),
     version: fields.count('version'),
   };
 }
 
-function readMonth(fields: FieldReader, line: string): MonthLine {
-  const place = fields.count('months_of');
+/** Reads a line with the totals of a month. */
+function readMonthLine(fields: FieldReader, line: string): MonthLine {
+  const ownerIndex = fields.count('months_of');
   return {
-    place,
+    ownerIndex,
     commitments: fields.hash('commitments'),
     datedBy: fields.oneOf('dated_by', DATED_BY),
-    list: fields.matching('list', LIST_NAME),
-    micro: BigInt(fields.matching('micro', MICRO)),
-    month: fields.matching('month', MONTH),
+    list: fields.matching('list', LIST_NAME_PATTERN),
+    micro: BigInt(fields.matching('micro', MICRO_PATTERN)),
+    month: fields.matching('month', MONTH_PATTERN),
     rows: fields.count('rows'),
     withoutAmount: fields.count('without_amount'),
-    sealedText: removeField(line, `"months_of":${place}`),
+    hashedText: removeField(line, `"months_of":${ownerIndex}`),
   };
 }
 
-function readReads(fields: FieldReader, line: string): ReadsLine {
-  const place = fields.count('reads_of');
+/** Reads a line about when a list was read. */
+function readReadsLine(fields: FieldReader, line: string): ReadsLine {
+  const ownerIndex = fields.count('reads_of');
   const readAt = fields.has('read_at') ? fields.take('read_at') : null;
   assertFolder(readAt === null || isInstant(readAt), `${fields.where}: "read_at" is malformed`);
   if (readAt !== null) fields.count('read_leaf');
   return {
-    place,
+    ownerIndex,
     readAt,
     failedSince: fields.count('failed_since'),
-    list: fields.matching('list', LIST_NAME),
-    sealedText: removeField(line, `"reads_of":${place}`),
+    list: fields.matching('list', LIST_NAME_PATTERN),
+    hashedText: removeField(line, `"reads_of":${ownerIndex}`),
   };
 }
 
-function readNamed(fields: FieldReader, line: string): NamedLine {
+/** Reads a line of a leaf that a checkpoint leaf names. */
+function readNamedLine(fields: FieldReader, line: string): NamedLine {
   const namedBy = fields.count('named_by');
   return {
     commitment: fields.hash('commitment'),
     kind: fields.oneOf('kind', NAMED_KINDS),
-    place: fields.count('named'),
+    leafIndex: fields.count('named'),
     namedBy,
-    sealedText: removeField(line, `"named_by":${namedBy}`),
+    hashedText: removeField(line, `"named_by":${namedBy}`),
   };
 }
 
-/** Removes a field from a line of canonical JSON in which it is not the first one. Returns a line with its newline. */
+/** Removes a field from a line of canonical JSON, and appends a newline. The field must not be the first one. */
 function removeField(line: string, field: string): string {
   return `${line.replace(`,${field}`, '')}\n`;
 }
 
-/** Indexes documents by their SHA-256, in whose order they must stand. */
+/** Maps documents by their SHA-256. Throws an EvidenceFault unless they are sorted by it. */
 async function indexDocuments(documents: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const hashes: string[] = [];
   await runInBatches([...documents.keys()], DOCUMENTS_AT_ONCE, async index => {
@@ -290,9 +314,10 @@ async function indexDocuments(documents: readonly string[]): Promise<ReadonlyMap
   return new Map(hashes.map((hash, index) => [hash, documents[index] ?? '']));
 }
 
+/** A field by which lines are sorted. */
 type SortKey = string | number;
 
-/** Compares two lists of keys of the same kinds of values. */
+/** Compares two sort keys of lines, field by field. Returns a negative number if `left` comes first. */
 function compareKeys(left: readonly SortKey[], right: readonly SortKey[]): number {
   for (const [index, key] of right.entries()) {
     const other = left[index];
@@ -304,10 +329,14 @@ function compareKeys(left: readonly SortKey[], right: readonly SortKey[]): numbe
 
 type FieldReader = ReturnType<typeof createFieldReader>;
 
-/** Creates functions that read the fields of a line. Each throws a Fault if the field is missing or malformed. */
+/**
+ * Creates functions that read the fields of a line by name. Each throws an EvidenceFault if the field is missing or malformed.
+ * `where` names the line in messages. Call `end` last.
+ */
 function createFieldReader(object: JsonObject, where: string) {
   const unread = new Set(object.keys());
 
+  /** Returns a field and marks it as read. */
   function take(name: string): JsonValue {
     const value = object.get(name);
     assertFolder(value !== undefined, `${where} has no "${name}"`);
@@ -315,8 +344,8 @@ function createFieldReader(object: JsonObject, where: string) {
     return value;
   }
 
-  function fail(name: string): never {
-    throw new Fault(`${where}: "${name}" is malformed`);
+  function throwMalformed(name: string): never {
+    throw new EvidenceFault(`${where}: "${name}" is malformed`);
   }
 
   return {
@@ -324,37 +353,42 @@ function createFieldReader(object: JsonObject, where: string) {
     take,
     has: (name: string): boolean => object.has(name),
     isNull: (name: string): boolean => take(name) === null,
+    /** Reads a string. */
     text(name: string): string {
       const value = take(name);
-      return typeof value === 'string' ? value : fail(name);
+      return typeof value === 'string' ? value : throwMalformed(name);
     },
-    matching(name: string, form: RegExp): string {
+    /** Reads a string that matches a pattern. */
+    matching(name: string, pattern: RegExp): string {
       const value = take(name);
-      return typeof value === 'string' && form.test(value) ? value : fail(name);
+      return typeof value === 'string' && pattern.test(value) ? value : throwMalformed(name);
     },
+    /** Reads a string that must be one of these values. */
     oneOf<Value extends string>(name: string, values: readonly Value[]): Value {
       const value = take(name);
-      return values.find(each => each === value) ?? fail(name);
+      return values.find(each => each === value) ?? throwMalformed(name);
     },
+    /** Reads 64 lower-case hex digits. */
     hash(name: string): string {
       const value = take(name);
-      return isHash(value) ? value : fail(name);
+      return isHash(value) ? value : throwMalformed(name);
     },
-    /** Reads a whole number from 0. */
+    /** Reads an integer from 0 up to, but excluding, 10^15. */
     count(name: string): number {
       const value = take(name);
       return Number.isInteger(value) && Number(value) >= 0 && Number(value) < MAX_COUNT
         ? Number(value)
-        : fail(name);
+        : throwMalformed(name);
     },
+    /** Reads an object. */
     object(name: string): JsonObject {
       const value = take(name);
-      return typeof value === 'object' && value !== null ? value : fail(name);
+      return typeof value === 'object' && value !== null ? value : throwMalformed(name);
     },
-    /** Throws a Fault if the line has fields that were not read. */
+    /** Throws an EvidenceFault if the line has fields that were not read. */
     end(): void {
       const [name] = unread;
-      if (name !== undefined) throw new Fault(`${where} has an unknown field "${name}"`);
+      if (name !== undefined) throw new EvidenceFault(`${where} has an unknown field "${name}"`);
     },
   };
 }

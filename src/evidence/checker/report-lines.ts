@@ -16,7 +16,7 @@ import { formatCount, formatList, makePrintable } from './text.js';
 /** Exit codes of `check.mjs` and `verify --evidence`, by verdict. */
 export const EXIT_CODES = { verified: 0, 'could not be checked': 2, 'not verified': 3 } as const;
 
-/** Formats a report as lines of printable text. The last line is the verdict. */
+/** Formats a report as lines for a terminal. The last line is the verdict. */
 export function formatReport({ verdict, faults, uncheckedFiles, evidence }: CheckReport): string[] {
   const lines = [
     ...(evidence === null ? [] : formatEvidence(evidence)),
@@ -28,6 +28,7 @@ export function formatReport({ verdict, faults, uncheckedFiles, evidence }: Chec
   return lines.map(makePrintable);
 }
 
+/** Formats the content of a verified folder as lines: what was verified, totals, reads and warnings. */
 function formatEvidence(evidence: VerifiedEvidence): string[] {
   const totals = listTotals(evidence).map(total => {
     const tonnes = formatTotalTonnes(total);
@@ -47,7 +48,7 @@ function formatEvidence(evidence: VerifiedEvidence): string[] {
   ];
 }
 
-/** Formats the retirement of a folder that is about one. */
+/** Formats the retirement as a line if the folder is evidence of a retirement; otherwise returns no line. */
 function formatRetirement(evidence: VerifiedEvidence): string[] {
   if (evidence.header.scope !== 'retirement') return [];
   const hash = indexCertificates(evidence).get(evidence.header.value);

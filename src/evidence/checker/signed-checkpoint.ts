@@ -1,52 +1,62 @@
 import { type Bytes, encodeUtf8, fromBase64, fromHex, isHash, isInstant, sha256, toHex } from './bytes.js';
-import { Fault } from './fault.js';
+import { EvidenceFault } from './fault.js';
 
-const BASE64 = '([A-Za-z0-9+/]+={0,2})';
-const CHECKPOINT = /^([^\n]+)\n([1-9][0-9]{0,14})\n([A-Za-z0-9+/]{43}=)\n([^\n]+)\n$/;
-const SIGNATURE_LINE = new RegExp(`^— ([^\\s+]+) ${BASE64}$`);
-const VERIFIER_KEY = new RegExp(`^([^\\s+]+)[+]([0-9a-f]{8})[+]${BASE64}$`);
-/** The number of Ed25519 in C2SP notes. */
+/** The source of a pattern for base64, as a group. */
+const BASE64_PATTERN = '([A-Za-z0-9+/]+={0,2})';
+const CHECKPOINT_PATTERN = /^([^\n]+)\n([1-9][0-9]{0,14})\n([A-Za-z0-9+/]{43}=)\n([^\n]+)\n$/;
+const SIGNATURE_LINE_PATTERN = new RegExp(`^— ([^\\s+]+) ${BASE64_PATTERN}$`);
+const VERIFIER_KEY_PATTERN = new RegExp(`^([^\\s+]+)[+]([0-9a-f]{8})[+]${BASE64_PATTERN}$`);
+/** The number of the algorithm Ed25519 in C2SP signed notes. */
 const ED25519 = 1;
 const KEY_ID_BYTES = 4;
 const SIGNATURE_BYTES = 64;
 
-/** A C2SP signed note whose text is origin, size, root and instant, one on a line. */
+/** A checkpoint: a C2SP signed note whose text has four lines, namely origin, size, root and instant. */
 export interface Checkpoint {
+  /** The name of the log. */
   readonly origin: string;
   /** The number of leaves that the checkpoint covers. */
   readonly size: number;
   /** The root hash in hex. */
   readonly root: string;
-  /** When its signer says that it was signed. */
+  /** When it was signed, by the clock of its signer. */
   readonly instant: string;
+  /** The four lines that are signed. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
+/** A signature line of a C2SP signed note. */
 interface NoteSignature {
+  /** The name of the key. */
   readonly signer: string;
-  /** The key id and the signature. */
+  /** The key id (4 bytes), then the signature. */
   readonly bytes: Bytes;
 }
 
-/** A public key. The name is null if only the key was given. */
+/** The key of a log as the verifier gave it. */
 export interface VerifierKey {
+  /** The name of the key; null if only 64 hex digits were given. */
   readonly name: string | null;
+  /** The public key. */
   readonly hex: string;
 }
 
-/** Parses a checkpoint. `description` says which one, for the message of a fault. */
+/**
+ * Parses a checkpoint without checking its signatures. Throws an EvidenceFault if it is malformed; `description` names the
+ * checkpoint in the message.
+ */
 export function parseCheckpoint(note: string, description: string): Checkpoint {
-  const fault = new Fault(`${description} is not a checkpoint`);
+  const fault = new EvidenceFault(`${description} is not a checkpoint`);
   const end = note.indexOf('\n\n') + 1;
   const text = note.slice(0, end);
-  const [, origin, size, root = '', instant] = CHECKPOINT.exec(text) ?? [];
+  const [, origin, size, root = '', instant] = CHECKPOINT_PATTERN.exec(text) ?? [];
   const rootBytes = fromBase64(root);
   const lines = note.slice(end + 1).split('\n');
   if (origin === undefined || !isInstant(instant) || rootBytes === null || lines.pop() !== '') throw fault;
   if (lines.length === 0 || new Set(lines).size < lines.length) throw fault;
   const signatures = lines.map(line => {
-    const [, signer, base64 = ''] = SIGNATURE_LINE.exec(line) ?? [];
+    const [, signer, base64 = ''] = SIGNATURE_LINE_PATTERN.exec(line) ?? [];
     const bytes = fromBase64(base64);
     if (signer === undefined || bytes === null) throw fault;
     return { signer, bytes };
@@ -54,10 +64,10 @@ export function parseCheckpoint(note: string, description: string): Checkpoint {
   return { origin, size: Number(size), root: toHex(rootBytes), instant, text, signatures };
 }
 
-/** Parses 64 hex digits, or NAME+ID+KEY as C2SP writes it. Returns null for any other text. */
+/** Parses a key: 64 hex digits, or the verifier key NAME+ID+KEY of C2SP. Returns null for any other text, or if ID is wrong. */
 export async function parseVerifierKey(text: string): Promise<VerifierKey | null> {
   if (isHash(text)) return { name: null, hex: text };
-  const [, name = '', id, base64 = ''] = VERIFIER_KEY.exec(text) ?? [];
+  const [, name = '', id, base64 = ''] = VERIFIER_KEY_PATTERN.exec(text) ?? [];
   const bytes = fromBase64(base64);
   if (bytes === null || bytes.length !== 33 || bytes[0] !== ED25519) return null;
   const hex = toHex(bytes.subarray(1));
@@ -65,8 +75,9 @@ export async function parseVerifierKey(text: string): Promise<VerifierKey | null
 }
 
 /**
- * Returns the name under which one of these keys signed a checkpoint, or null. The origin must be that name, or begin with it and
- * a slash. A signature under another name does not count, nor does one under a name other than `name`.
+ * Checks the signatures of a checkpoint. Returns the name of the first one that is valid under one of these public keys (hex);
+ * null if there is none. The name must be the origin, or the start of the origin up to a slash. If `name` is not null, no other
+ * name counts.
  */
 export async function findSignerName(
   { origin, text, signatures }: Checkpoint,
@@ -84,14 +95,14 @@ export async function findSignerName(
   return null;
 }
 
-/** Checks an Ed25519 signature. `key` is the public key in hex. */
+/** Returns true if an Ed25519 signature is valid. `key` is the public key in hex. Throws if the platform lacks Ed25519. */
 export async function isSignedBy(key: string, text: Bytes, signature: Bytes): Promise<boolean> {
   const imported = await crypto.subtle.importKey('raw', fromHex(key), 'Ed25519', false, ['verify']);
   const isValid: unknown = await crypto.subtle.verify('Ed25519', imported, signature, text);
   return isValid === true;
 }
 
-/** Computes the id of a key in C2SP notes: the start of a hash of name, algorithm and key. */
+/** Computes the key id of C2SP signed notes, in hex: the first 4 bytes of a SHA-256 of name, algorithm and public key. */
 async function computeKeyId(name: string, key: string): Promise<string> {
   const hash = await sha256(encodeUtf8(`${name}\n`), Uint8Array.of(ED25519), fromHex(key));
   return toHex(hash.subarray(0, KEY_ID_BYTES));

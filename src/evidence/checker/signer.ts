@@ -5,29 +5,34 @@ import { getText, listLeavesOfKind } from './row-versions.js';
 import { type Checkpoint, findSignerName, isSignedBy, parseVerifierKey } from './signed-checkpoint.js';
 import type { HashedLeaf } from './tree.js';
 
+/** The replacement of a key by another, signed by the old key. Both are public keys in hex. */
 interface KeyChange {
   readonly oldKey: string;
   readonly newKey: string;
   readonly at: string;
 }
 
-/** The signer of a checkpoint, with the keys that the log used one after another. */
+/** The signer of a checkpoint, and how its key follows from the key that the verifier gave. */
 export interface Signer {
-  /** The name of the log in its key. */
+  /** The name of the key, with which the name of the log begins. */
   readonly name: string;
-  /** The public key in hex. */
+  /** The public key that signed the checkpoint, in hex. */
   readonly key: string;
-  /** The keys that followed the given one, in order. */
+  /** The replacements that lead from the given key to `key`, in order. */
   readonly changes: readonly KeyChange[];
-  /** Keys of this log: the given one, those that replaced it, and those that it replaced. */
+  /** Public keys of this log in hex: the given one, those that replaced it, and those that it replaced. */
   readonly trustedKeys: ReadonlySet<string>;
-  /** Names of further signatures, which were not checked. */
+  /** Names of other signers on the checkpoint, such as witnesses. Their signatures were not checked. */
   readonly otherSignatures: readonly string[];
-  /** Leaves about a new key that the old key did not sign. They change nothing. */
+  /** Indexes of leaves about a new key that the old key did not sign. They were ignored. */
   readonly ignoredLeaves: readonly number[];
 }
 
-/** Checks that the given key signed the checkpoint, or a key that replaced it: the old key signs a leaf about the new one. */
+/**
+ * Throws an EvidenceFault unless the given key, or a key that replaced it, signed the checkpoint. A replacement counts if a
+ * shown leaf of kind `key` has the signature of the replaced key. `keyText` is what the verifier gave: 64 hex digits, or
+ * NAME+ID+KEY.
+ */
 export async function checkSigner(
   checkpoint: Checkpoint,
   leaves: ReadonlyMap<number, HashedLeaf>,
@@ -40,9 +45,9 @@ export async function checkSigner(
   const trustedKeys = new Set([key]);
   const changes: KeyChange[] = [];
   const ignoredLeaves: number[] = [];
-  for (const { place, record } of listLeavesOfKind(leaves, 'key')) {
+  for (const { leafIndex, record } of listLeavesOfKind(leaves, 'key')) {
     const change = await readKeyChange(record);
-    if (change === null) ignoredLeaves.push(place);
+    if (change === null) ignoredLeaves.push(leafIndex);
     if (change === null || (change.oldKey !== key && change.newKey !== key)) continue;
     trustedKeys.add(change.oldKey).add(change.newKey);
     if (change.oldKey !== key) continue;
@@ -60,7 +65,7 @@ export async function checkSigner(
   return { name, key, changes, trustedKeys, otherSignatures, ignoredLeaves };
 }
 
-/** Reads a leaf about a new key. Returns null unless the old key signed it. */
+/** Reads the record of a leaf about a new key. Returns null if it is malformed or the old key did not sign it. */
 async function readKeyChange(record: JsonObject): Promise<KeyChange | null> {
   const [oldKey, newKey, at] = [getText(record, 'old'), getText(record, 'new'), getText(record, 'at')];
   const signature = fromBase64(getText(record, 'signature'));

@@ -1,9 +1,12 @@
 const MICRO_DIGITS = 6;
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Replaces control, invisible and direction characters by their code, such as `<U+202E>`: texts of the folder come from strangers. */
+/**
+ * Replaces control, invisible and direction characters by their code, such as `<U+202E>`. Texts of a folder must pass through it
+ * before they are shown, because they come from strangers.
+ */
 export function makePrintable(text: string): string {
-  return text.replace(INVISIBLE, character => {
+  return text.replace(INVISIBLE_CHARACTERS, character => {
     const code = character.codePointAt(0) ?? 0;
     return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
   });
@@ -22,6 +25,7 @@ export function formatCount(count: number, singular: string, plural = `${singula
   return `${addCommas(String(count))} ${count === 1 ? singular : plural}`;
 }
 
+/** Separates thousands in digits: `1200` → `1,200`. */
 function addCommas(digits: string): string {
   return digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -31,7 +35,7 @@ export function formatInstant(instant: string): string {
   return instant.replace('T', ' ').replace(/(?:\.000)?Z$/, ' UTC');
 }
 
-/** Lists the first items, and the number of those that are left out. */
+/** Joins the first `limit` items, and counts the others: `a, b and 3 others`. */
 export function formatList(items: readonly string[], limit = 20): string {
   const omitted = items.length - limit;
   return `${items.slice(0, limit).join(', ')}${omitted > 0 ? ` and ${formatCount(omitted, 'other')}` : ''}`;

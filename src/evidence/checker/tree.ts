@@ -5,31 +5,34 @@ import type { Leaf, NodeLine } from './parse-evidence.js';
 import type { Checkpoint } from './signed-checkpoint.js';
 
 const HASHES_AT_ONCE = 1000;
+/** The first byte of what is hashed for a leaf, and for an inner node, as in RFC 9162. */
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
 
-/** Known nodes of the tree: for each level from the leaves up, hashes in hex by their index. */
+/** The known nodes of a Merkle tree. For each level, starting with the leaves: hashes in hex by their index on the level. */
 export type TreeLevels = readonly ReadonlyMap<number, string>[];
 
-/** A leaf with its commitment, which is the SHA-256 of salt and record. */
+/** A leaf with its commitment in hex: the SHA-256 of its salt and record. */
 export type HashedLeaf = Leaf & { readonly commitment: string };
 
+/** Computes the commitments of leaves, and maps the leaves by their index. Throws an EvidenceFault for a duplicate index. */
 export async function hashLeaves(leaves: readonly Leaf[]): Promise<ReadonlyMap<number, HashedLeaf>> {
   const commitments = new Map<Leaf, string>();
   await runInBatches(leaves, HASHES_AT_ONCE, async leaf => {
-    commitments.set(leaf, toHex(await sha256(fromHex(leaf.salt), encodeUtf8(leaf.text))));
+    commitments.set(leaf, toHex(await sha256(fromHex(leaf.salt), encodeUtf8(leaf.recordJson))));
   });
-  const byPlace = new Map<number, HashedLeaf>();
+  const byIndex = new Map<number, HashedLeaf>();
   for (const leaf of leaves) {
-    assertFolder(!byPlace.has(leaf.place), `leaf ${leaf.place} is there twice`);
-    byPlace.set(leaf.place, { ...leaf, commitment: commitments.get(leaf) ?? '' });
+    assertFolder(!byIndex.has(leaf.leafIndex), `leaf ${leaf.leafIndex} is there twice`);
+    byIndex.set(leaf.leafIndex, { ...leaf, commitment: commitments.get(leaf) ?? '' });
   }
-  return byPlace;
+  return byIndex;
 }
 
 /**
- * Computes the tree of RFC 6962 from the shown leaves and the nodes of the folder, up to the root of the checkpoint. A node
- * that can be computed must not be in the folder, and none may be superfluous.
+ * Checks the inclusion proof of all shown leaves at once: computes the Merkle tree (RFC 9162) from these leaves and the nodes
+ * of the folder. Throws an EvidenceFault unless its root is that of the checkpoint, a node is missing, or a node is superfluous
+ * because it can be computed. Returns all known nodes.
  */
 export async function buildTree(
   { size, root }: Checkpoint,
@@ -38,9 +41,9 @@ export async function buildTree(
 ): Promise<TreeLevels> {
   let known = new Map<number, string>();
   const leafHashes = known;
-  await runInBatches([...leaves.values()], HASHES_AT_ONCE, async ({ place, commitment }) => {
-    assertFolder(place < size, `leaf ${place} lies outside the checkpoint`);
-    leafHashes.set(place, toHex(await sha256(LEAF_PREFIX, fromHex(commitment))));
+  await runInBatches([...leaves.values()], HASHES_AT_ONCE, async ({ leafIndex, commitment }) => {
+    assertFolder(leafIndex < size, `leaf ${leafIndex} lies outside the checkpoint`);
+    leafHashes.set(leafIndex, toHex(await sha256(LEAF_PREFIX, fromHex(commitment))));
   });
   const levels: Map<number, string>[] = [];
   const nodesByLevel = groupBy(nodes, ({ level }) => level);
@@ -59,7 +62,10 @@ export async function buildTree(
   return levels;
 }
 
-/** Computes the next level of the tree. A last node without a neighbour moves up unchanged. */
+/**
+ * Computes the next level of the tree from the known nodes of a level with `count` nodes. A last node without a neighbour moves
+ * up unchanged. Throws an EvidenceFault if any other node lacks its neighbour.
+ */
 async function buildParents(
   known: ReadonlyMap<number, string>,
   count: number,
@@ -83,13 +89,14 @@ async function buildParents(
   return parents;
 }
 
+/** Computes the hash of a node from those of its children, in hex. */
 async function hashNode(left: string, right: string): Promise<string> {
   return toHex(await sha256(NODE_PREFIX, fromHex(left), fromHex(right)));
 }
 
 /**
- * Computes the root that the first `size` leaves of the tree have, from its complete subtrees. Returns null if a subtree is not
- * among the known nodes.
+ * Computes the root of the tree of the first `size` leaves, in hex, from the complete subtrees of these leaves. Returns null if
+ * one of the subtrees is not among the known nodes.
  */
 export async function computeOlderRoot(levels: TreeLevels, size: number): Promise<string | null> {
   let root: string | null = null;

@@ -46,7 +46,7 @@ const INSERT_ATTESTATION = prepared(
 const FIND_NEWEST_ATTESTATION = prepared(({ db }) =>
   db.selectFrom('evidence.attestations').selectAll().orderBy('requested_at', 'desc').limit(sql.lit(1)),
 );
-const FIND_NEWEST_OF_KIND = prepared(({ db }, { kind }: Params<Pick<Attestation, 'kind'>>) =>
+const FIND_NEWEST_ATTESTATION_OF_KIND = prepared(({ db }, { kind }: Params<Pick<Attestation, 'kind'>>) =>
   db
     .selectFrom('evidence.attestations')
     .selectAll()
@@ -76,7 +76,7 @@ export function createCheckpointStore({ runOnLog, commitToLog }: EvidenceDatabas
     storeAttestation: async attestation => void (await commitToLog(INSERT_ATTESTATION(attestation))),
     findNewestAttestation: async kind => {
       const [[newest]] = await runOnLog(
-        kind === null ? FIND_NEWEST_ATTESTATION() : FIND_NEWEST_OF_KIND({ kind }),
+        kind === null ? FIND_NEWEST_ATTESTATION() : FIND_NEWEST_ATTESTATION_OF_KIND({ kind }),
       );
       return newest ?? null;
     },

@@ -51,7 +51,7 @@ const READ_PROGRESS = prepared(() => {
     unchanged: newestNumber('unchanged'),
   })}`;
 });
-const LIST_FROM = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
+const LIST_LEAVES = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
   db
     .selectFrom('evidence.leaves')
     .selectAll()
@@ -60,7 +60,7 @@ const LIST_FROM = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
     .orderBy('place')
     .limit(sql.lit(PAGE_SIZE)),
 );
-const LIST_COMMITMENTS_FROM = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
+const LIST_COMMITMENTS = prepared(({ db }, { from, to }: Params<LeafIndexRange>) =>
   db
     .selectFrom('evidence.leaves')
     .select(['place', 'commitment'])
@@ -94,7 +94,7 @@ const LIST_CHANGED_ORGANIZATIONS = prepared(({ db }, { after, to }: Params<Numbe
     .where('resource', '<>', 'members')
     .$narrowType<{ subject: string }>(),
 );
-const LIST_ERASED = prepared(({ db }, { after }: Params<{ readonly after: number }>) =>
+const LIST_ERASED_INDEXES = prepared(({ db }, { after }: Params<{ readonly after: number }>) =>
   db
     .selectFrom('evidence.leaves')
     .select('place')
@@ -112,7 +112,7 @@ const REPLACE_CODES = prepared(({ fn }, { codes }: Params<{ readonly codes: Tabl
     FROM ${newCodes.from(fn, codes)} WHERE ${leaf.place} = ${place}`;
 });
 /** Deletes the leaves from an index on. Also deletes those with a negative index, which only a forger can have written. */
-const REMOVE_FROM = prepared(({ db }, { leafIndex }: Params<{ readonly leafIndex: number }>) =>
+const REMOVE_LEAVES_FROM = prepared(({ db }, { leafIndex }: Params<{ readonly leafIndex: number }>) =>
   db.deleteFrom('evidence.leaves').where(eb => eb.or([eb('place', '>=', leafIndex), eb('place', '<', 0)])),
 );
 
@@ -162,9 +162,9 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
     },
     listLeaves: async filter => (await runOnLog(buildLeafStatements(filter).list))[0],
     iterateLeaves: (from, to) =>
-      iteratePages(async range => (await runOnLog(LIST_FROM(range)))[0], { from, to }),
+      iteratePages(async range => (await runOnLog(LIST_LEAVES(range)))[0], { from, to }),
     iterateCommitments: (from, to) =>
-      iteratePages(async range => (await runOnLog(LIST_COMMITMENTS_FROM(range)))[0], { from, to }),
+      iteratePages(async range => (await runOnLog(LIST_COMMITMENTS(range)))[0], { from, to }),
     listChangedOrganizations: async (after, to) => {
       const [rows] = await runOnLog(LIST_CHANGED_ORGANIZATIONS({ after, to }));
       return rows.map(({ subject }) => subject).toSorted();
@@ -175,7 +175,7 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       void (await commitToLog(buildLeafInsert([appended]), buildLeafStatements(filter).erase)),
     iterateErasedIndexes: async function* () {
       for (let [after, read] = [Number.MIN_SAFE_INTEGER, PAGE_SIZE]; read === PAGE_SIZE; ) {
-        const [rows] = await runOnLog(LIST_ERASED({ after }));
+        const [rows] = await runOnLog(LIST_ERASED_INDEXES({ after }));
         const places = rows.map(({ place }) => place);
         yield places;
         [after, read] = [places.at(-1) ?? after, places.length];
@@ -189,6 +189,6 @@ export function createLeafStore({ runOnLog, commitToLog }: EvidenceDatabase): Le
       }));
       await runOnLog(REPLACE_CODES({ codes: newCodes.toTable(rows) }));
     },
-    removeLeavesFrom: async leafIndex => void (await runOnLog(REMOVE_FROM({ leafIndex }))),
+    removeLeavesFrom: async leafIndex => void (await runOnLog(REMOVE_LEAVES_FROM({ leafIndex }))),
   };
 }

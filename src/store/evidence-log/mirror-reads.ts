@@ -67,14 +67,16 @@ const selectOpenSpans = ({ db }: SqlBuilder) =>
     .orderBy('organization_id')
     .orderBy('resource');
 const LIST_OPEN_SPANS = prepared(selectOpenSpans);
-const LIST_OPEN_SPANS_OF = prepared(
+const LIST_OPEN_SPANS_OF_ORGANIZATION = prepared(
   (builder, { organizationId }: Params<{ readonly organizationId: string }>) =>
     selectOpenSpans(builder).where('organization_id', '=', organizationId),
 );
 const LIST_COVERAGE = prepared(({ db }) =>
   db.selectFrom('mirror.coverage').selectAll().orderBy('installation_id'),
 );
-const READ_KEPT_SINCE = prepared(({ db }) => db.selectFrom('mirror.origin').select('syncs_kept_since_at'));
+const READ_SYNCS_KEPT_SINCE = prepared(({ db }) =>
+  db.selectFrom('mirror.origin').select('syncs_kept_since_at'),
+);
 
 const FIND_NEWEST_CHANGE = prepared(({ db }) =>
   db.selectFrom('mirror.version_counter').select('last as newest'),
@@ -141,14 +143,14 @@ export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads
     },
     listOpenSpans: async organizationId => {
       const [rows] = await readMirror(
-        organizationId === null ? LIST_OPEN_SPANS() : LIST_OPEN_SPANS_OF({ organizationId }),
+        organizationId === null ? LIST_OPEN_SPANS() : LIST_OPEN_SPANS_OF_ORGANIZATION({ organizationId }),
       );
       return rows.map(row =>
         createLeafInput('open_span', row, createReadColumns(row, row.last_started_at, true)),
       );
     },
     readSyncsKeptSince: async () => {
-      const [[kept]] = await readMirror(READ_KEPT_SINCE());
+      const [[kept]] = await readMirror(READ_SYNCS_KEPT_SINCE());
       return kept?.syncs_kept_since_at ?? null;
     },
     listCoverage: async () => {

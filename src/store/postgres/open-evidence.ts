@@ -5,7 +5,7 @@ import type { PoolOptions } from './driver.js';
 import { assertMigrated } from './migrate.js';
 import { openMigrated } from './await-schema.js';
 
-/** Opens the evidence log on PostgreSQL. Throws unless its schema is migrated. */
+/** Opens the evidence log on PostgreSQL. Throws unless the schemas inbox, mirror and evidence are migrated. */
 export async function openEvidence(pool: PoolOptions): Promise<EvidencePort> {
   const postgres = await openMigrated(pool);
   try {

@@ -14,6 +14,7 @@ import { listFolder } from './folder.js';
 const STANDARD_OUTPUT = 1;
 const USAGE = 'Usage: node check.mjs FOLDER KEY [OLDER-CHECKPOINT]';
 
+/** Checks a folder, prints the report and returns the exit code. Takes the arguments of the command. */
 async function main([folder, key = '', older, ...others]: readonly string[]): Promise<number> {
   if (folder === undefined || others.length > 0) return failToCheck(USAGE);
   let [files, olderCheckpoint] = [new Map() as Awaited<ReturnType<typeof listFolder>>, ''];
@@ -28,13 +29,14 @@ async function main([folder, key = '', older, ...others]: readonly string[]): Pr
   return EXIT_CODES[report.verdict];
 }
 
+/** Prints why nothing was checked, and the verdict "could not be checked". Returns its exit code. */
 function failToCheck(reason: string): number {
   console.error(makePrintable(reason));
   print('Verdict: could not be checked');
   return EXIT_CODES['could not be checked'];
 }
 
-/** Writes to the standard output. Throws if that fails, because an exit code must not stand for a verdict that nobody can read. */
+/** Writes a text to the standard output. Throws if that fails: an exit code must not stand for a verdict that was not printed. */
 function print(text: string): void {
   writeFileSync(STANDARD_OUTPUT, `${text}\n`);
 }

@@ -2,31 +2,37 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import type { EvidenceFile, FolderFiles } from '../folder-files.js';
 
-/** Lists every file below a folder. Links, pipes and devices are listed, but never opened. */
+/** Lists all files in a folder and its subfolders. Links, pipes and devices are listed with a `problem`, and never opened. */
 export async function listFolder(folder: string): Promise<FolderFiles> {
   const files = new Map<string, EvidenceFile>();
-  async function visit(prefix: string): Promise<void> {
+  /** Adds the files of a subfolder. `prefix` is its path with a slash at the end. */
+  async function addFiles(prefix: string): Promise<void> {
     for (const entry of await readdir(`${folder}/${prefix}`, { withFileTypes: true })) {
       const name = `${prefix}${entry.name}`;
-      if (entry.isDirectory()) await visit(`${name}/`);
+      if (entry.isDirectory()) await addFiles(`${name}/`);
       else if (entry.isFile()) files.set(name, await describeFile(`${folder}/${name}`));
       else files.set(name, { size: 0, problem: 'a link, a pipe or a device', read: refuseToRead });
     }
   }
-  await visit('');
+  await addFiles('');
   return files;
 }
 
+/** The `read` of a file that must not be opened: always throws. */
 async function refuseToRead(): Promise<never> {
   throw new Error('expected a plain file');
 }
 
+/** Returns the size of a plain file, and a function that reads it. */
 async function describeFile(path: string): Promise<EvidenceFile> {
   const { size } = await lstat(path);
   return { size, read: () => readPlainFile(path, size) };
 }
 
-/** Reads at most one byte more than the expected size, so that a file that grows is noticed and an endless one ends. */
+/**
+ * Reads a file without following a link. Reads at most one byte more than the expected size: so a file that has grown has a
+ * different size, and an endless file ends.
+ */
 async function readPlainFile(path: string, size: number): Promise<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

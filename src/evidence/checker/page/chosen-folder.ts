@@ -6,9 +6,10 @@ export interface ChosenFolder {
   readonly files: FolderFiles;
 }
 
+/** A file with its path relative to the chosen folder. */
 type NamedFile = readonly [path: string, file: File];
 
-/** Returns the folder of a directory picker. */
+/** Returns the folder that was chosen in a directory picker, given the files of the picker. */
 export function readPicker(chosen: Iterable<File>): ChosenFolder {
   const files = [...chosen];
   const [name = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
@@ -19,8 +20,8 @@ export function readPicker(chosen: Iterable<File>): ChosenFolder {
 }
 
 /**
- * Returns the folder that was dropped, or null if something else was. Pages that are opened from disk may not read entries in
- * Chrome and Edge, which have handles instead; other browsers have only entries.
+ * Returns the folder that was dropped on the page, or null if something else was. Chrome and Edge do not let a page that was
+ * opened from disk read file system entries, but have file system handles; other browsers have only entries.
  */
 export async function readDrop(transfer: DataTransfer | null): Promise<ChosenFolder | null> {
   const item: DroppedItem | undefined = transfer?.items[0];
@@ -32,18 +33,20 @@ export async function readDrop(transfer: DataTransfer | null): Promise<ChosenFol
   return null;
 }
 
-/** An item of a drop. The type library knows no handles of dropped items. */
+/** A dropped item. Declared here, because TypeScript's DOM types lack `getAsFileSystemHandle`. */
 interface DroppedItem {
   readonly webkitGetAsEntry: () => FileSystemEntry | null;
   readonly getAsFileSystemHandle?: () => Promise<DirectoryHandle | FileHandle | null>;
 }
 
+/** A `FileSystemDirectoryHandle`, as far as it is used here. */
 interface DirectoryHandle {
   readonly kind: 'directory';
   readonly name: string;
   readonly values: () => AsyncIterable<DirectoryHandle | FileHandle>;
 }
 
+/** A `FileSystemFileHandle`, as far as it is used here. */
 interface FileHandle {
   readonly kind: 'file';
   readonly name: string;
@@ -58,6 +61,7 @@ function toEvidenceFile(file: File): EvidenceFile {
   return { size: file.size, read: async () => new Uint8Array(await file.arrayBuffer()) };
 }
 
+/** Lists the files below a directory handle. `prefix` is the path of the directory with a slash at the end, or empty. */
 async function listHandles(folder: DirectoryHandle, prefix: string): Promise<NamedFile[]> {
   const files: NamedFile[] = [];
   for await (const handle of folder.values()) {
@@ -68,6 +72,7 @@ async function listHandles(folder: DirectoryHandle, prefix: string): Promise<Nam
   return files;
 }
 
+/** Lists the files below a directory entry. `prefix` is the path of the directory with a slash at the end, or empty. */
 async function listEntries(folder: FileSystemDirectoryEntry, prefix: string): Promise<NamedFile[]> {
   const reader = folder.createReader();
   const files: NamedFile[] = [];
@@ -85,6 +90,7 @@ async function listEntries(folder: FileSystemDirectoryEntry, prefix: string): Pr
   }
 }
 
+/** Returns the file of an entry as a promise. */
 function getFile(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => {
     entry.file(resolve, reject);

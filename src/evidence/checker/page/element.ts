@@ -2,7 +2,7 @@ import { makePrintable } from '../text.js';
 
 type Child = Node | string;
 
-/** Creates an element. Texts are made printable, because they come from strangers. */
+/** Creates an HTML element. Replaces invisible characters in its text children, because texts of a folder come from strangers. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]> = {},
@@ -13,29 +13,29 @@ export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Returns the element with this id, which must be of this class. */
+/** Returns the element with this id. Throws if there is none of this class. */
 export function getElement<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const element = document.getElementById(id);
   if (element instanceof kind) return element;
   throw new Error(`expected the element ${id}`);
 }
 
-/** Creates a table whose cells are texts. Columns from `firstNumber` on are aligned as numbers. */
+/** Creates a scrollable table whose cells are texts. Columns from the index `firstNumber` on are aligned as numbers. */
 export function createTable(
   caption: string,
   columns: readonly string[],
   rows: readonly (readonly string[])[],
   firstNumber = columns.length,
 ): HTMLElement {
-  const alignment = (index: number) => (index >= firstNumber ? 'number' : '');
+  const getClass = (index: number) => (index >= firstNumber ? 'number' : '');
   const head = columns.map((column, index) =>
-    createElement('th', { scope: 'col', className: alignment(index) }, [column]),
+    createElement('th', { scope: 'col', className: getClass(index) }, [column]),
   );
   const body = rows.map(cells =>
     createElement(
       'tr',
       {},
-      cells.map((cell, index) => createElement('td', { className: alignment(index) }, [cell])),
+      cells.map((cell, index) => createElement('td', { className: getClass(index) }, [cell])),
     ),
   );
   return wrapTable(
@@ -48,7 +48,7 @@ export function createTable(
   );
 }
 
-/** Lets a wide table scroll by itself, also with the keyboard. */
+/** Wraps a table in an element that scrolls sideways, also with the keyboard. `label` names it for screen readers. */
 export function wrapTable(table: HTMLElement, label: string): HTMLElement {
   const wrapper = createElement('div', { className: 'scroll', tabIndex: 0 }, [table]);
   wrapper.setAttribute('role', 'region');

@@ -3,9 +3,10 @@ import { formatField, getText, type RowVersion } from '../row-versions.js';
 import { formatCount, formatInstant, formatTonnes } from '../text.js';
 import { createElement, createTable, wrapTable } from './element.js';
 
+/** How many rows are shown before "Show all" is pressed. */
 const ROWS_AT_FIRST = 200;
 const MICRO_PER_TONNE = 1_000_000;
-/** Columns by which rows can be added up. */
+/** Columns by whose values the amounts of rows can be added up. */
 const GROUP_COLUMNS = [
   'organization_id',
   'project_name',
@@ -19,19 +20,20 @@ const GROUP_COLUMNS = [
   'sha256',
   'sealed',
 ];
-const MONTH_COLUMNS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
+/** Labels of the two months by which rows can also be added up. */
+const MONTH_LABELS = { dated: 'Month dated by the registry', observed: 'Month observed' } as const;
 const LISTS_WITHOUT_AMOUNTS = new Set(['addresses', 'certificates', 'installation', 'organization']);
 const CERTIFICATE_LABEL = 'Certificate';
-/** Certificates stand beside the first columns, so that nobody has to scroll to them. */
+/** The position of the column of certificates: near the start, so that nobody has to scroll to it. */
 const CERTIFICATE_INDEX = 2;
 
-/** The content of a table for `createListTable`. */
+/** What `createListTable` shows. */
 export interface ListTable {
   readonly title: string;
   readonly rows: readonly RowVersion[];
   /** The registry's JSON by its SHA-256. */
   readonly documents: ReadonlyMap<string, string>;
-  /** Number of leaves of the older checkpoint; null if none was given. */
+  /** The tree size of the older checkpoint; null if none was given. */
   readonly olderSize: number | null;
   /** Returns the name of an organization by its id. */
   readonly getOrganizationName: (id: string) => string;
@@ -39,7 +41,7 @@ export interface ListTable {
   readonly createCertificateButtons: (row: RowVersion) => Node | null;
 }
 
-/** Creates a table of rows that can be filtered, sorted and added up. */
+/** Creates a table of rows with controls to filter, sort and add them up. */
 export function createListTable({
   title,
   rows,
@@ -49,7 +51,7 @@ export function createListTable({
   createCertificateButtons,
 }: ListTable): HTMLElement {
   const allColumns = new Set(rows.flatMap(({ leaf }) => [...leaf.record.keys()]));
-  allColumns.add('place');
+  allColumns.add('leafIndex');
   if (allColumns.has('document_sha256')) allColumns.add('document');
   if (olderSize !== null) allColumns.add('sealed');
   const hasCertificates = rows.some(row => createCertificateButtons(row) !== null);
@@ -73,24 +75,27 @@ export function createListTable({
   draw();
   return createElement('div', {}, [controls, result]);
 
-  function listGroupings(): (readonly [string, string])[] {
+  /** Returns the columns by which rows can be added up, each with its label. */
+  function listGroupings(): (readonly [column: string, label: string])[] {
     return [
       ...GROUP_COLUMNS.filter(column => allColumns.has(column)).map(
         column => [column, formatColumnName(column)] as const,
       ),
-      ...(allColumns.has('created_at') ? [['dated', MONTH_COLUMNS.dated] as const] : []),
-      ['observed', MONTH_COLUMNS.observed],
+      ...(allColumns.has('created_at') ? [['dated', MONTH_LABELS.dated] as const] : []),
+      ['observed', MONTH_LABELS.observed],
     ];
   }
 
+  /** Replaces the tables by those for the current filter, grouping and sorting. */
   function draw(): void {
     const matching = rows.filter(matchesFilter).toSorted(compareRows);
     result.replaceChildren(
-      ...(grouping.value === '' ? [] : [createGroups(matching, grouping.value)]),
-      createRows(matching),
+      ...(grouping.value === '' ? [] : [createGroupTable(matching, grouping.value)]),
+      createRowTable(matching),
     );
   }
 
+  /** Returns true if a cell of a row contains the text of the filter, in upper or lower case. */
   function matchesFilter(row: RowVersion): boolean {
     const wanted = filter.value.trim().toLowerCase();
     if (wanted === '') return true;
@@ -103,17 +108,19 @@ export function createListTable({
     return text.includes(wanted);
   }
 
+  /** Compares two rows by the sorted column, then by leaf index. */
   function compareRows(left: RowVersion, right: RowVersion): number {
     const [one, other] = [getSortValue(left, sorting.column), getSortValue(right, sorting.column)];
-    if (one === other) return left.leaf.place - right.leaf.place;
+    if (one === other) return left.leaf.leafIndex - right.leaf.leafIndex;
     /** Rows without a value come last in both directions. */
     if (one === null) return 1;
     if (other === null) return -1;
     return (one < other ? -1 : 1) * sorting.direction;
   }
 
+  /** Formats the text of a cell. */
   function formatCell({ leaf }: RowVersion, column: string): string {
-    if (column === 'place') return String(leaf.place);
+    if (column === 'leafIndex') return String(leaf.leafIndex);
     if (column === 'document') return documents.get(getText(leaf.record, 'document_sha256')) ?? '';
     if (column === 'sealed') return describeSealing(leaf, olderSize);
     const text = formatField(leaf.record, column);
@@ -123,21 +130,23 @@ export function createListTable({
     return column.endsWith('organization_id') ? getOrganizationName(text) : text;
   }
 
-  function getGroup(row: RowVersion, column: string): string {
+  /** Returns the value of a row by which it is grouped; empty if it has none. */
+  function getGroupValue(row: RowVersion, column: string): string {
     if (column === 'dated') return row.datedAt?.slice(0, 7) ?? '';
     if (column === 'observed') return row.observedAt.slice(0, 7);
     return formatCell(row, column);
   }
 
-  function createGroups(matching: readonly RowVersion[], column: string): HTMLElement {
+  /** Creates the table of rows and tonnes for each value of a column. */
+  function createGroupTable(matching: readonly RowVersion[], column: string): HTMLElement {
     const groups = new Map<string, RowVersion[]>();
     for (const row of matching) {
-      const group = getGroup(row, column);
+      const group = getGroupValue(row, column);
       const members = groups.get(group) ?? [];
       groups.set(group, members);
       members.push(row);
     }
-    const label = Object.entries(MONTH_COLUMNS).find(([name]) => name === column)?.[1];
+    const label = Object.entries(MONTH_LABELS).find(([name]) => name === column)?.[1];
     const lines = [...groups].map(([group, members]) => ({
       group: group || 'none',
       members,
@@ -158,7 +167,8 @@ export function createListTable({
     );
   }
 
-  function createRows(matching: readonly RowVersion[]): HTMLElement {
+  /** Creates the table of the rows themselves, with their sums as caption. */
+  function createRowTable(matching: readonly RowVersion[]): HTMLElement {
     const columns = chooseColumns(allColumns, showAll.checked);
     const shown = matching.slice(0, limit);
     const head = columns.map(createColumnHead);
@@ -185,6 +195,7 @@ export function createListTable({
     return createElement('div', {}, parts);
   }
 
+  /** Creates the line that says that only some rows are shown, with a button that shows all. */
   function createMoreButton(total: number): HTMLElement {
     const showEverything = () => {
       limit = Number.POSITIVE_INFINITY;
@@ -196,15 +207,16 @@ export function createListTable({
     return createElement('p', {}, [`${limit} rows are shown; the sums include all. `, button]);
   }
 
+  /** Creates the head of a column, a button that sorts by it. Pressed again, it reverses the order. */
   function createColumnHead(column: string): HTMLTableCellElement {
     const isSorted = column === sorting.column;
-    const sort = () => {
+    const sortByColumn = () => {
       sorting = { column, direction: isSorted ? -sorting.direction : 1 };
       draw();
       result.querySelector<HTMLButtonElement>('[aria-sort] button')?.focus();
     };
     const arrow = isSorted ? (sorting.direction === 1 ? ' ▲' : ' ▼') : '';
-    const button = createElement('button', { type: 'button', onclick: sort }, [
+    const button = createElement('button', { type: 'button', onclick: sortByColumn }, [
       formatColumnName(column),
       createElement('span', { ariaHidden: 'true' }, [arrow]),
     ]);
@@ -214,15 +226,18 @@ export function createListTable({
   }
 }
 
-/** Says whether a row was in the log at the older checkpoint, so that later and corrected rows can be found. */
-function describeSealing({ place, record }: RowVersion['leaf'], olderSize: number | null): string {
+/**
+ * Describes whether the older checkpoint covers a row, so that readers can find later rows. Empty without an older checkpoint.
+ */
+function describeSealing({ leafIndex, record }: RowVersion['leaf'], olderSize: number | null): string {
   if (olderSize === null) return '';
-  if (place < olderSize) return 'by the older checkpoint';
+  if (leafIndex < olderSize) return 'by the older checkpoint';
   return record.has('ended_version') ? 'later, replacing a version' : 'later';
 }
 
+/** Returns the CSS class of a column's cells; empty for plain text. */
 function getCellClass(column: string): string {
-  if (['amount_exact', 'place', 'size', 'version', 'sync_id'].includes(column)) return 'number';
+  if (['amount_exact', 'leafIndex', 'size', 'version', 'sync_id'].includes(column)) return 'number';
   if (['created_at', 'updated_at', 'valid_from', 'ended_at', 'fetched_at', 'reserved_to_at'].includes(column))
     return 'instant';
   if (column === 'document') return 'json';
@@ -230,21 +245,27 @@ function getCellClass(column: string): string {
   return /(^|_)id$|sha256|serialization/.test(column) ? 'code' : '';
 }
 
+/** Returns the value by which a row is sorted in a column; null if the row has none. */
 function getSortValue(row: RowVersion, column: string): string | number | bigint | null {
-  if (column === 'place' || column === 'sealed') return row.leaf.place;
+  if (column === 'leafIndex' || column === 'sealed') return row.leaf.leafIndex;
   if (column === 'amount_exact')
     return row.micro ?? Number(getText(row.leaf.record, column)) * MICRO_PER_TONNE;
   const value = row.leaf.record.get(column);
   return value === undefined || typeof value === 'object' ? null : value;
 }
 
+/** Adds up the amounts of rows, in millionths of a tonne. */
 function sumMicro(rows: readonly RowVersion[]): bigint {
   return rows.reduce((sum, { micro }) => sum + (micro ?? 0n), 0n);
 }
 
+/** How the registry's types of credits are shown behind an amount. */
 const TYPE_NAMES: Readonly<Record<string, string>> = { exPost: ' ex-post', exAnte: ' ex-ante' };
 
-/** Formats the sums of rows by type, because issued and expected credits are never added. Rows of some lists have no amounts. */
+/**
+ * Formats the tonnes of rows, one text for each credit type: issued and expected credits are never added. A last text counts rows
+ * without a usable amount, unless their list has no amounts.
+ */
 function formatSums(rows: readonly RowVersion[]): string[] {
   const sums = new Map<string, bigint>();
   let withoutAmount = 0;

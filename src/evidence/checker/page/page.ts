@@ -1,4 +1,4 @@
-/** The page that a verifier opens from disk. It shows rows only after the whole folder was verified. */
+/** The script of check.html, which a verifier opens from disk. It shows rows only after the entire folder was verified. */
 import { checkEvidence, type CheckReport, type VerifiedEvidence } from '../check.js';
 import {
   describeEvidence,
@@ -21,6 +21,7 @@ import { createElement, createTable, getElement } from './element.js';
 import { createListTable } from './list-table.js';
 
 const MAX_LISTED = 200;
+/** The CSS class, title and explanation of each verdict. */
 const VERDICTS = {
   verified: ['good', 'Verified', 'Every step of the check was completed without a fault.'],
   'not verified': ['bad', 'Not verified', 'Do not rely on this folder.'],
@@ -33,7 +34,7 @@ const NOT_PROVEN = [
 
 startPage();
 
-/** Connects the form with the checker. */
+/** Connects the form of the page with the checker. */
 function startPage(): void {
   const picker = getElement('folder', HTMLInputElement);
   const chosen = getElement('chosen', HTMLOutputElement);
@@ -60,6 +61,7 @@ function startPage(): void {
     void check();
   });
 
+  /** Remembers the chosen folder and clears the report. Null means that no folder was dropped. */
   function chooseFolder(next: ChosenFolder | null): void {
     folder = next;
     chosen.value =
@@ -96,6 +98,7 @@ function startPage(): void {
     }
   }
 
+  /** Shows the current step, and how much of it is done if the step counts. */
   function showProgress(step: string, finished?: number, total?: number): void {
     if (finished === undefined || total === undefined) bar.removeAttribute('value');
     else [bar.max, bar.value] = [total, finished];
@@ -108,13 +111,14 @@ function clearReport(): void {
   getElement('report', HTMLElement).replaceChildren();
 }
 
+/** Shows a report: the verdict, and the sections of verified evidence if the folder is verified. */
 function showReport(
-  { verdict: result, faults, uncheckedFiles, evidence }: CheckReport,
+  { verdict, faults, uncheckedFiles, evidence }: CheckReport,
   files: ChosenFolder['files'],
 ): void {
-  const [look, title, explanation] = VERDICTS[result];
+  const [className, title, explanation] = VERDICTS[verdict];
   getElement('verdict', HTMLElement).replaceChildren(
-    createElement('div', { className: `verdict ${look}` }, [
+    createElement('div', { className: `verdict ${className}` }, [
       createElement('h2', {}, [title]),
       createElement('p', {}, [explanation]),
       ...(evidence === null ? [] : [createElement('p', {}, [describeFolder(evidence)])]),
@@ -132,24 +136,26 @@ function showReport(
   );
 }
 
+/** Creates the sections that show verified evidence. */
 function createEvidenceSections(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
   const warnings = describeWarnings(evidence);
   return [
     ...createSection('Note well', warnings.length === 0 ? [] : [createList(warnings)]),
-    ...createSection('Totals', [createTotals(evidence)]),
-    ...createSection('Rows', createLists(evidence, files)),
-    ...createSection('When the lists were read', [createReads(evidence)]),
+    ...createSection('Totals', [createTotalsTable(evidence)]),
+    ...createSection('Rows', createListTables(evidence, files)),
+    ...createSection('When the lists were read', [createReadsTable(evidence)]),
     ...createSection('What was checked', [createList(describeEvidence(evidence))]),
     ...createSection('What is not proven', [createList(NOT_PROVEN)]),
   ];
 }
 
-/** Creates a section, or none if it would be empty. */
+/** Creates a section with a heading. Returns an empty array if there is no content. */
 function createSection(title: string, content: readonly Node[]): HTMLElement[] {
   if (content.length === 0) return [];
   return [createElement('section', {}, [createElement('h2', {}, [title]), ...content])];
 }
 
+/** Creates a bulleted list of at most `MAX_LISTED` items, and counts the others. */
 function createList(items: readonly string[]): HTMLElement {
   const omitted = items.length - MAX_LISTED;
   const shown = omitted > 0 ? [...items.slice(0, MAX_LISTED), `and ${formatCount(omitted, 'other')}`] : items;
@@ -160,7 +166,8 @@ function createList(items: readonly string[]): HTMLElement {
   );
 }
 
-function createTotals(evidence: VerifiedEvidence): HTMLElement {
+/** Creates the table of the totals of each list. */
+function createTotalsTable(evidence: VerifiedEvidence): HTMLElement {
   return createTable(
     'All sealed rows of each list; none is missing. Never add up different lines: they count some rows twice. Months and years are in UTC.',
     ['List', 'Rows', 'Tonnes', 'Without a usable amount'],
@@ -174,7 +181,8 @@ function createTotals(evidence: VerifiedEvidence): HTMLElement {
   );
 }
 
-function createReads(evidence: VerifiedEvidence): HTMLElement {
+/** Creates the table of when each list was last read completely. */
+function createReadsTable(evidence: VerifiedEvidence): HTMLElement {
   return createTable(
     'What the registry listed after the last complete read is not in this folder.',
     ['Organization', 'List', 'Last sealed complete read', 'Failed reads since'],
@@ -188,36 +196,40 @@ function createReads(evidence: VerifiedEvidence): HTMLElement {
   );
 }
 
-/** Creates a table for each list. A period has one for each way of dating, because their sums must not be mixed. */
-function createLists(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
+/**
+ * Creates a collapsible table for each list. For a period, each list has a table of the rows dated by the registry and one of the
+ * rows first observed, because their sums must not be mixed. A table is filled when it is opened.
+ */
+function createListTables(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
   const certificates = indexCertificates(evidence);
   const groups = groupRows(evidence);
   return groups.map(([title, rows], index) => {
     const details = createElement('details', {}, [
       createElement('summary', {}, [`${title} (${formatCount(rows.length, 'row')})`]),
     ]);
-    const draw = () => {
+    const fillWhenOpen = () => {
       if (!details.open || details.childElementCount > 1) return;
       const getOrganizationName = (id: string) => getName(evidence, id);
-      const createCertificateButtons = (row: RowVersion) => createButtons(row, certificates, files);
+      const createCertificateButtons = (row: RowVersion) => createPdfButtons(row, certificates, files);
       const olderSize = evidence.older?.checkpoint.size ?? null;
       const { documents } = evidence;
       details.append(
         createListTable({ title, rows, documents, olderSize, getOrganizationName, createCertificateButtons }),
       );
     };
-    details.addEventListener('toggle', draw);
+    details.addEventListener('toggle', fillWhenOpen);
     details.open = index === 0;
     return details;
   });
 }
 
+/** Returns the title and the rows of each table. */
 function groupRows(evidence: VerifiedEvidence): (readonly [title: string, rows: readonly RowVersion[]])[] {
   const { header, months, rows, otherVersions } = evidence;
   if (header.scope === 'period') {
-    const rowsOf = ({ list, datedBy }: ListTotal) =>
+    const listRowsOf = ({ list, datedBy }: ListTotal) =>
       months.filter(month => month.list === list && month.datedBy === datedBy).flatMap(({ shown }) => shown);
-    return listTotals(evidence).map(total => [describeTotal(total, evidence), rowsOf(total)] as const);
+    return listTotals(evidence).map(total => [describeTotal(total, evidence), listRowsOf(total)] as const);
   }
   const lists = [...new Set(rows.map(({ list }) => list))].toSorted((left, right) => {
     if ((left === 'retirements') !== (right === 'retirements')) return left === 'retirements' ? -1 : 1;
@@ -230,8 +242,8 @@ function groupRows(evidence: VerifiedEvidence): (readonly [title: string, rows: 
   ];
 }
 
-/** Creates the buttons for the certificate of a row; null if it has none. */
-function createButtons(
+/** Creates the buttons that open and save the certificate of a row. Returns null if the row has none. */
+function createPdfButtons(
   { list, leaf }: RowVersion,
   certificates: ReadonlyMap<string, string>,
   files: ChosenFolder['files'],
@@ -241,7 +253,8 @@ function createButtons(
   const hash = certificates.get(id);
   if (hash === undefined) return null;
   const status = createElement('output');
-  const run = async (use: (url: string) => void) => {
+  /** Reads the certificate and passes a URL of it to `use`. Shows an error beside the buttons. */
+  const withPdfUrl = async (use: (url: string) => void) => {
     try {
       /** Hashed again, because the file may have changed since the check. */
       const bytes = await readCertificate(files, hash);
@@ -250,17 +263,17 @@ function createButtons(
       status.value = error instanceof Error ? error.message : String(error);
     }
   };
-  const open = () => void run(url => window.open(url, '_blank', 'noopener'));
-  const save = () =>
-    void run(url => createElement('a', { href: url, download: `certificate-${id}.pdf` }).click());
+  const openPdf = () => void withPdfUrl(url => window.open(url, '_blank', 'noopener'));
+  const savePdf = () =>
+    void withPdfUrl(url => createElement('a', { href: url, download: `certificate-${id}.pdf` }).click());
   const createButton = (label: string, onclick: () => void) => {
     const made = createElement('button', { type: 'button', onclick }, [label]);
     made.ariaLabel = `${label} the certificate of ${id}`;
     return made;
   };
   return createElement('span', { className: 'buttons' }, [
-    createButton('Open', open),
-    createButton('Save', save),
+    createButton('Open', openPdf),
+    createButton('Save', savePdf),
     status,
   ]);
 }

@@ -1,23 +1,31 @@
-import { assertFolder, Fault } from './fault.js';
+import { assertFolder, EvidenceFault } from './fault.js';
 import type { Header } from './parse-evidence.js';
 import { getText, listLeavesOfKind } from './row-versions.js';
 import { type Checkpoint, findSignerName } from './signed-checkpoint.js';
 import type { Signer } from './signer.js';
 import { computeOlderRoot, type HashedLeaf, type TreeLevels } from './tree.js';
 
-/** The older checkpoint, and the log that must continue it. */
-export interface Continuation {
+/** An older checkpoint, and the newer one that must be consistent with it. */
+export interface ConsistencyRequest {
   readonly header: Header;
+  /** The checkpoint of the folder. */
   readonly checkpoint: Checkpoint;
+  /** The checkpoint that the verifier received earlier. */
   readonly older: Checkpoint;
+  /** The signer of the folder's checkpoint. */
   readonly signer: Signer;
+  /** The known nodes of the folder's tree. */
   readonly levels: TreeLevels;
+  /** The shown leaves by their index. */
   readonly leaves: ReadonlyMap<number, HashedLeaf>;
 }
 
-/** Throws a Fault unless the log begins with all leaves of an older checkpoint of the same log. */
-export async function checkContinuation(continuation: Continuation): Promise<void> {
-  const { header, checkpoint, older, signer, levels, leaves } = continuation;
+/**
+ * Checks the consistency proof: throws an EvidenceFault unless the older checkpoint is signed by a key of the same log, and the
+ * log begins with all leaves of that checkpoint.
+ */
+export async function checkConsistency(request: ConsistencyRequest): Promise<void> {
+  const { header, checkpoint, older, signer, levels, leaves } = request;
   const olderSigner = await findSignerName(older, signer.trustedKeys, signer.name);
   assertFolder(olderSigner !== null, 'the older checkpoint is not signed by the given key for this log');
   assertFolder(
@@ -25,7 +33,7 @@ export async function checkContinuation(continuation: Continuation): Promise<voi
     `the checkpoint says that it was signed at ${checkpoint.instant}, before the older one of ${older.instant}`,
   );
   const lost = findLostCheckpoint(leaves, older);
-  if (lost !== null) throw new Fault(lost);
+  if (lost !== null) throw new EvidenceFault(lost);
   assertFolder(
     older.size <= checkpoint.size,
     `the older checkpoint has ${older.size} leaves, and this log has only ${checkpoint.size}`,
@@ -45,14 +53,14 @@ export async function checkContinuation(continuation: Continuation): Promise<voi
   );
 }
 
-/** Describes the restore of a backup that lost the older checkpoint; null if none did. */
+/** Describes the restore of a backup in which leaves of the older checkpoint were lost; null if there was none. */
 function findLostCheckpoint(leaves: ReadonlyMap<number, HashedLeaf>, older: Checkpoint): string | null {
-  for (const { record, place } of listLeavesOfKind(leaves, 'restore')) {
+  for (const { record, leafIndex } of listLeavesOfKind(leaves, 'restore')) {
     const lostSize = Number(record.get('lost_size') ?? 0);
     const isOfLostLog = older.origin === getText(record, 'lost_origin');
-    const isLost = isOfLostLog && older.size > place && older.size <= lostSize;
+    const isLost = isOfLostLog && older.size > leafIndex && older.size <= lostSize;
     if (!isLost) continue;
-    return `the older checkpoint of ${older.size} leaves was lost when a backup was restored at ${getText(record, 'at')}: the log continued from its first ${place} leaves as ${getText(record, 'origin')}`;
+    return `the older checkpoint of ${older.size} leaves was lost when a backup was restored at ${getText(record, 'at')}: the log continued from its first ${leafIndex} leaves as ${getText(record, 'origin')}`;
   }
   return null;
 }
