@@ -8,7 +8,7 @@ import { createVisitorKeys } from '../console/guard/visitor-keys.js';
 import { createLiveUpdates } from '../console/live/live-updates.js';
 import { createReaderPool } from '../console/reader-pool.js';
 import type { OpenPdfs } from '../store/engine.js';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import type { InspectedFile } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';

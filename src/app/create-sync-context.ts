@@ -3,7 +3,7 @@ import type { WorkSettings } from './config/settings-table.js';
 import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/certificate-store.js';
 import { createMirror } from '../mirror/create-mirror.js';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import type { MirrorPort } from '../mirror/port/mirror-port.js';
 import type { SyncContext } from '../sync/sync-context.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, closeSync, existsSync, openSync, rmSync } from 'node:fs';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import type { Reader } from '../store/contract/reader.js';
 import { createCheckError, createUsageError } from './command-error.js';

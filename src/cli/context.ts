@@ -2,7 +2,7 @@ import type { Engine, WriterStores } from '../store/engine.js';
 import type { Reader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Mirror } from '../mirror/mirror.js';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import type { RegistryClient } from '../registry/client-types.js';
 import type { Io } from './io.js';
 import type { Answer } from '../query/answer/answer.js';

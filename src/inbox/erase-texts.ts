@@ -1,4 +1,5 @@
 import type { InboxPort } from './port.js';
+import { ORDER_TEXTS, type OrderPort, type OrderTextName } from './order.js';
 
 /** The result of erasing signed texts. */
 export interface ErasedTextCounts {
@@ -32,6 +33,39 @@ export async function eraseMatchingTexts(
     texts += ids.length;
     const lastOfFullBatch = batch[BATCH_SIZE - 1];
     if (lastOfFullBatch === undefined) return { texts, deliveries };
+    lastId = lastOfFullBatch.id;
+  }
+}
+
+/** How many orders contained a matching text. */
+export interface ErasedOrderCounts {
+  /** Orders whose matching texts were erased. */
+  readonly erased: number;
+  /** Orders that wait for the worker. They are unchanged, because the worker still sends their texts. */
+  readonly waiting: number;
+}
+
+
+/** Erases all texts of orders that match, such as the name of an actor. Returns the numbers of orders. */
+export async function eraseMatchingOrderTexts(
+  inbox: Pick<OrderPort, 'listOrderTexts' | 'eraseOrderTexts'>,
+  matches: (text: string) => boolean,
+): Promise<ErasedOrderCounts> {
+  const counts = { erased: 0, waiting: 0 };
+  let lastId = 0;
+  for (;;) {
+    const batch = await inbox.listOrderTexts(lastId, BATCH_SIZE);
+    for (const { id, ...texts } of batch) {
+      const matching: OrderTextName[] = ORDER_TEXTS.filter(name => {
+        const text = texts[name];
+        return text !== null && matches(text);
+      });
+      if (matching.length === 0) continue;
+      if (await inbox.eraseOrderTexts(id, matching)) counts.erased += 1;
+      else counts.waiting += 1;
+    }
+    const lastOfFullBatch = batch[BATCH_SIZE - 1];
+    if (lastOfFullBatch === undefined) return counts;
     lastId = lastOfFullBatch.id;
   }
 }

@@ -7,14 +7,12 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../resources/sql-values.js';
 import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
-import type { MirrorPort } from './port/mirror-port.js';
-import type { PrunePosition, PruneProgress } from './port/removal.js';
+import type { MirrorPort, PrunePosition, PruneProgress } from './port/mirror-port.js';
 import { purgeOrganization } from './purge.js';
-import { createProjectsSession } from './projects-session.js';
+import { createProjectsSession, SyncSession } from './sync-session.js';
 import { toInstallationColumns } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
-import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,15 +1,11 @@
 import type { Installation } from '../registry/object-models.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
-import type { PdfStore } from './pdf-store.js';
+import type { PdfStore } from './certificates/pdf-store.js';
 import type { HasNewDelivery, ChangeCounts, SyncRequest, WriteClaim, WriteResult } from './port/sync.js';
 import type { DueCertificate } from './port/certificates.js';
 import type { ReadFault, LastRead, ReadTraffic } from './port/read.js';
-import type { InstallationRead } from './port/installations.js';
+import type { InstallationRead, MirrorPort, MirrorOrigin, ProjectAnswer, ProjectWriteResult, PurgeResult } from './port/mirror-port.js';
 import type { RowKey } from './port/rows.js';
-import type { MirrorPort } from './port/mirror-port.js';
-import type { MirrorOrigin } from './port/mirror-state.js';
-import type { ProjectAnswer, ProjectWriteResult } from './port/projects.js';
-import type { PurgeResult } from './port/removal.js';
 
 /** A request to read one list of an organization into the mirror. */
 export interface ListReadRequest<Name extends ListResource> extends SyncRequest {

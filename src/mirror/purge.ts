@@ -1,9 +1,8 @@
 import { MirrorError } from './mirror-error.js';
 import type { PurgeRequest } from './mirror.js';
 import { parseRetirementId } from './certificates/certificate-file-name.js';
-import type { PdfStore } from './pdf-store.js';
-import type { MirrorPort } from './port/mirror-port.js';
-import type { PurgeResult } from './port/removal.js';
+import type { PdfStore } from './certificates/pdf-store.js';
+import type { MirrorPort, PurgeResult } from './port/mirror-port.js';
 
 const FILES_PER_BATCH = 64;
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText, truncateName } from '../text/clean-text.js';
-import { findSimilar } from '../text/edit-distance.js';
+import { findSimilar } from '../text/spelling.js';
 import { type NamedObject, readNames, readOrganizationNames } from './names.js';
 
 /** Why a name leads to no row: nothing is called so, or several rows are. */

@@ -1,6 +1,6 @@
 /** Names of tables and views in SQL queries. */
 import type { Relation } from '../store/contract/describe-schema.js';
-import { computeEditDistance } from '../text/edit-distance.js';
+import { computeEditDistance } from '../text/spelling.js';
 
 /** Finds the unknown name in the error message of SQLite or PostgreSQL. */
 const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;

@@ -3,18 +3,14 @@ import type { AppClient, CreatedOrganization } from './client-types.js';
 import type { AppJwt, TokenSource } from './http/credential.js';
 import { createBadAnswerError, getObjectField, parseObject, type SourceObject } from './json/json-object.js';
 import type { Installation } from './object-models.js';
-import { parseInstallation, parseOrganization, parseUser } from './json/parse-objects.js';
+import { parseInstallation, parseOrganization, parseUser, parseAccessToken } from './json/parse-objects.js';
 import { findMatches } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';
 import { createPagedList, observePages } from './pages/paged-lists.js';
 import { readPages } from './pages/read-pages.js';
-import { parseAccessToken } from './json/parse-access-token.js';
 import { type ListOptions, pickRequestOptions, type ReadOptions } from './read-types.js';
-import {
-  type CreateUserAndOrganizationRequest,
-  formatUserAndOrganizationBody,
-} from './writes/request-bodies.js';
-import { isSameId } from './list-owner.js';
+import { type CreateUserAndOrganizationRequest, formatUserAndOrganizationBody } from './writes/request-bodies.js';
+import { isSameId } from './pages/list-owner.js';
 import { decodeBody, readObject } from './pages/single-response.js';
 
 export interface AppClientOptions {

@@ -2,7 +2,7 @@ import type { ConsistencyFault } from './contract/consistency-fault.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { EventsPort } from '../events/port.js';
 import type { InboxPort } from '../inbox/port.js';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import type { MirrorPort } from '../mirror/port/mirror-port.js';
 import type { StatementRows, SqlQuery } from './contract/sql-query.js';
 import type { Disk } from './contract/disk-space.js';

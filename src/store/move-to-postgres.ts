@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
-import type { PdfStore } from '../mirror/pdf-store.js';
+import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import { countEqualRows, copyTable, listHistoryViews, listTables, type ReadRows } from './copy-tables.js';
 import { createEpochName } from '../events/epoch-name.js';
 import { beginEpoch } from './events/epochs.js';

@@ -18,8 +18,7 @@ import type { JobKind } from '../inbox/job.js';
 import { isJobKind } from './plan.js';
 import { discoverInstallations, createDiscoverJob } from './schedule/discover-installations.js';
 import { createUnreadDeliveryTask } from './schedule/unread-deliveries.js';
-import { computeTickInterval, createTickSchedule } from './schedule/tick-schedule.js';
-import { runTick } from './schedule/run-tick.js';
+import { computeTickInterval, createTickSchedule, runTick } from './schedule/tick-schedule.js';
 import type { JobHandler, RunningJob } from './worker/execute-job.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
 

@@ -17,7 +17,7 @@ const matchAll = (pattern: RegExp, code: string): string[] =>
 
 /** Files of these modules that the command line itself needs. */
 const COMMAND_LINE_SOURCES = [
-  'mirror/email-matching.ts',
+  'mirror/forgotten-people.ts',
   'registry/auth/private-key.ts',
   'sandbox/control/control-client.ts',
   'sandbox/http/fetch.ts',

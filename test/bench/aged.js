@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { runTick } from '../../dist/src/sync/schedule/run-tick.js';
+import { runTick } from '../../dist/src/sync/schedule/tick-schedule.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
 import { openEngine } from '../../dist/src/store/open-engine.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open-database.js';

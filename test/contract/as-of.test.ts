@@ -9,7 +9,7 @@ import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import * as parse from '../../src/registry/json/parse-objects.js';
 import { beginCertificateWalk, streamPdf } from '../support/certificates.js';
-import { createProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { relation } from '../../src/query/lists/relation.js';
 import { ENTRIES } from '../../src/resources/resources.js';

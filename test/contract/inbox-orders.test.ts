@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eraseMatchingOrderTexts } from '../../src/inbox/erase-order-texts.js';
+import { eraseMatchingOrderTexts } from '../../src/inbox/erase-texts.js';
 import { ERASED_TEXT, isSameOrder } from '../../src/inbox/order.js';
 import { createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse-objects.js';
-import { createProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import type { Retirement } from '../../src/registry/object-models.js';
 import { ENGINES, type TestMirror, MINUTE, createListRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';

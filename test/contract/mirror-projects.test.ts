@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProjectAnswer } from '../../src/mirror/port/projects.js';
+import type { ProjectAnswer } from '../../src/mirror/port/mirror-port.js';
 import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, installation } from '../support/mirror/rows.js';
 

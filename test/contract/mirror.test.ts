@@ -3,7 +3,7 @@ import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/ope
 import { credit, installation, member, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
-import { createProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import type { Project } from '../../src/registry/object-models.js';
 import { temporaryFolder } from '../support/inbox.js';
 

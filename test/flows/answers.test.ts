@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findDifferences } from '../support/compare.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { CONFIRM_AFTER_MS } from '../../src/mirror/list/judge-missing-rows.js';
+import { CONFIRM_AFTER_MS } from '../../src/mirror/list/missing-rows.js';
 import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/object-models.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';

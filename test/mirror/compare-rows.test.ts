@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareRows, formatKey, type ObservedRow } from '../../src/mirror/list/compare-rows.js';
+import { compareRows, formatKey, type ObservedRow } from '../../src/mirror/list/list-comparison.js';
 import type { StoredRow } from '../../src/mirror/port/rows.js';
 import type { Retirement } from '../../src/registry/object-models.js';
 import { LISTS } from '../../src/resources/lists.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeMissingRows } from '../../src/mirror/list/judge-missing-rows.js';
+import { judgeMissingRows } from '../../src/mirror/list/missing-rows.js';
 
 describe('the verdict on missing rows', () => {
   const evidence = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { VersionSet } from '../../src/mirror/list/version-set.js';
+import { VersionSet } from '../../src/mirror/list/pending-writes.js';
 
 const NUMBERS = [0, 1, 31, 32, 4095, 4096, 8191, 2 ** 40];
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { HttpOptions, HttpRequest } from '../../src/registry/http/http-types.js';
-import { readBody } from '../../src/registry/http/response-body.js';
+import { readBody } from '../../src/registry/http/receive-response.js';
 import { collectBytes, createTestHttpClient, startLoopbackServer } from '../support/registry-client.js';
 import { formatRawResponse, startRawServer, waitUntil } from '../support/raw-server.js';
 

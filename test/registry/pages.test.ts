@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { observeBatches, observePages } from '../../src/registry/pages/paged-lists.js';
+import { observeBatches, observePages, type ObservationOptions } from '../../src/registry/pages/paged-lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
-import type { ObservationOptions } from '../../src/registry/pages/observed-page.js';
 import { collect, createTestClients, startLoopbackServer } from '../support/registry-client.js';
 
 interface RequestedPage {

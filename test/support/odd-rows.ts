@@ -1,5 +1,5 @@
 import { beginCertificateWalk, streamPdf } from './certificates.js';
-import { createProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/object-models.js';

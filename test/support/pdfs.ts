@@ -1,7 +1,7 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Postgres } from '../../src/store/postgres/open-postgres.js';
-import type { PdfStore } from '../../src/mirror/pdf-store.js';
+import type { PdfStore } from '../../src/mirror/certificates/pdf-store.js';
 
 /** Changes stored PDFs without the program. */
 export interface PdfTampering {

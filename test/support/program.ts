@@ -10,15 +10,15 @@ import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/app/log.js';
-import { CONFIRM_AFTER_MS } from '../../src/mirror/list/judge-missing-rows.js';
-import type { PdfStore } from '../../src/mirror/pdf-store.js';
+import { CONFIRM_AFTER_MS } from '../../src/mirror/list/missing-rows.js';
+import type { PdfStore } from '../../src/mirror/certificates/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import { createMask } from '../../src/text/mask.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/sync-context.js';
 import { enqueueTick } from '../../src/sync/schedule/tick-schedule.js';
 import type { SyncService, SyncServiceOptions } from '../../src/sync/sync-service.js';
-import type { EndedJob } from '../../src/sync/worker/job-end.js';
+import type { EndedJob } from '../../src/sync/worker/execute-job.js';
 import { type DatabaseKind, createTestStore } from './test-store.js';
 import { createKillableEngine } from './killable-engine.js';
 import {

@@ -1,5 +1,5 @@
 import { beginCertificateWalk, streamPdf } from './certificates.js';
-import { createProjectAnswer } from '../../src/mirror/projects-session.js';
+import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import { credit, installation, createUnknownPage, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';

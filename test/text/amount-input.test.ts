@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findAmountShortage, parseTypedAmount } from '../../src/text/amount-input.js';
+import { findAmountShortage, parseTypedAmount } from '../../src/text/tonnes.js';
 import { formatReservationCommands } from '../../src/text/reservation-commands.js';
 
 test.each([

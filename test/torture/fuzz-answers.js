@@ -16,15 +16,13 @@ import {
 /**
  * Modules of the program that parse answers.
  * @typedef {typeof import('../../dist/src/registry/json/parse-objects.js')
- *   & typeof import('../../dist/src/registry/json/parse-access-token.js')
  *   & typeof import('../../dist/src/registry/pages/single-response.js')
  *   & typeof import('../../dist/src/registry/json/json-object.js')
  *   & typeof import('../../dist/src/registry/json/array-splitter.js')
  *   & typeof import('../../dist/src/registry/pages/pagination.js')
- *   & typeof import('../../dist/src/registry/list-owner.js')
+ *   & typeof import('../../dist/src/registry/pages/list-owner.js')
  *   & typeof import('../../dist/src/registry/json/json-text.js')
- *   & typeof import('../../dist/src/registry/http/retry-after.js')
- *   & typeof import('../../dist/src/registry/http/http-date.js')} Code
+ *   & typeof import('../../dist/src/registry/http/response-headers.js')} Code
  */
 
 const ORGANIZATION = 'd1d0f0a2-0000-4000-8000-000000000001';
@@ -100,15 +98,13 @@ export async function fuzzAnswers({ count, seed, program }) {
       ...(await Promise.all(
         [
           'json/parse-objects',
-          'json/parse-access-token',
           'pages/single-response',
           'json/json-object',
           'json/array-splitter',
           'pages/pagination',
-          'list-owner',
+          'pages/list-owner',
           'json/json-text',
-          'http/retry-after',
-          'http/http-date',
+          'http/response-headers',
         ].map(from),
       )),
     ),

@@ -1,4 +1,4 @@
-import { computeEditDistance, isSimilar } from '../../text/edit-distance.js';
+import { computeEditDistance, isSimilar } from '../../text/spelling.js';
 import type { SettingsFault } from './settings-error.js';
 import type { Environment } from './define-setting.js';
 import { SETTINGS } from './settings-table.js';

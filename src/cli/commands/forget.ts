@@ -1,4 +1,4 @@
-import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
+import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/forgotten-people.js';
 import { readMemberChangeNumbers, countMentions } from '../../query/people.js';
 import { defineCommand } from '../define-command.js';
 import { formatCount } from '../../text/numbers.js';
@@ -33,7 +33,7 @@ export const FORGET = defineCommand({
       () => mirror.forget(address),
     );
     const { texts, deliveries } = await eraseMatchingTexts(inbox, content => containsEmail(content, address));
-    const { eraseMatchingOrderTexts } = await import('../../inbox/erase-order-texts.js');
+    const { eraseMatchingOrderTexts } = await import('../../inbox/erase-texts.js');
     const orders = await eraseMatchingOrderTexts(inbox, text => containsEmail(text, address));
     const { vacuumed, logEmptied, remainingCopies } = await erase(vacuum);
     const mentions = await countMentions(reader, document => containsEmail(document, address));

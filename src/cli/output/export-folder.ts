@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
-import type { PdfStore } from '../../mirror/pdf-store.js';
+import type { PdfStore } from '../../mirror/certificates/pdf-store.js';
 import { throwIfInterrupted, createUsageError } from '../command-error.js';
 
 const PRIVATE_FILE = 0o600;

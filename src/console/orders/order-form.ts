@@ -9,7 +9,7 @@ import {
 } from '../../query/order-targets.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { findAmountShortage, parseTypedAmount } from '../../text/amount-input.js';
+import { findAmountShortage, parseTypedAmount } from '../../text/tonnes.js';
 import { isId, isPrintable } from '../../text/checks.js';
 import { getAmountMicro, getText } from '../components/table-cell.js';
 import { describeFilterFault } from '../filter-fault.js';

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../../resources/sql-values.js';
 import { MirrorError } from '../mirror-error.js';
 import type { CertificateStore, CertificateSession } from '../mirror.js';
-import { ORPHAN_AGE_MS, type PdfStore } from '../pdf-store.js';
+import { ORPHAN_AGE_MS, type PdfStore } from './pdf-store.js';
 import type { CertificateDownload, CertificateSelection } from '../port/certificates.js';
 import type { MirrorPort } from '../port/mirror-port.js';
 import { isIntactFileName } from './certificate-file-name.js';

@@ -18,7 +18,7 @@ import {
 } from './missing-rows.js';
 import type { PageDigests } from './page-digests.js';
 import type { ListComparison } from './list-comparison.js';
-import { VersionSet } from './version-set.js';
+import { VersionSet } from './pending-writes.js';
 
 /** A read of a list that has received and compared everything. */
 interface FinishedRead {

@@ -1,22 +1,15 @@
-import { formatInstant } from '../../resources/sql-values.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { ReadCompletion, ReadResult, ListReader, ObservedPage } from '../mirror.js';
 import { decideRemovals } from './decide-removals.js';
 import type { RemovalDecision } from './missing-rows.js';
 import { isForgotten } from '../forgotten-people.js';
-import {
-  type ListChanges,
-  type RowRemoval,
-  type RowKey,
-  type ListCommitResult,
-  NO_CHANGES,
-} from '../port/rows.js';
+import { type ListChanges, type RowRemoval, type RowKey, type ListCommitResult, NO_CHANGES } from '../port/rows.js';
 import type { SyncCompletion } from '../port/sync.js';
 import type { ReadFault, LastRead, ReadTraffic } from '../port/read.js';
 import { PageDigests } from './page-digests.js';
 import { type ScheduledWrite, WriteSchedule } from './write-schedule.js';
-import type { ObservedRow } from './compare-rows.js';
-import { type ListReadOptions, ListComparison } from './list-comparison.js';
+import { type ObservedRow, type ListReadOptions, ListComparison } from './list-comparison.js';
 import { PendingWrites, type WriteBatch } from './pending-writes.js';
 
 const ROWS_PER_COMPARISON = 250;

@@ -1,4 +1,4 @@
-import type { CertificateFile } from '../pdf-store.js';
+import type { CertificateFile } from '../certificates/pdf-store.js';
 import type { CertificateState } from '../../store/contract/states.js';
 
 /** A certificate that is due to be requested. */

@@ -1,18 +1,11 @@
-import type { CommitResult, OpenSync, SyncCompletion, WriteClaim, WriteResult } from './sync.js';
+import type { CommitResult, OpenSync, SyncCompletion, WriteClaim, WriteResult, SyncCause } from './sync.js';
 import type { ListChanges, ListCommitResult, ListRef, RowKey, StoredRow } from './rows.js';
-import type { PruneProgress, PruneRequest, PurgeResult, RemovalScope } from './removal.js';
 import type { AccessMark, ListState } from './read.js';
-import type { ProjectAnswer, ProjectWriteResult } from './projects.js';
-import type { KnownResource, MirrorOrigin, MirrorState, WorkerReport } from './mirror-state.js';
-import type { InstallationRead, KnownInstallation } from './installations.js';
-import type {
-  CertificateDownload,
-  CertificateSelection,
-  CertificateWriteResult,
-  DueCertificate,
-} from './certificates.js';
+import type { CertificateDownload, CertificateSelection, CertificateWriteResult, DueCertificate } from './certificates.js';
 import type { Resource } from '../../resources/lists.js';
 import type { InstallationColumns } from '../../resources/installations.js';
+import type { InstallationState } from '../../store/contract/states.js';
+import type { SqlValue } from '../../resources/sql-values.js';
 
 /**
  * The storage of the mirror, implemented for SQLite and PostgreSQL. Each operation is atomic; it takes and returns plain
@@ -124,4 +117,138 @@ export interface MirrorPort {
   readonly endPurge: (organizationId: string, lastVersion: number, claim: number) => Promise<PurgeResult>;
   /** Removes a batch of syncs that ended before an instant, except those that must stay as evidence. */
   readonly pruneSyncs: (request: PruneRequest) => Promise<PruneProgress>;
+}
+
+/** An installation that the mirror has stored. */
+export interface KnownInstallation {
+  readonly id: string;
+  /** Null if unknown. */
+  readonly organizationId: string | null;
+  readonly state: string;
+  /** The granted permissions as JSON text. */
+  readonly permissions: string;
+}
+
+/** The result of reading one installation. */
+export interface InstallationRead {
+  readonly state: InstallationState;
+  readonly claim: number;
+  readonly startedAt: number;
+  /** When the registry's answer arrived. */
+  readonly arrivedAt: number;
+  readonly endedAt: number;
+  readonly trigger: string;
+  readonly cause?: SyncCause;
+  /** The resources of the organization; each gets a row in `resource_states`. */
+  readonly resources: readonly Resource[];
+}
+
+/** The registry's answer to the request for one project: its row, or the error. */
+export type ProjectAnswer =
+  | {
+      readonly id: string;
+      readonly requestedAt: number;
+      readonly observedAt: string;
+      readonly cells: readonly SqlValue[];
+      readonly document: string;
+    }
+  | { readonly id: string; readonly requestedAt: number; readonly error: string };
+
+/** The effect of a write on a project. `older`: nothing was written, because a newer answer is already stored. */
+export type ProjectWriteResult = WriteResult | 'older' | 'unavailable';
+
+/** The result of a purge: how many files it removed, and which installations must be read again. */
+export interface PurgeResult {
+  readonly removedFiles: number;
+  /** Installations that were added during the purge. Their rows were removed too, so they must be read again. */
+  readonly newInstallationIds: readonly string[];
+}
+
+/** The position after a batch of old syncs: the end time and the id of the last sync in the batch. */
+export interface PrunePosition {
+  readonly after: string;
+  readonly id: number;
+}
+
+/** The next batch of old syncs to check. */
+interface PruneRequest {
+  readonly endedBefore: string;
+  /** Syncs that ended before this instant are never checked again, not even after a restart. */
+  readonly settledBefore: string;
+  /** The end of the previous batch. Null continues after the last settled batch of any process. */
+  readonly position: PrunePosition | null;
+}
+
+/** The number of removed syncs, and the position of the next batch; `next` is null at the end. */
+export interface PruneProgress {
+  readonly removed: number;
+  readonly next: PrunePosition | null;
+}
+
+/** The rows to remove: all members with their history and state, or the certificates or lists of one organization. */
+type RemovalScope =
+  | 'members'
+  | {
+      readonly organizationId: string;
+      /** The newest version to remove; newer ones stay. */
+      readonly last: number;
+      readonly kind: 'certificates' | 'lists';
+    };
+
+/** A resource that was read completely at least once and may still be read. */
+export interface KnownResource {
+  readonly organizationId: string;
+  readonly resource: string;
+  /** Start of its last complete read. */
+  readonly dataAsOf: string;
+  /** When the oldest unread delivery arrived, which the last complete read did not answer; null if there is none. */
+  readonly oldestUnreadAt: string | null;
+}
+
+/** A resource with a delivery that no read has answered yet. */
+export interface UnreadDelivery {
+  readonly organizationId: string;
+  readonly resource: string;
+  /** When the oldest unread delivery arrived, which the last complete read did not answer. */
+  readonly oldestUnreadAt: string;
+}
+
+/** The registry that a mirror is filled from, and the app that reads it. */
+export interface MirrorOrigin {
+  readonly baseUrl: string;
+  readonly appId: string;
+  /** The time between two scheduled reads, from which queries derive overdue reads. Absent if there is no schedule. */
+  readonly scheduleSeconds?: number;
+  /** Whether the registry may have another address than before, as a sandbox has after each start. */
+  readonly mayMove?: boolean;
+  /** The end of the simulated past of a sandbox, in epoch milliseconds. Absent keeps the stored one. */
+  readonly simulatedTo?: number;
+}
+
+/** The state of the mirror as a whole. */
+interface MirrorState {
+  /** When the mirror was first filled; null before. */
+  readonly filledAt: number | null;
+  /** When the registry's complete list of installations was last read; null before. */
+  readonly listedAt: number | null;
+  /** How long after `listedAt` that list counts as current. */
+  readonly listValidForMs: number;
+  readonly highestClaim: number;
+  /** SHA-256 hashes of the email addresses of forgotten people. */
+  readonly forgotten: ReadonlySet<string>;
+}
+
+/** A worker's report to programs that see only the mirror and not the inbox. Absent fields stay as stored. */
+interface WorkerReport {
+  readonly at: string;
+  /** Installations that a webhook or a list named and that may not have been read yet. */
+  readonly awaitedInstallations?: readonly Pick<KnownInstallation, 'id' | 'organizationId'>[];
+  /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
+  readonly unreadDeliveries?: readonly UnreadDelivery[];
+  /** The number of wrong rows that each check of the mirror's data found. */
+  readonly findings?: readonly { readonly finding: string; readonly rows: number }[];
+  /** All existing checks; stored counts of other checks are removed. By default the checks of this report. */
+  readonly knownFindings?: readonly string[];
+  /** When the registry's complete list of installations was read. */
+  readonly listedAt?: number;
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { findSimilar } from '../../text/edit-distance.js';
+import { findSimilar } from '../../text/spelling.js';
 import type { Caveat } from '../answer/caveat.js';
 import { readTexts } from './column-values.js';
 import type { ChosenFilter, ListRequest } from './list.js';

@@ -1,4 +1,4 @@
-import { parseHttpDate } from './http-date.js';
+import { parseHttpDate } from './response-headers.js';
 
 export interface ClockSkewMeterOptions {
   readonly now: () => number;

@@ -7,26 +7,18 @@
  * `receive-response.ts` reads its body.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RequestAttempt, startAttempt } from './request-attempt.js';
-import { readBody } from './response-body.js';
+import { type RequestAttempt, startAttempt, type AttemptInput, type RetryableRequest, sendWithRetries } from './send-with-retries.js';
+import { readBody, type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive-response.js';
 import { createClockSkewMeter } from './clock-skew.js';
 import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
 import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { createWriteLog } from '../writes/write-log.js';
 import { createLearningMask } from '../../text/mask.js';
-import {
-  type OpenResponse,
-  type ResponseBodyOptions,
-  receiveStream,
-  receiveWholeBody,
-} from './receive-response.js';
-import { createRefusalError } from './refusal-error.js';
+import { createRefusalError, createCancelledError, isWriteRequest } from './http-errors.js';
 import { createRequestLimiter } from './request-limiter.js';
-import { type AttemptInput, type RetryableRequest, sendWithRetries } from './send-with-retries.js';
-import { parseRetryAfter } from './retry-after.js';
+import { parseRetryAfter } from './response-headers.js';
 import { resolveHttpSettings } from './http-settings.js';
-import { createCancelledError, isWrite } from './transport-errors.js';
 import { appendQuery, fillRoute, resolveUrl } from './url.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -133,7 +125,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return createRefusalError({
       status: response.status,
       call: `${request.method} ${request.route}`,
-      isWrite: isWrite(request),
+      isWrite: isWriteRequest(request),
       bodyText: body.toString('utf8'),
       headerPrefix: settings.headerPrefix,
       retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), now() + (clockSkew.getMs() ?? 0)),

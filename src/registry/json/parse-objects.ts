@@ -1,45 +1,11 @@
 /** Parses the objects of the registry by the models in `object-models.ts`: each field by its type, under any of its names. */
 import { parseAmount } from './amount.js';
-import {
-  createBadAnswerError,
-  getBoolean,
-  hashObjectText,
-  getInstant,
-  getObjectMembers,
-  getObjectField,
-  type FieldAliases,
-  type ObjectParser,
-  getOptionalId,
-  getOptionalPrintable,
-  getOptionalText,
-  getRequiredId,
-  getRequiredPrintable,
-  type SourceObject,
-  toText,
-} from './json-object.js';
-import {
-  ADDRESS,
-  type Address,
-  CREDIT,
-  INSTALLATION,
-  INVENTORY_REQUEST,
-  type FieldType,
-  type FieldValue,
-  MEMBER,
-  type Member,
-  type ObjectModel,
-  ORGANIZATION,
-  PROJECT,
-  type ProjectReference,
-  type ParsedObject,
-  RESERVATION,
-  RETIREMENT,
-  TRANSACTION,
-  USER,
-} from '../object-models.js';
+import { createBadAnswerError, getBoolean, hashObjectText, getInstant, getObjectMembers, getObjectField, type FieldAliases, type ObjectParser, getOptionalId, getOptionalPrintable, getOptionalText, getRequiredId, getRequiredPrintable, type SourceObject, toText, parseObject } from './json-object.js';
+import { ADDRESS, type Address, CREDIT, INSTALLATION, INVENTORY_REQUEST, type FieldType, type FieldValue, MEMBER, type Member, type ObjectModel, ORGANIZATION, PROJECT, type ProjectReference, type ParsedObject, RESERVATION, RETIREMENT, TRANSACTION, USER } from '../object-models.js';
 import { isId } from '../../text/checks.js';
 import { RegistryError } from '../errors.js';
 import { parsePermissions } from './permissions.js';
+import { type AccessToken, isCredential } from '../http/credential.js';
 
 /** Reads one field of a JSON object. */
 type FieldParser<T> = (object: SourceObject) => T;
@@ -204,5 +170,20 @@ function parseProjectReference(object: SourceObject): ProjectReference | null {
   return {
     id: getRequiredId(reference, PROJECT_ID),
     fullName: getOptionalText(reference, PROJECT_NAME),
+  };
+}
+
+/** Parses a response that contains a new access token. Error messages never quote the token, because it may be valid. */
+export function parseAccessToken<T extends string>(body: string): AccessToken<T> {
+  const object = parseObject(body, 'token');
+  const { token } = object.members;
+  if (typeof token !== 'string' || !isCredential<T>(token))
+    throw createBadAnswerError('token.token', 'printable text', 'something else');
+  return {
+    token,
+    expiresAt: getInstant(object, 'expiresAt') ?? '',
+    permissions: parsePermissions(object),
+    installationId: getOptionalId(object, ['installationId']),
+    organizationId: getOptionalId(object, ['organizationId']),
   };
 }

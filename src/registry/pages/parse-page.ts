@@ -3,9 +3,10 @@ import { hash } from 'node:crypto';
 import { createArraySplitter } from '../json/array-splitter.js';
 import { MAX_ENVELOPE_BYTES } from '../json/envelope-scanner.js';
 import { RegistryError } from '../errors.js';
-import { assertWithinLimits, parseCheckedJson } from '../json/json-object.js';
+import { assertWithinLimits, parseCheckedJson, type SourceObject } from '../json/json-object.js';
 import { isObject } from '../../text/checks.js';
 import { mayHaveTooManyObjects } from '../json/json-text.js';
+import type { UnreadableRow } from '../read-types.js';
 
 /** A response without the rows of its list: the list in it is empty. */
 type PageEnvelope = Readonly<Record<string, unknown>>;
@@ -160,5 +161,24 @@ function parseJsonOrUndefined(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Parses a row into a list of one item. For an unreadable row, calls `onUnreadable` and returns `[]`, or throws if `onUnreadable`
+ * is undefined.
+ */
+export function parseRow<T>(
+  object: SourceObject,
+  parse: (object: SourceObject) => T,
+  onUnreadable: ((row: UnreadableRow) => void) | undefined,
+): readonly T[] {
+  try {
+    return [parse(object)];
+  } catch (error) {
+    if (onUnreadable === undefined || !(error instanceof RegistryError) || error.code !== 'bad_answer')
+      throw error;
+    onUnreadable({ object, error });
+    return [];
   }
 }

@@ -2,10 +2,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { HttpClient, HttpRequest } from '../http/http-types.js';
 import { createArraySplitter } from '../json/array-splitter.js';
 import { type ObjectParser, parseCheckedJson, toSourceObject } from '../json/json-object.js';
-import { checkListOwner } from '../list-owner.js';
+import { checkListOwner } from './list-owner.js';
 import { pickRequestOptions, type ReadOptions } from '../read-types.js';
-import type { ObservationOptions } from './observed-page.js';
-import { parseRow } from './parse-row.js';
+import type { ObservationOptions } from './paged-lists.js';
+import { parseRow } from './parse-page.js';
 
 const MAX_BATCH_ROWS = 500;
 /** The maximum total length of the texts of a batch's rows. */

@@ -5,18 +5,15 @@
  */
 import { hash } from 'node:crypto';
 import type { HttpClient, HttpRequest } from '../http/http-types.js';
-import { matchKnownPage, type PageRow, parsePage } from './parse-page.js';
+import { matchKnownPage, type PageRow, parsePage, parseRow } from './parse-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../../text/checks.js';
 import { type ObjectParser, toSourceObject } from '../json/json-object.js';
-import { type Pagination, predictNextPage, getPagination } from './pagination.js';
-import { checkListOwner } from '../list-owner.js';
+import { type Pagination, predictNextPage, getPagination, chooseSmallerPageSize, formatCursor, parseCursor } from './pagination.js';
+import { checkListOwner } from './list-owner.js';
 import { createReadAhead } from './read-ahead.js';
-import { chooseSmallerPageSize } from './page-size.js';
 import { DEFAULT_PAGE_SIZE, type ListOptions, type UnreadableRow } from '../read-types.js';
-import { formatCursor, parseCursor } from './cursor.js';
-import type { ObservationOptions, ObservedPage, PageRowGroup } from './observed-page.js';
-import { parseRow } from './parse-row.js';
+import type { ObservationOptions, ObservedPage, PageRowGroup } from './paged-lists.js';
 import { createIdSet, hashId, type IdSet } from './id-set.js';
 
 /** The maximum number of pages of a list whose length the registry does not state. */

@@ -1,17 +1,10 @@
 /** Reads that need one request: an object, a short list, a download. Long lists are read by `read-pages.ts` and `read-batches.ts`. */
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
-import { parsePage } from './parse-page.js';
-import {
-  createBadAnswerError,
-  decodeUtf8,
-  parseWrappedObject,
-  type ObjectParser,
-  toSourceObject,
-} from '../json/json-object.js';
-import { checkListOwner, isSameId } from '../list-owner.js';
+import { parsePage, parseRow } from './parse-page.js';
+import { createBadAnswerError, decodeUtf8, parseWrappedObject, type ObjectParser, toSourceObject } from '../json/json-object.js';
+import { checkListOwner, isSameId } from './list-owner.js';
 import { type Download, type DownloadOptions, pickRequestOptions, type ReadOptions } from '../read-types.js';
-import type { ObservationOptions } from './observed-page.js';
-import { parseRow } from './parse-row.js';
+import type { ObservationOptions } from './paged-lists.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
 

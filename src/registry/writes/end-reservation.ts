@@ -4,7 +4,7 @@ import { parseJson } from '../json/json-object.js';
 import type { Reservation } from '../object-models.js';
 import { parseReservation } from '../json/parse-objects.js';
 import { writeOnce } from './write-once.js';
-import { isSameId } from '../list-owner.js';
+import { isSameId } from '../pages/list-owner.js';
 import { decodeBody, parseResponseObject } from '../pages/single-response.js';
 import type { ReadOptions } from '../read-types.js';
 

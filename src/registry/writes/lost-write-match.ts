@@ -3,7 +3,7 @@ import type { CreditAction, InventoryRequest, Reservation } from '../object-mode
 import { isObject } from '../../text/checks.js';
 import { parseObject } from '../json/json-object.js';
 import type { CreatedSinceCheck, LookUpResult } from './write-once.js';
-import type { ObservedPage } from '../pages/observed-page.js';
+import type { ObservedPage } from '../pages/paged-lists.js';
 import type { InventoryActionRequest, ReserveRequest } from './request-bodies.js';
 
 /** Whether an object is the result of a write whose response was lost. */

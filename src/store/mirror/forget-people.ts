@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { hashEmail } from '../../mirror/forgotten-people.js';
-import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
+import { hashEmail, isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/forgotten-people.js';
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { ChangeCounts } from '../../mirror/port/sync.js';
-import type { MirrorPort } from '../../mirror/port/mirror-port.js';
-import type { ProjectAnswer, ProjectWriteResult } from '../../mirror/port/projects.js';
+import type { MirrorPort, ProjectAnswer, ProjectWriteResult } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Value } from '../contract/tables.js';

@@ -1,6 +1,5 @@
 import { type Expression, sql } from 'kysely';
-import type { MirrorPort } from '../../mirror/port/mirror-port.js';
-import type { PrunePosition } from '../../mirror/port/removal.js';
+import type { MirrorPort, PrunePosition } from '../../mirror/port/mirror-port.js';
 import type { Table } from '../dialect.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared } from '../sql/prepared.js';

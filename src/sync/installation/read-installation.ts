@@ -13,15 +13,9 @@ import { isPermitted, planReads, type ReadPlan, type SyncedResource } from '../p
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
 import type { RunningJob } from '../worker/execute-job.js';
-import type { ActiveInstallation } from './access.js';
-import { type AccessChecker, createAccessChecker } from './access-checker.js';
+import { type ActiveInstallation, type AccessChecker, createAccessChecker } from './access.js';
 import { enqueueFollowUpJobs } from './follow-up.js';
-import {
-  createObservations,
-  type InstallationRun,
-  type ReadContext,
-  resolveInstallationRun,
-} from './read-context.js';
+import { createObservations, type InstallationRun, type ReadContext, resolveInstallationRun } from './read-context.js';
 import { createUrgentReads } from './urgent-reads.js';
 
 /** Reads the due resources of one installation and enqueues follow-up jobs. Returns the outcome of the job, such as `read`. */

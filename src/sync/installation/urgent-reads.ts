@@ -1,4 +1,4 @@
-import type { AccessChecker } from './access-checker.js';
+import type { AccessChecker } from './access.js';
 import type { ReadContext } from './read-context.js';
 import { endsJob, toFailureCode } from '../outcome.js';
 import type { SyncedResource } from '../plan.js';

@@ -2,7 +2,7 @@ import type { ReadFault } from '../../mirror/port/read.js';
 import type { RowKey } from '../../mirror/port/rows.js';
 import { RegistryError } from '../../registry/errors.js';
 import { hashObjectText } from '../../registry/json/json-object.js';
-import type { ObservedPage } from '../../registry/pages/observed-page.js';
+import type { ObservedPage } from '../../registry/pages/paged-lists.js';
 import type { UnreadableRow } from '../../registry/read-types.js';
 import type { MirrorColumn } from '../../resources/mirror-columns.js';
 import type { ListEntry } from '../../resources/entry.js';

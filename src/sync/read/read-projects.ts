@@ -1,5 +1,5 @@
-import type { ProjectAnswer } from '../../mirror/port/projects.js';
-import { createProjectAnswer } from '../../mirror/projects-session.js';
+import type { ProjectAnswer } from '../../mirror/port/mirror-port.js';
+import { createProjectAnswer } from '../../mirror/sync-session.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from '../installation/read-context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from '../outcome.js';

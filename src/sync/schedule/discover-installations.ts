@@ -1,5 +1,5 @@
 import { createInstallationJob, type NewJob } from '../../inbox/job.js';
-import type { KnownInstallation } from '../../mirror/port/installations.js';
+import type { KnownInstallation } from '../../mirror/port/mirror-port.js';
 import type { Installation } from '../../registry/object-models.js';
 import { observePages } from '../../registry/pages/paged-lists.js';
 import type { UnreadableRow } from '../../registry/read-types.js';

@@ -2,7 +2,7 @@ import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { type ProcessIdentity, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
-import type { UnreadDelivery, KnownResource } from '../../mirror/port/mirror-state.js';
+import type { UnreadDelivery, KnownResource } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { SyncContext } from '../sync-context.js';
 import { describeFailure } from '../outcome.js';

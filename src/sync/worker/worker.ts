@@ -13,13 +13,11 @@ import type { ClaimedJob } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { coalesce } from '../../text/coalesce.js';
 import { describeFailure, type StopCode } from '../outcome.js';
-import { executeJob, type JobHandler } from './execute-job.js';
+import { executeJob, type JobHandler, type EndedJob, releaseJobs, recordJobEnd } from './execute-job.js';
 import { createLeaseKeeper } from './leases.js';
 import type { WorkerLog } from './worker-log.js';
-import { createOutageTracker } from './outage-tracker.js';
+import { createOutageTracker, createPauseMonitor } from './outages.js';
 import { createPartPool, type JobRun, type PartPool } from './part-pool.js';
-import { createPauseMonitor } from './pause-monitor.js';
-import { type EndedJob, releaseJobs, recordJobEnd } from './job-end.js';
 import { batchSettlements } from './settlement-batches.js';
 import { acquireSlot } from './run-slots.js';
 

@@ -12,7 +12,7 @@ import type {
   ListReader,
   ListReadRequest,
 } from '../../../src/mirror/mirror.js';
-import type { PdfStore } from '../../../src/mirror/pdf-store.js';
+import type { PdfStore } from '../../../src/mirror/certificates/pdf-store.js';
 import type { MirrorPort } from '../../../src/mirror/port/mirror-port.js';
 import type { OpenSync } from '../../../src/mirror/port/sync.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';

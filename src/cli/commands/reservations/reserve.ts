@@ -1,7 +1,7 @@
 import { RegistryError } from '../../../registry/errors.js';
 import type { Reservation } from '../../../registry/object-models.js';
 import { findAvailableAmount } from '../../../registry/writes/available-amount.js';
-import { parseTypedAmount } from '../../../text/amount-input.js';
+import { parseTypedAmount } from '../../../text/tonnes.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../command-error.js';
 import type { OrganizationAccess } from './find-targets.js';
 

@@ -6,7 +6,7 @@ import {
   parseRetirementId,
 } from '../../../mirror/certificates/certificate-file-name.js';
 import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
+import type { PdfStore, TimeWindow } from '../../../mirror/certificates/pdf-store.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import type { Table } from '../../dialect.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';

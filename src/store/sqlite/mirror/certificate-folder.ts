@@ -11,7 +11,7 @@ import {
   parseRetirementId,
 } from '../../../mirror/certificates/certificate-file-name.js';
 import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import { ORPHAN_AGE_MS, type PdfStore, type TimeWindow } from '../../../mirror/pdf-store.js';
+import { ORPHAN_AGE_MS, type PdfStore, type TimeWindow } from '../../../mirror/certificates/pdf-store.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;

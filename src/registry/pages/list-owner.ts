@@ -1,4 +1,4 @@
-import { createBadAnswerError } from './json/json-object.js';
+import { createBadAnswerError } from '../json/json-object.js';
 
 /**
  * Returns the organization id that a list's response contains, or null if it contains none. Throws if it differs from
