@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit.js';
-import { FRESHNESS } from '../src/query/freshness/words.js';
+import { FRESHNESS } from '../src/query/freshness/describe-freshness.js';
 import { CERTIFICATE_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';

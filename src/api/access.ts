@@ -1,6 +1,6 @@
 /** Decides what the holder of a token may read. Everything that a token does not name is refused. */
 import type { StoredToken, TokenScope } from '../inbox/token.js';
-import type { List } from '../query/lists/list.js';
+import type { List } from '../query/lists/list-type.js';
 import type { Parameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
 import { hasOrganization } from './token-rules.js';

@@ -1,11 +1,10 @@
 import type { Express, Response } from 'express';
 import type { StoredToken } from '../inbox/token.js';
-import type { AnswerNotes } from '../query/answer/answer.js';
-import { streamOf } from '../query/answer/rows.js';
-import { findOrganization } from '../query/find-named.js';
+import { type AnswerNotes, streamOf } from '../query/answer/answer.js';
+import { findOrganization } from '../query/names.js';
 import { answerChanges } from '../query/history/answer-changes.js';
 import { readBetween, readLastNumber } from '../query/history/changes.js';
-import { MIRRORED } from '../query/lists/lists.js';
+import { MIRRORED } from '../query/lists/list-definitions.js';
 import { findResourceOfTable } from '../resources/resources.js';
 import type { Reader } from '../store/contract/reader.js';
 import { type Change, parseChange } from '../text/describe-change.js';

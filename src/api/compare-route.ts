@@ -3,7 +3,7 @@ import { findOrganizationId } from './change-route.js';
 import { COMPARABLE_LISTS, compareList } from '../query/history/comparison.js';
 import { listOrderColumns } from '../query/history/compared-rows.js';
 import { serializeComparison } from '../query/history/describe-comparison.js';
-import type { List } from '../query/lists/list.js';
+import type { List } from '../query/lists/list-type.js';
 import { toJson } from '../query/answer/serialize.js';
 import { describeWrongWord } from '../text/spelling.js';
 import { assertMayReadList, chooseOrganization } from './access.js';

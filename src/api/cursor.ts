@@ -1,6 +1,6 @@
 /** Pagination cursors: the sort values of the last row, bound to the list and its filters. A cursor is never SQL. */
 import { createHash } from 'node:crypto';
-import type { ListRequest } from '../query/lists/list.js';
+import type { ListRequest } from '../query/lists/list-type.js';
 import { TABLES, type Value } from '../store/contract/tables.js';
 import { createBadRequest } from './problem.js';
 

@@ -1,6 +1,6 @@
 /** Turns the parameters of a URL into the request of a list, with the filters of the list as parameters. */
 import type { StoredToken } from '../inbox/token.js';
-import type { ListRequest, List } from '../query/lists/list.js';
+import type { ListRequest, List } from '../query/lists/list-type.js';
 import { parseListRequest, type FilterFault } from '../query/lists/parse-request.js';
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';

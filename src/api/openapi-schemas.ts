@@ -1,8 +1,8 @@
 /** Schemas of the OpenAPI document: of rows from the columns of their tables, and of the notes of answers. */
-import { FRESHNESS_COLUMNS } from '../query/freshness/read.js';
+import { FRESHNESS_COLUMNS } from '../query/freshness/read-freshness.js';
 import type { ListColumn } from '../query/lists/column.js';
 import type { Filter } from '../query/lists/filter.js';
-import type { List } from '../query/lists/list.js';
+import type { List } from '../query/lists/list-type.js';
 import { isNullable, TABLES } from '../store/contract/tables.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;

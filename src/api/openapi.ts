@@ -1,6 +1,6 @@
 /** Creates the OpenAPI 3.1 document of the API from the table of lists. */
-import { ALL_LISTS } from '../query/lists/lists.js';
-import type { List } from '../query/lists/list.js';
+import { ALL_LISTS } from '../query/lists/list-definitions.js';
+import type { List } from '../query/lists/list-type.js';
 import { COMPARABLE_LISTS } from '../query/history/comparison.js';
 import { MAX_WAIT_SECONDS } from './change-route.js';
 import { hasRowsById } from './list-routes.js';

@@ -1,8 +1,8 @@
 import type { Express } from 'express';
-import { streamOf } from '../query/answer/rows.js';
+import { streamOf } from '../query/answer/answer.js';
 import { toJson, toNotesData } from '../query/answer/serialize.js';
-import { answerAvailable } from '../query/answer-available.js';
-import { ALL_LISTS, WAREHOUSE } from '../query/lists/lists.js';
+import { answerAvailable } from '../query/available.js';
+import { ALL_LISTS, WAREHOUSE } from '../query/lists/list-definitions.js';
 import { getFilterText } from '../query/lists/parse-request.js';
 import { readList } from '../query/lists/read-list.js';
 import { readStatus } from '../query/status.js';

@@ -1,7 +1,7 @@
 /** Rules for the lists that tokens may name. */
 import type { TokenGrant } from '../inbox/token.js';
-import type { List } from '../query/lists/list.js';
-import { ALL_LISTS, MIRRORED } from '../query/lists/lists.js';
+import type { List } from '../query/lists/list-type.js';
+import { ALL_LISTS, MIRRORED } from '../query/lists/list-definitions.js';
 
 export const LIST_NAMES: readonly string[] = ALL_LISTS.map(({ name }) => name);
 

@@ -12,7 +12,7 @@ import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/history/findings.js';
-import { readAges } from '../query/freshness/read.js';
+import { readAges } from '../query/freshness/read-freshness.js';
 import { readCertificateCounts } from '../query/status.js';
 import { WEBHOOK_EVENTS } from '../registry/object-models.js';
 import type { HttpOptions } from '../registry/http/http-types.js';

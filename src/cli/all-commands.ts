@@ -30,7 +30,7 @@ import { TOKENS } from './commands/tokens.js';
 import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
-import { RETIREMENTS } from '../query/lists/lists.js';
+import { RETIREMENTS } from '../query/lists/list-definitions.js';
 import { createListGroups } from './lists/list-groups.js';
 import { createTotalsCommand } from './lists/totals-command.js';
 

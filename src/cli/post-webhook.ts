@@ -1,6 +1,7 @@
 import { isLoopbackUrl } from '../text/loopback.js';
 import { CommandError, createUsageError } from './command-error.js';
 import { EXIT } from './exit.js';
+import { WEBHOOK_PATH } from '../webhook/visitor-pages.js';
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
@@ -53,4 +54,10 @@ export function requireLoopbackUrl(option: string, url: string): string {
     `${option}: expected a URL of this machine, such as http://127.0.0.1:8080/webhooks, got "${url}".`,
     'Webhooks are posted to loopback only. For programs elsewhere, see "carbon-mirror subscriptions".',
   );
+}
+
+/** Returns the receiver's local webhook URL: `('0.0.0.0', 8080)` → `http://127.0.0.1:8080/webhooks`. */
+export function formatReceiverUrl(host: string, port: number | string): string {
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}${WEBHOOK_PATH}`;
 }

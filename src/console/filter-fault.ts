@@ -1,4 +1,4 @@
-import { findOrganization } from '../query/find-named.js';
+import { findOrganization } from '../query/names.js';
 import type { FilterFault } from '../query/lists/parse-request.js';
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';

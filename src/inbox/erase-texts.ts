@@ -45,7 +45,6 @@ export interface ErasedOrderCounts {
   readonly waiting: number;
 }
 
-
 /** Erases all texts of orders that match, such as the name of an actor. Returns the numbers of orders. */
 export async function eraseMatchingOrderTexts(
   inbox: Pick<OrderPort, 'listOrderTexts' | 'eraseOrderTexts'>,

@@ -4,7 +4,14 @@ import type { PdfStore } from './certificates/pdf-store.js';
 import type { HasNewDelivery, ChangeCounts, SyncRequest, WriteClaim, WriteResult } from './port/sync.js';
 import type { DueCertificate } from './port/certificates.js';
 import type { ReadFault, LastRead, ReadTraffic } from './port/read.js';
-import type { InstallationRead, MirrorPort, MirrorOrigin, ProjectAnswer, ProjectWriteResult, PurgeResult } from './port/mirror-port.js';
+import type {
+  InstallationRead,
+  MirrorPort,
+  MirrorOrigin,
+  ProjectAnswer,
+  ProjectWriteResult,
+  PurgeResult,
+} from './port/mirror-port.js';
 import type { RowKey } from './port/rows.js';
 
 /** A request to read one list of an organization into the mirror. */

@@ -1,5 +1,12 @@
 import { MirrorError } from './mirror-error.js';
-import type { HasNewDelivery, CommitResult, ChangeCounts, SyncCompletion, OpenSync, SyncRequest } from './port/sync.js';
+import type {
+  HasNewDelivery,
+  CommitResult,
+  ChangeCounts,
+  SyncCompletion,
+  OpenSync,
+  SyncRequest,
+} from './port/sync.js';
 import type { ReadFault, ListState, ReadTraffic } from './port/read.js';
 import type { MirrorPort, ProjectAnswer } from './port/mirror-port.js';
 import { NO_CHANGES } from './port/rows.js';

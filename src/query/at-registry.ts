@@ -7,7 +7,7 @@ import { type ResourceEntry, listKeyColumns } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { UNREADABLE_STATES } from './coverage.js';
 import { ALL_COLUMNS, relation, selectColumns } from './lists/relation.js';
-import { belongsTo, readFirst, readOne } from './read.js';
+import { belongsTo, readFirst, readOne } from './read-one.js';
 import { sqlStatement } from '../store/sql/columns.js';
 
 /** An object that the registry returns by its id. */

@@ -3,15 +3,22 @@ import type { Reader } from '../store/contract/reader.js';
 import type { FreshnessReason, FreshnessState } from '../store/contract/states.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
-import type { CollectedAnswer, Coverage, Totals } from './answer/answer.js';
+import {
+  type CollectedAnswer,
+  type Coverage,
+  type Totals,
+  findAmountCaveats,
+  totalsOfSums,
+  type Answer,
+  streamOf,
+} from './answer/answer.js';
 import type { Caveat } from './answer/caveat.js';
-import { findAmountCaveats, totalsOfSums } from './answer/totals.js';
 import { countKnown } from './coverage.js';
 import { type Condition, matches } from './lists/condition.js';
 import { allOf } from './lists/relation.js';
-import { type FreshnessSum, RANK } from './freshness/read.js';
-import type { FreshnessStanding } from './freshness/words.js';
-import { belongsTo, countRows, readFirst } from './read.js';
+import { type FreshnessSum, RANK } from './freshness/read-freshness.js';
+import type { FreshnessStanding } from './freshness/describe-freshness.js';
+import { belongsTo, countRows, readFirst } from './read-one.js';
 import {
   BY_OWNER,
   BY_PROJECT,
@@ -29,7 +36,7 @@ export interface AvailableRequest {
   readonly where?: readonly Condition[];
 }
 
-export type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
+type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
 
@@ -145,7 +152,7 @@ export function answerSums(rows: readonly CreditSum[], leftOut: number) {
  * Returns the caveats of an answer about available credits. `leftOut` is the number of warehouses that are not counted
  * because they are not fresh.
  */
-export function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] {
+function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] {
   return [
     ...(leftOut === 0 ? [] : [{ code: 'left_out' as const, organizations: leftOut }]),
     ...findAmountCaveats(totals),
@@ -288,4 +295,52 @@ async function readCredits({ all }: Reader, organizationIds: readonly string[], 
       .reduce((query, column) => query.orderBy(column, direction => direction.asc().nullsFirst()), credits)
       .orderBy('credit_id'),
   );
+}
+
+export interface AvailableAnswer extends Answer<AvailableCredits['rows'][number]> {
+  readonly totals: Totals;
+  /** The warehouses of which nothing is available now, with their last known amounts. */
+  readonly leftOut: readonly ExcludedWarehouse[];
+  /** Organizations that removed the app. They are not among the known ones. */
+  readonly uninstalled: number;
+}
+
+/** Answers which credits buyers can reserve now. Its coverage counts the organizations whose warehouse is fresh. */
+export async function answerAvailable(reader: Reader, request: AvailableRequest): Promise<AvailableAnswer> {
+  const { rows, known, uninstalled, warehouses, leftOut } = await readAvailable(reader, request);
+  const sums = rows.map(row => ({ ...row, amount_micro: BigInt(row.amount_micro ?? 0) }));
+  const totals = totalsOfSums(sums);
+  const counted = warehouses.length;
+  return {
+    at: null,
+    rows: streamOf(rows),
+    totals,
+    coverage: { counted, known, missing: known - counted },
+    freshness: [false, true].flatMap(fails =>
+      sumFreshWarehouses(warehouses.filter(warehouse => (warehouse.failing_since !== null) === fails)),
+    ),
+    gaps: [],
+    caveats: findAvailableCaveats(totals, leftOut.length),
+    leftOut,
+    uninstalled,
+  };
+}
+
+/** Summarizes fresh warehouses in one freshness entry. Returns an empty array if there are no warehouses. */
+function sumFreshWarehouses(warehouses: readonly Warehouse[]): FreshnessSum[] {
+  const readAt = warehouses.map(warehouse => warehouse.as_of ?? '').toSorted();
+  const [oldestAt, newestAt] = [readAt[0], readAt.at(-1)];
+  if (oldestAt === undefined || newestAt === undefined) return [];
+  const failingSince = warehouses.flatMap(warehouse => warehouse.failing_since ?? []).toSorted();
+  return [
+    {
+      state: 'fresh',
+      reason: null,
+      failing_since: failingSince.at(-1) ?? null,
+      resources: warehouses.length,
+      rows: warehouses.reduce((count, { rows }) => count + rows, 0),
+      oldest_at: oldestAt,
+      as_of: newestAt,
+    },
+  ];
 }

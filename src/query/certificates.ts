@@ -4,7 +4,7 @@ import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { type Condition, matches } from './lists/condition.js';
 import { allOf } from './lists/relation.js';
-import { belongsTo, readFirst, wasValidAt } from './read.js';
+import { belongsTo, readFirst, wasValidAt } from './read-one.js';
 
 /** An instant at which every current row is valid. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';

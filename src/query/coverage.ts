@@ -4,7 +4,7 @@ import type { Tables } from '../store/contract/tables.js';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import type { AnswerNotes, Coverage } from './answer/answer.js';
-import { belongsTo, countRows, readOne } from './read.js';
+import { belongsTo, countRows, readOne } from './read-one.js';
 
 /** States of lists that nobody can read any more, or never could. */
 export const UNREADABLE_STATES = ['no_access', 'not_offered'] as const;

@@ -3,7 +3,7 @@ import { queryBuilder } from '../store/sql/builder.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { formatEstimate } from '../text/duration.js';
 import { formatCount, formatWithCommas } from '../text/numbers.js';
-import { countRows, readOne } from './read.js';
+import { countRows, readOne } from './read-one.js';
 
 /** Organizations that wait for their first read, and what these reads need. */
 export interface FirstReads {

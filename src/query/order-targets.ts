@@ -5,8 +5,8 @@ import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { readTargets } from './at-registry.js';
-import { readRowsById } from './lists/find.js';
-import { readFirst } from './read.js';
+import { readRowsById } from './lists/find-by-id.js';
+import { readFirst } from './read-one.js';
 
 /** Reads one credit in the warehouse of an organization. Null if the mirror has no such credit. */
 export async function readWarehouseCredit(

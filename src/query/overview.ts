@@ -5,7 +5,7 @@ import type { CollectedAnswer, Coverage, Totals } from './answer/answer.js';
 import { answerSums, readWarehouseCounts } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
-import { countRows } from './read.js';
+import { countRows } from './read-one.js';
 import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
 import {
   BY_OWNER,

@@ -4,12 +4,12 @@ import type { Reader } from '../store/contract/reader.js';
 import { sqlStatement } from '../store/sql/columns.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
 import { matches, startsWith } from './lists/condition.js';
-import { isOfKnownOrganization } from './lists/find.js';
-import type { List } from './lists/list.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/lists.js';
+import { isOfKnownOrganization } from './lists/find-by-id.js';
+import type { List } from './lists/list-type.js';
+import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/list-definitions.js';
 import { ALL_COLUMNS, relation, selectColumns } from './lists/relation.js';
-import { hasRows } from './lists/rows.js';
-import { readOne } from './read.js';
+import { hasRows } from './lists/read-rows.js';
+import { readOne } from './read-one.js';
 
 /** Texts have no index, so only this many of the newest rows of a table are searched. */
 export const SEARCHED_ROWS = 50_000;

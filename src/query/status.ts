@@ -12,7 +12,7 @@ import {
   type FreshnessStanding,
   sentenceOf,
   WAITING,
-} from './freshness/words.js';
+} from './freshness/describe-freshness.js';
 import { formatCount } from '../text/numbers.js';
 import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
@@ -20,7 +20,7 @@ import { readActivity } from './inbox/activity.js';
 import { findTroubles } from './inbox/troubles.js';
 import { readOrigin } from './names.js';
 import { groupByOwner } from './sums.js';
-import { RANK } from './freshness/read.js';
+import { RANK } from './freshness/read-freshness.js';
 
 /** One organization as the mirror knows it. */
 export interface OrganizationStatus extends KnownOrganization {

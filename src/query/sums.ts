@@ -2,7 +2,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo } from './read.js';
+import { belongsTo } from './read-one.js';
 
 /** The sum of whole tonnes and the sum of the millionths beyond them. Apart, neither of them overflows. */
 const AMOUNT_SUMS = [

@@ -3,7 +3,7 @@ import type { Tables } from '../store/contract/tables.js';
 import { splitWords } from '../resources/entry.js';
 import { type Expression, sql, type SqlBool } from 'kysely';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo, readFirst, readOne } from './read.js';
+import { belongsTo, readFirst, readOne } from './read-one.js';
 
 type Mark = Awaited<ReturnType<typeof readMark>>;
 

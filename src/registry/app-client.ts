@@ -9,7 +9,10 @@ import { writeOnce } from './writes/write-once.js';
 import { createPagedList, observePages } from './pages/paged-lists.js';
 import { readPages } from './pages/read-pages.js';
 import { type ListOptions, pickRequestOptions, type ReadOptions } from './read-types.js';
-import { type CreateUserAndOrganizationRequest, formatUserAndOrganizationBody } from './writes/request-bodies.js';
+import {
+  type CreateUserAndOrganizationRequest,
+  formatUserAndOrganizationBody,
+} from './writes/request-bodies.js';
 import { isSameId } from './pages/list-owner.js';
 import { decodeBody, readObject } from './pages/single-response.js';
 

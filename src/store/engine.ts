@@ -1,4 +1,4 @@
-import type { ConsistencyFault } from './contract/consistency-fault.js';
+import type { ConsistencyFault, Finding } from './contract/finding.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { EventsPort } from '../events/port.js';
 import type { InboxPort } from '../inbox/port.js';
@@ -6,7 +6,6 @@ import type { PdfStore } from '../mirror/certificates/pdf-store.js';
 import type { MirrorPort } from '../mirror/port/mirror-port.js';
 import type { StatementRows, SqlQuery } from './contract/sql-query.js';
 import type { Disk } from './contract/disk-space.js';
-import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
 import type { Relation } from './contract/describe-schema.js';
 import type { LawListener } from './laws/law.js';

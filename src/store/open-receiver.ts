@@ -11,7 +11,7 @@ export async function openReceiver(
 ): Promise<ReceiverPort> {
   if (database === null)
     return (await import('./sqlite/inbox/receiver-port.js')).openReceiverPort(dataDir, now);
-  return (await import('./postgres/inbox/receiver.js')).openReceiverPort(
+  return (await import('./postgres/inbox/receiver-port.js')).openReceiverPort(
     getPoolOptions(database, 'receive', onConnectionLost),
     getInboxClock(database, now),
   );

@@ -5,10 +5,31 @@
 import type { RowKey } from '../mirror/port/rows.js';
 import type { OrganizationClient } from '../registry/client-types.js';
 import type { SourceObject } from '../registry/json/json-object.js';
-import { createKeyParser, parseAddress, parseCredit, parseInventoryRequest, parseMember, parseOrganization, parseReservation, parseRetirement } from '../registry/json/parse-objects.js';
-import { ADDRESS, CREDIT, INVENTORY_REQUEST, MEMBER, RESERVATION, RETIREMENT } from '../registry/object-models.js';
+import {
+  createKeyParser,
+  parseAddress,
+  parseCredit,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseReservation,
+  parseRetirement,
+} from '../registry/json/parse-objects.js';
+import {
+  ADDRESS,
+  CREDIT,
+  INVENTORY_REQUEST,
+  MEMBER,
+  RESERVATION,
+  RETIREMENT,
+} from '../registry/object-models.js';
 import { hasReservationEnded } from '../registry/reservation-state.js';
-import { observeBatches, observePages, type ObservationOptions, type ObservedPage } from '../registry/pages/paged-lists.js';
+import {
+  observeBatches,
+  observePages,
+  type ObservationOptions,
+  type ObservedPage,
+} from '../registry/pages/paged-lists.js';
 import type { ListOptions, PagedList, ReadOptions } from '../registry/read-types.js';
 import { splitWords } from '../resources/entry.js';
 import type { ListItems, ListResource } from '../resources/lists.js';

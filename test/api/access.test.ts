@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createToken } from '../../src/inbox/token.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { type ApiStage, openApi } from '../support/api.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 

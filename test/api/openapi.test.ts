@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { createOpenApiDocument } from '../../src/api/openapi.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { openApi } from '../support/api.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 

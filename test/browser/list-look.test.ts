@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { openPage, type SignedInState, saveSignedInState, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { requireFoundId } from '../../src/cli/find/name-error.js';
-import { findByName } from '../../src/query/find-named.js';
-import type { NamedObject } from '../../src/query/names.js';
+import { requireFoundId } from '../../src/cli/find-rows.js';
+import { findByName, type NamedObject } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandError } from '../../src/cli/command-error.js';

@@ -1,5 +1,5 @@
 import { colourState } from '../../src/cli/output/colour.js';
-import { wordsOf } from '../../src/query/freshness/words.js';
+import { wordsOf } from '../../src/query/freshness/describe-freshness.js';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';

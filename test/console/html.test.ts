@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { html } from '../../src/console/components/html.js';
-import { renderBadge } from '../../src/console/components/state-badge.js';
+import { renderBadge } from '../../src/console/components/badges.js';
 
 const HOSTILE = `"><script>alert('1')</script>&amp;`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { credit, retirement } from '../support/mirror/rows.js';
 import type { Tables } from '../support/tables.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { openApi } from '../support/api.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { chooseLength } from '../support/long.js';

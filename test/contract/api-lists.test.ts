@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { List } from '../../src/query/lists/list.js';
-import { ALL_LISTS, findList } from '../../src/query/lists/lists.js';
+import type { List } from '../../src/query/lists/list-type.js';
+import { ALL_LISTS, findList } from '../../src/query/lists/list-definitions.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { hasColumn, type Row } from '../../src/store/contract/tables.js';
 import { type ApiStage, openApi } from '../support/api.js';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openEngine } from '../../src/store/open-engine.js';
 import type { Row } from '../../src/store/contract/tables.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerAvailable } from '../../src/query/answer-available.js';
-import { collectRows } from '../../src/query/answer/rows.js';
+import { answerAvailable } from '../../src/query/available.js';
+import { collectRows } from '../../src/query/answer/answer.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit } from '../support/mirror/rows.js';
 

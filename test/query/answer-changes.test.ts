@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectRows } from '../../src/query/answer/rows.js';
+import { collectRows } from '../../src/query/answer/answer.js';
 import { answerChanges, answerNewestChanges } from '../../src/query/history/answer-changes.js';
 import { ALL_CHANGES, readLastNumber } from '../../src/query/history/changes.js';
 import { parseChange } from '../../src/text/describe-change.js';

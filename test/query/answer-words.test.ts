@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
-import { describeBalanceReason } from '../../src/query/answer/balance-reason.js';
+import { describeBalanceReason } from '../../src/query/history/balance-reason.js';
 import { type Caveat, describeCaveat, formatCaveatCell, isUnknown } from '../../src/query/answer/caveat.js';
-import { describeHeld, describeTotals } from '../../src/query/answer/describe.js';
+import { describeHeld, describeTotals } from '../../src/query/answer/describe-totals.js';
 import { describeNotes, describeUnknown } from '../../src/query/answer/describe-notes.js';
-import { describeExplanationReason, type ExplainedSync } from '../../src/query/answer/explanation-reason.js';
+import { describeExplanationReason, type ExplainedSync } from '../../src/query/history/explanation-reason.js';
 import { describeGap, type GapReason, isWholeList, toGapData } from '../../src/query/answer/gap.js';
 import { formatNotesCell, serializeAnswers, withNotesCell } from '../../src/query/answer/serialize.js';
-import { collectRows, streamOf } from '../../src/query/answer/rows.js';
-import { findAmountCaveats, totalsOfSums } from '../../src/query/answer/totals.js';
+import { collectRows, streamOf, findAmountCaveats, totalsOfSums } from '../../src/query/answer/answer.js';
 
 const AT = '2026-05-04T12:00:00.000Z';
 const LATER = '2026-05-04T13:00:00.000Z';

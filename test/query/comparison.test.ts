@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { collectRows } from '../../src/query/answer/rows.js';
+import { collectRows } from '../../src/query/answer/answer.js';
 import { describeCompleteness, describeUnknown } from '../../src/query/answer/describe-notes.js';
 import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/query/history/comparison.js';
-import { findList } from '../../src/query/lists/lists.js';
+import { findList } from '../../src/query/lists/list-definitions.js';
 import { askList } from '../support/ask-list.js';
 import { ENGINES, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, installation, organization, retirement } from '../support/mirror/rows.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { id, text } from '../../src/query/lists/column.js';
 import { byWord } from '../../src/query/lists/filter.js';
 import { defineOwnList } from '../../src/query/lists/define-list.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { hasColumn } from '../../src/store/contract/tables.js';
 
 const NAMES = { name: 'syncs', singular: 'sync', plural: 'syncs', summary: '', empty: '' };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explainRow } from '../../src/query/history/explanation.js';
-import { readVersionsById } from '../../src/query/lists/find.js';
+import { readVersionsById } from '../../src/query/lists/find-by-id.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';

@@ -6,7 +6,7 @@ import {
   readStates,
   sumFreshness,
   withFreshness,
-} from '../../src/query/freshness/read.js';
+} from '../../src/query/freshness/read-freshness.js';
 import {
   colourOf,
   compareStandings,
@@ -18,7 +18,7 @@ import {
   STANDINGS,
   WAITING,
   wordsOf,
-} from '../../src/query/freshness/words.js';
+} from '../../src/query/freshness/describe-freshness.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 
 test('organizations with the same state of a resource are counted in one sum', async () => {

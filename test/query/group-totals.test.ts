@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { collectRows } from '../../src/query/answer/rows.js';
+import { collectRows } from '../../src/query/answer/answer.js';
 import { type Grouping, parseGroupings, readGroupTotals } from '../../src/query/lists/group-totals.js';
-import { RETIREMENTS } from '../../src/query/lists/lists.js';
+import { RETIREMENTS } from '../../src/query/lists/list-definitions.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';

@@ -25,7 +25,7 @@ import {
   selectRowColumns,
 } from '../../src/query/history/explanation.js';
 import { countFindings, FINDINGS, readFindings } from '../../src/query/history/findings.js';
-import { readVersionsById } from '../../src/query/lists/find.js';
+import { readVersionsById } from '../../src/query/lists/find-by-id.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { writeCertificate } from '../support/certificates.js';
 import { beginRead, MINUTE, openFilledMirror, TRAFFIC } from '../support/mirror/open.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { List } from '../../src/query/lists/list.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import type { List } from '../../src/query/lists/list-type.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 
 /** Writes a definition with one line for each column and each filter. */
 function describeList({ columns, filters, past, entry, refine, reads, ...list }: List): string {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openReader } from '../../src/store/sqlite/reader.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { showSql } from '../../src/query/lists/rows.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
+import { showSql } from '../../src/query/lists/read-rows.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { findByName, findInstallation, findOrganization } from '../../src/query/find-named.js';
 import {
+  findByName,
+  findInstallation,
+  findOrganization,
   MOST_CHOICES,
   readChoices,
   readNameOf,

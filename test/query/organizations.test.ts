@@ -3,7 +3,7 @@ import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable, readWarehouseCounts } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwners } from '../../src/query/sums.js';
 import { formatSumsByType } from '../../src/text/tonnes.js';
-import { compareStandings } from '../../src/query/freshness/words.js';
+import { compareStandings } from '../../src/query/freshness/describe-freshness.js';
 import {
   type OrganizationStatus,
   readOrganization,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Condition } from '../../src/query/lists/condition.js';
-import { ALL_LISTS, findList } from '../../src/query/lists/lists.js';
+import { ALL_LISTS, findList } from '../../src/query/lists/list-definitions.js';
 import { getFilterText, parseListRequest } from '../../src/query/lists/parse-request.js';
-import { readAll, readNumbered } from '../../src/query/lists/rows.js';
+import { readAll, readNumbered } from '../../src/query/lists/read-rows.js';
 import { askList } from '../support/ask-list.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { RETIREMENTS, SYNCS, WAREHOUSE } from '../../src/query/lists/lists.js';
+import { RETIREMENTS, SYNCS, WAREHOUSE } from '../../src/query/lists/list-definitions.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import { serializeAnswer, formatNotesCell } from '../../src/query/answer/serialize.js';
-import { collectRows, streamOf } from '../../src/query/answer/rows.js';
-import { describeTotals } from '../../src/query/answer/describe.js';
+import { collectRows, streamOf } from '../../src/query/answer/answer.js';
+import { describeTotals } from '../../src/query/answer/describe-totals.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import { askList } from '../support/ask-list.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readLastRestatement } from '../../src/query/history/restated-fields.js';
-import { findList } from '../../src/query/lists/lists.js';
+import { findList } from '../../src/query/lists/list-definitions.js';
 import { askList } from '../support/ask-list.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';

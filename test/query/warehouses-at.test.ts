@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { collectRows } from '../../src/query/answer/rows.js';
-import { readWarehousesAt } from '../../src/query/warehouses-at.js';
+import { collectRows } from '../../src/query/answer/answer.js';
+import { readWarehousesAt } from '../../src/query/history/warehouses-at.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit } from '../support/mirror/rows.js';
 

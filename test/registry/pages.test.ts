@@ -1,5 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { observeBatches, observePages, type ObservationOptions } from '../../src/registry/pages/paged-lists.js';
+import {
+  observeBatches,
+  observePages,
+  type ObservationOptions,
+} from '../../src/registry/pages/paged-lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
 import { collect, createTestClients, startLoopbackServer } from '../support/registry-client.js';
 

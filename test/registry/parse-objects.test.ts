@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { parsePage } from '../../src/registry/pages/parse-page.js';
 import { getObjectField, parseObject, parseWrappedObject } from '../../src/registry/json/json-object.js';
-import { parseAddress, parseCredit, parseInstallation, parseInventoryRequest, parseMember, parseOrganization, parseProject, parseReservation, parseRetirement, parseAccessToken } from '../../src/registry/json/parse-objects.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInstallation,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseProject,
+  parseReservation,
+  parseRetirement,
+  parseAccessToken,
+} from '../../src/registry/json/parse-objects.js';
 import { decodeBody } from '../../src/registry/pages/single-response.js';
 
 const toObject = (value: unknown) =>

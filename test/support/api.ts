@@ -9,7 +9,7 @@ import { DEFAULT_LISTS } from '../../src/api/token-rules.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createToken, hashToken, type TokenGrant } from '../../src/inbox/token.js';
 import { readLastNumber } from '../../src/query/history/changes.js';
-import { ALL_LISTS } from '../../src/query/lists/lists.js';
+import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { listen, type ListenOptions } from '../../src/webhook/http-listener.js';
 import { sendAndReadAll } from './wire.js';

@@ -1,5 +1,5 @@
-import { collectRows } from '../../src/query/answer/rows.js';
-import type { List } from '../../src/query/lists/list.js';
+import { collectRows } from '../../src/query/answer/answer.js';
+import type { List } from '../../src/query/lists/list-type.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { readList, type RowRange } from '../../src/query/lists/read-list.js';
 import type { openFilledMirror } from './mirror/open.js';

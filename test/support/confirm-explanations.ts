@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { explainRow, type Explanation, groupVersions } from '../../src/query/history/explanation.js';
 import { measureFile as inspect } from '../../src/cli/certificate-files.js';
-import { findRowVersions } from '../../src/cli/find/find-rows.js';
+import { findRowVersions } from '../../src/cli/find-rows.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { getIdColumn } from '../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';

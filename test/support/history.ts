@@ -1,7 +1,7 @@
 import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
-import type { ConsistencyFault } from '../../src/store/contract/consistency-fault.js';
+import type { ConsistencyFault } from '../../src/store/contract/finding.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/tick-schedule.js';
 import { findDifferences, dumpRows, dumpRowsAsOf } from './compare.js';

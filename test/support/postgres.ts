@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { createGrants, type DatabaseRolePurpose } from '../../src/store/contract/grants.js';
-import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
+import { createInboxPort } from '../../src/store/postgres/inbox/inbox-port.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open-postgres.js';
 import type { Server } from '../postgres/server.js';
 import type { InboxStore } from './inbox.js';

@@ -4,7 +4,12 @@ import { expect } from 'vitest';
 import { TABLES, type Value } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readLatestAnswers } from '../../src/query/freshness/latest-answers.js';
-import { readAges, readStates, readStatesOfRows, sumFreshness } from '../../src/query/freshness/read.js';
+import {
+  readAges,
+  readStates,
+  readStatesOfRows,
+  sumFreshness,
+} from '../../src/query/freshness/read-freshness.js';
 import * as asOf from '../../src/query/history/as-of.js';
 import {
   readAvailability,
@@ -22,13 +27,20 @@ import * as findings from '../../src/query/history/findings.js';
 import * as inbox from '../../src/query/inbox/deliveries.js';
 import { parseListRequest } from '../../src/query/lists/parse-request.js';
 import { findUnmatchedFilters } from '../../src/query/lists/unmatched-filters.js';
-import { findInstallation, findOrganization, findProject } from '../../src/query/find-named.js';
+import { findInstallation, findOrganization, findProject } from '../../src/query/names.js';
 import type { Filter } from '../../src/query/lists/filter.js';
-import * as find from '../../src/query/lists/find.js';
-import type { ListSelection, List, ListRequest } from '../../src/query/lists/list.js';
+import * as find from '../../src/query/lists/find-by-id.js';
+import type { ListSelection, List, ListRequest } from '../../src/query/lists/list-type.js';
 import { readColumnValues } from '../../src/query/lists/column-values.js';
-import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, RETIREMENTS, SYNCS } from '../../src/query/lists/lists.js';
-import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/rows.js';
+import {
+  ALL_LISTS,
+  DELIVERIES,
+  JOBS,
+  MIRRORED,
+  RETIREMENTS,
+  SYNCS,
+} from '../../src/query/lists/list-definitions.js';
+import { hasRows, readAll, readNumbered, readPage, streamRows } from '../../src/query/lists/read-rows.js';
 import { readList } from '../../src/query/lists/read-list.js';
 import { readTotals } from '../../src/query/lists/totals.js';
 import { GROUPINGS, readGroupTotals } from '../../src/query/lists/group-totals.js';
@@ -36,7 +48,7 @@ import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/quer
 import { readLastRestatement } from '../../src/query/history/restated-fields.js';
 import { readFailedJobs, readStaleAndFreshLists } from '../../src/query/evaluation.js';
 import * as orders from '../../src/query/order-targets.js';
-import { readWarehousesAt } from '../../src/query/warehouses-at.js';
+import { readWarehousesAt } from '../../src/query/history/warehouses-at.js';
 import * as people from '../../src/query/people.js';
 import {
   countKnown,

@@ -1,14 +1,14 @@
 import { isUnknown } from '../../query/answer/caveat.js';
 import { serializeAnswers } from '../../query/answer/serialize.js';
-import type { List } from '../../query/lists/list.js';
-import { MIRRORED } from '../../query/lists/lists.js';
+import type { List } from '../../query/lists/list-type.js';
+import { MIRRORED } from '../../query/lists/list-definitions.js';
 import { parseListRequest } from '../../query/lists/parse-request.js';
 import { readList } from '../../query/lists/read-list.js';
 import { type NamedObject, readOrganizationNames } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';
-import { findOrganizationId } from '../find/find-rows.js';
+import { findOrganizationId } from '../find-rows.js';
 import { streamStdout } from '../io.js';
 import { adviseOnUnknown, printListAnswer } from '../lists/print-list-answer.js';
 import { assertKnown, printAnswerNotes } from '../output/answer.js';

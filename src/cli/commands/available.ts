@@ -1,13 +1,17 @@
-import { describeTotals } from '../../query/answer/describe.js';
-import { collectRows, streamOf } from '../../query/answer/rows.js';
+import { describeTotals } from '../../query/answer/describe-totals.js';
+import { collectRows, streamOf } from '../../query/answer/answer.js';
 import { serializeAnswer } from '../../query/answer/serialize.js';
-import { type AvailableAnswer, answerAvailable } from '../../query/answer-available.js';
-import { type ExcludedWarehouse, wasEverHeld } from '../../query/available.js';
+import {
+  type AvailableAnswer,
+  answerAvailable,
+  type ExcludedWarehouse,
+  wasEverHeld,
+} from '../../query/available.js';
 import { getOrganizationName } from '../../query/coverage.js';
 import { getFilterText } from '../../query/lists/parse-request.js';
-import type { ChosenFilter } from '../../query/lists/list.js';
-import { WAREHOUSE } from '../../query/lists/lists.js';
-import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
+import type { ChosenFilter } from '../../query/lists/list-type.js';
+import { WAREHOUSE } from '../../query/lists/list-definitions.js';
+import { sentenceOf, wordsOf } from '../../query/freshness/describe-freshness.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatDuration } from '../../text/duration.js';

@@ -1,5 +1,5 @@
-import { describeBalanceReason } from '../../query/answer/balance-reason.js';
-import { streamOf } from '../../query/answer/rows.js';
+import { describeBalanceReason } from '../../query/history/balance-reason.js';
+import { streamOf } from '../../query/answer/answer.js';
 import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
 import {
   BALANCE_COLUMNS,
@@ -18,7 +18,7 @@ import { formatPlainTonnes } from '../../text/tonnes.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError } from '../command-error.js';
-import { findOptionalOrganizationId } from '../find/find-rows.js';
+import { findOptionalOrganizationId } from '../find-rows.js';
 import { streamStdout } from '../io.js';
 import { printAnswerNotes } from '../output/answer.js';
 import { type Row, toJson } from '../output/output-formats.js';

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { describeCaveat } from '../../query/answer/caveat.js';
 import { type Gap, toGapData } from '../../query/answer/gap.js';
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readCoverageAt, selectKnownIds, toNotesAt } from '../../query/history/as-of.js';
-import type { ListRequest } from '../../query/lists/list.js';
-import { CERTIFICATES } from '../../query/lists/lists.js';
+import type { ListRequest } from '../../query/lists/list-type.js';
+import { CERTIFICATES } from '../../query/lists/list-definitions.js';
 import { getFilterText } from '../../query/lists/parse-request.js';
 import { readTotals } from '../../query/lists/totals.js';
 import { findUnmatchedFilters } from '../../query/lists/unmatched-filters.js';
@@ -18,10 +17,10 @@ import { saveCertificate } from '../certificate-files.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
-import { findOptionalOrganizationId, findRowVersions } from '../find/find-rows.js';
+import { findOptionalOrganizationId, findRowVersions } from '../find-rows.js';
 import { createFilterOptions, toListRequest } from '../lists/filter-options.js';
 import { definePastDate, defineText, makeRequired, ORGANIZATION_OPTION, withDefault } from '../options.js';
-import { assertKnown, printAnswerNotes } from '../output/answer.js';
+import { describeCaveats, assertKnown, printAnswerNotes } from '../output/answer.js';
 import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createExportFolder } from '../output/export-folder.js';
 
@@ -154,7 +153,7 @@ async function createNothingToExportError(reader: Reader, request: ListRequest, 
   return createNotFoundError(
     [
       `No stored certificate matches${filters.length === 0 ? '' : ' these filters'}${instant}. Nothing was written.`,
-      ...unmatched.map(describeCaveat),
+      ...describeCaveats(unmatched),
       ...describeNotStored(notStored),
     ],
     'See "carbon-mirror certificates list" with the same filters.',

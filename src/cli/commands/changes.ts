@@ -1,17 +1,36 @@
 import { serializeAnswer } from '../../query/answer/serialize.js';
 import { answerChanges } from '../../query/history/answer-changes.js';
-import { CHANGE_COLUMNS, CHANGED, type ChangeRow, type ChangeRangeRequest, readBetween, readLastNumber } from '../../query/history/changes.js';
-import { type Change, formatChangeHeading, parseChange, describeChange, createChangeSums } from '../../text/describe-change.js';
+import {
+  CHANGE_COLUMNS,
+  CHANGED,
+  type ChangeRow,
+  type ChangeRangeRequest,
+  readBetween,
+  readLastNumber,
+} from '../../query/history/changes.js';
+import {
+  type Change,
+  formatChangeHeading,
+  parseChange,
+  describeChange,
+  createChangeSums,
+} from '../../text/describe-change.js';
 import { defineCommand } from '../define-command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createUsageError } from '../command-error.js';
 import { followRows } from '../follow.js';
 import { cleanLine, usesColours, streamStdout, writeStdout } from '../io.js';
 import { makeBold, colourChange } from '../output/colour.js';
-import { findOptionalOrganizationId } from '../find/find-rows.js';
+import { findOptionalOrganizationId } from '../find-rows.js';
 import { printAnswerNotes } from '../output/answer.js';
 import { toJson } from '../output/output-formats.js';
-import { defineChoice, defineFlag, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
+import {
+  defineChoice,
+  defineFlag,
+  definePastDate,
+  ORGANIZATION_OPTION,
+  defineWholeNumber,
+} from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const NO_CHANGES = 'No changes match these filters.';

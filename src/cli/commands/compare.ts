@@ -17,11 +17,11 @@ import {
   serializeComparisons,
   toAmountCells,
 } from '../../query/history/describe-comparison.js';
-import type { List } from '../../query/lists/list.js';
+import type { List } from '../../query/lists/list-type.js';
 import { createUsageError } from '../command-error.js';
 import type { CommandContext } from '../context.js';
 import { defineCommand } from '../define-command.js';
-import { findOptionalOrganizationId } from '../find/find-rows.js';
+import { findOptionalOrganizationId } from '../find-rows.js';
 import { streamStdout } from '../io.js';
 import { adviseOnUncompared } from '../lists/print-list-answer.js';
 import {

@@ -23,7 +23,7 @@ import { createRegistryComparer } from '../processes/registry-comparer.js';
 import { readSavedQueries } from '../saved-queries.js';
 import { runService, mayUseNextPort } from '../processes/service.js';
 import { defineFlag, defineNegatedFlag } from '../options.js';
-import { formatReceiverUrl } from '../receiver-url.js';
+import { formatReceiverUrl } from '../post-webhook.js';
 import { readPackageVersion } from '../../package.js';
 
 const CONSOLE_URL = defineCommand({

@@ -1,4 +1,4 @@
-import { JOBS as JOB_LIST } from '../../query/lists/lists.js';
+import { JOBS as JOB_LIST } from '../../query/lists/list-definitions.js';
 import { defineCommand } from '../define-command.js';
 import { createCheckError, CommandError, createUsageError } from '../command-error.js';
 import { findNumberedRow, createNumberedShowCommand } from '../lists/show-command.js';

@@ -3,7 +3,7 @@ import { readKnown } from '../../query/coverage.js';
 import { defineCommand } from '../define-command.js';
 import { formatCount } from '../../text/numbers.js';
 import { createCheckError, createUsageError } from '../command-error.js';
-import { findOrganizationId } from '../find/find-rows.js';
+import { findOrganizationId } from '../find-rows.js';
 import { describeUntouchedCopy } from '../older-copies.js';
 import { eraseWithEvidence } from '../evidence/evidence-log.js';
 import type { CommandContext } from '../context.js';

@@ -5,8 +5,8 @@ import { defineCommand } from '../define-command.js';
 import { createUsageError } from '../command-error.js';
 import { writeStdout, type Io } from '../io.js';
 import { getQualifiedName } from '../../query/sql-names.js';
-import { reportMissingName } from '../../query/find-named.js';
-import { createNameError } from '../find/name-error.js';
+import { reportMissingName } from '../../query/names.js';
+import { createNameError } from '../find-rows.js';
 import { printDefinitions } from '../output/definitions.js';
 import { defineChoice, defineText } from '../options.js';
 

@@ -11,7 +11,7 @@ import {
   type Status,
   worstOf,
 } from '../../query/status.js';
-import { wordsOf } from '../../query/freshness/words.js';
+import { wordsOf } from '../../query/freshness/describe-freshness.js';
 import { describeActor } from '../../query/inbox/troubles.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';

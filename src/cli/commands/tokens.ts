@@ -5,7 +5,7 @@ import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { createNotFoundError, createUsageError } from '../command-error.js';
 import type { CommandContext } from '../context.js';
 import { type CommandGroup, defineCommand, ROW_FORMATS } from '../define-command.js';
-import { findOrganizationId } from '../find/find-rows.js';
+import { findOrganizationId } from '../find-rows.js';
 import {
   defineParsedText,
   defineTextList,

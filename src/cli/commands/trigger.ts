@@ -6,9 +6,8 @@ import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../define-command.js';
 import { createCheckError } from '../command-error.js';
 import { defineChoice, defineFlag, NAME_HINT, makeRequired, defineText } from '../options.js';
-import { findInstallationOfOrganization } from '../find/find-rows.js';
-import { postWebhook, requireLoopbackUrl } from '../post-webhook.js';
-import { formatReceiverUrl } from '../receiver-url.js';
+import { findInstallationOfOrganization } from '../find-rows.js';
+import { postWebhook, requireLoopbackUrl, formatReceiverUrl } from '../post-webhook.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 
 export const TRIGGER = defineCommand({

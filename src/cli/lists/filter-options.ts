@@ -1,10 +1,9 @@
 import { parseListRequest } from '../../query/lists/parse-request.js';
 import type { Filter } from '../../query/lists/filter.js';
-import type { List, ListRequest } from '../../query/lists/list.js';
+import type { List, ListRequest } from '../../query/lists/list-type.js';
 import type { CommandContext } from '../context.js';
 import { createUsageError } from '../command-error.js';
-import { createNameError } from '../find/name-error.js';
-import { describeListCommand } from '../find/find-rows.js';
+import { createNameError, describeListCommand } from '../find-rows.js';
 import { defineFlag, ORGANIZATION_OPTION, type CommandParameter, defineText } from '../options.js';
 
 /** A filter of a list as an option of its command. */

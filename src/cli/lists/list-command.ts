@@ -1,4 +1,4 @@
-import { hasOwnedHistory, type List } from '../../query/lists/list.js';
+import { hasOwnedHistory, type List } from '../../query/lists/list-type.js';
 import { readList, type RowRange } from '../../query/lists/read-list.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import type { CommandContext } from '../context.js';

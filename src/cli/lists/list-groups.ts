@@ -1,4 +1,4 @@
-import { ALL_LISTS, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
+import { ALL_LISTS, REJECTED_WEBHOOKS } from '../../query/lists/list-definitions.js';
 import type { CommandGroup } from '../define-command.js';
 import { createListCommand } from './list-command.js';
 import { createShowCommand, createNumberedShowCommand } from './show-command.js';

@@ -1,8 +1,8 @@
-import { describeHeld, describeTotals } from '../../query/answer/describe.js';
-import { FRESHNESS_COLUMNS } from '../../query/freshness/read.js';
+import { describeHeld, describeTotals } from '../../query/answer/describe-totals.js';
+import { FRESHNESS_COLUMNS } from '../../query/freshness/read-freshness.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
 import { findLastYearEnd } from '../../query/history/year-end.js';
-import type { List } from '../../query/lists/list.js';
+import type { List } from '../../query/lists/list-type.js';
 import type { ListAnswer } from '../../query/lists/read-list.js';
 import type { CommandContext } from '../context.js';
 import { UNKNOWN_ADVICE } from '../output/answer.js';

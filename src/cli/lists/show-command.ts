@@ -1,18 +1,18 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { explainRow, groupVersions, selectRowColumns } from '../../query/history/explanation.js';
-import { describeExplanationReason } from '../../query/answer/explanation-reason.js';
+import { describeExplanationReason } from '../../query/history/explanation-reason.js';
 import { describeNotes } from '../../query/answer/describe-notes.js';
 import { toNotesData } from '../../query/answer/serialize.js';
-import { readRowsById } from '../../query/lists/find.js';
-import { readNumbered } from '../../query/lists/rows.js';
-import type { List } from '../../query/lists/list.js';
-import { freshnessOf, readStates } from '../../query/freshness/read.js';
+import { readRowsById } from '../../query/lists/find-by-id.js';
+import { readNumbered } from '../../query/lists/read-rows.js';
+import type { List } from '../../query/lists/list-type.js';
+import { freshnessOf, readStates } from '../../query/freshness/read-freshness.js';
 import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
 import { type Command, defineCommand } from '../define-command.js';
 import { measureFile } from '../certificate-files.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../command-error.js';
-import { findRowVersions, findOptionalOrganizationId } from '../find/find-rows.js';
+import { findRowVersions, findOptionalOrganizationId } from '../find-rows.js';
 import {
   definePastDate,
   ORGANIZATION_OPTION,

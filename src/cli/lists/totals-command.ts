@@ -1,6 +1,6 @@
-import { describeTotals } from '../../query/answer/describe.js';
+import { describeTotals } from '../../query/answer/describe-totals.js';
 import { GROUPINGS, parseGroupings, readGroupTotals } from '../../query/lists/group-totals.js';
-import type { List } from '../../query/lists/list.js';
+import type { List } from '../../query/lists/list-type.js';
 import { createUsageError } from '../command-error.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import { definePastDate, defineText, withDefault } from '../options.js';

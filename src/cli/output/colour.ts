@@ -1,5 +1,10 @@
 import { styleText } from 'node:util';
-import { colourOf, type Colour as MeaningColour, STANDINGS, wordsOf } from '../../query/freshness/words.js';
+import {
+  colourOf,
+  type Colour as MeaningColour,
+  STANDINGS,
+  wordsOf,
+} from '../../query/freshness/describe-freshness.js';
 
 type TextStyle = 'bold' | 'green' | 'yellow' | 'red';
 

@@ -4,8 +4,8 @@ import { getVisitor } from '../guard/visitor.js';
 import { type Responder, parseForm, getPathParameters } from '../responder.js';
 import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
-import { JOBS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/rows.js';
+import { JOBS } from '../../query/lists/list-definitions.js';
+import { readNumbered } from '../../query/lists/read-rows.js';
 import { readTargets, type InstallationTarget } from '../../query/at-registry.js';
 
 /** Creates the actions of one visitor. `actor` is the name that the sign-in proxy sent, or null without a proxy. */

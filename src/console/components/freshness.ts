@@ -1,8 +1,8 @@
-import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness/words.js';
-import type { FreshnessSum } from '../../query/freshness/read.js';
+import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness/describe-freshness.js';
+import type { FreshnessSum } from '../../query/freshness/read-freshness.js';
 import { formatCount } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
-import { renderState } from './state-badge.js';
+import { renderState } from './badges.js';
 import { renderAge, formatRelativeTime } from './instants.js';
 
 /** Renders each freshness state of a list with the number of organizations in that state. */

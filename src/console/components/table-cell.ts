@@ -6,9 +6,8 @@ import { JOB_KIND_MEANINGS } from './glossary.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { formatDuration } from '../../text/duration.js';
 import { formatCreditType } from '../../text/tonnes.js';
-import { renderTonnes } from './amounts.js';
 import { toDisplayValue } from './display-value.js';
-import { renderState } from './state-badge.js';
+import { renderState } from './badges.js';
 import { renderAge, renderDay, renderInstantsIn } from './instants.js';
 
 /** The kinds of columns by their names, for rows that are from no list. */
@@ -206,4 +205,10 @@ export function renderDetailLink(
   const path = DETAIL_PATHS[column];
   if (path === undefined || id === '' || (typeof id !== 'string' && typeof id !== 'number')) return content;
   return html`<a href="${withAsOf(`${path}${encodeURIComponent(id)}`, at)}">${content}</a>`;
+}
+
+/** Renders an amount for a table column with aligned decimal points. */
+export function renderTonnes(amount: string): Html {
+  const [whole = '', fraction] = amount.split('.');
+  return html`${whole}<i>${fraction !== undefined && `.${fraction}`}</i>`;
 }

@@ -3,7 +3,7 @@ import { formatCount } from '../../text/numbers.js';
 import { formatCreditType, formatTonnes, formatWholeTonnes, WHOLE_TONNES } from '../../text/tonnes.js';
 import { withAsOf } from './as-of.js';
 import { renderDetailLink, getAmountMicro, sumAmountsBy, getText } from './table-cell.js';
-import { describeExcludedRows } from '../../query/answer/describe.js';
+import { describeExcludedRows } from '../../query/answer/describe-totals.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
 

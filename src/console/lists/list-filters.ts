@@ -1,6 +1,6 @@
 import { getFilterText, SORT } from '../../query/lists/parse-request.js';
 import type { Filter } from '../../query/lists/filter.js';
-import type { List, ListRequest } from '../../query/lists/list.js';
+import type { List, ListRequest } from '../../query/lists/list-type.js';
 import { readColumnValues } from '../../query/lists/column-values.js';
 import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';

@@ -1,10 +1,10 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { describeHeld, describeTotals } from '../../query/answer/describe.js';
-import { collectRows } from '../../query/answer/rows.js';
+import { describeHeld, describeTotals } from '../../query/answer/describe-totals.js';
+import { collectRows } from '../../query/answer/answer.js';
 import { type FindRestatement, readLastRestatements } from '../../query/history/restated-fields.js';
 import { parseListRequest as parseFilters, getFilterText, SORT } from '../../query/lists/parse-request.js';
 import { readNameOf } from '../../query/names.js';
-import type { List, ListRequest } from '../../query/lists/list.js';
+import type { List, ListRequest } from '../../query/lists/list-type.js';
 import { type ListAnswer, readList } from '../../query/lists/read-list.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../filter-fault.js';

@@ -1,6 +1,6 @@
 /** The form of an order: its fields, and what must be true in the mirror before the order may be placed. */
 import { type NewOrder, ORDER_ACTIONS, type OrderAction } from '../../inbox/order.js';
-import { findOrganization } from '../../query/find-named.js';
+import { findOrganization } from '../../query/names.js';
 import {
   readAppId,
   hasActiveInstallation,

@@ -1,5 +1,5 @@
 import { createListPages } from '../lists/list-page.js';
-import { ALL_LISTS } from '../../query/lists/lists.js';
+import { ALL_LISTS } from '../../query/lists/list-definitions.js';
 import type { ConsolePage } from '../page.js';
 import { BALANCE_FILES, createBalancePage } from './balance.js';
 import { CHANGES } from './changes.js';

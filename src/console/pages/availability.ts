@@ -1,7 +1,7 @@
 import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
-import { describeExcludedRows } from '../../query/answer/describe.js';
-import { collectRows } from '../../query/answer/rows.js';
-import { readWarehousesAt } from '../../query/warehouses-at.js';
+import { describeExcludedRows } from '../../query/answer/describe-totals.js';
+import { collectRows } from '../../query/answer/answer.js';
+import { readWarehousesAt } from '../../query/history/warehouses-at.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { ConsoleRequest } from '../page.js';
 import { formatSumsByType } from '../../text/tonnes.js';

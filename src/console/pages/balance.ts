@@ -1,4 +1,4 @@
-import { describeBalanceReason } from '../../query/answer/balance-reason.js';
+import { describeBalanceReason } from '../../query/history/balance-reason.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
 import {
   type BalanceLine,
@@ -9,7 +9,7 @@ import {
   readBalance,
   toReadableSums,
 } from '../../query/history/balance.js';
-import { FRESH, wordsOf } from '../../query/freshness/words.js';
+import { FRESH, wordsOf } from '../../query/freshness/describe-freshness.js';
 import { readChoices } from '../../query/names.js';
 import {
   formatOmittedCount,
@@ -30,9 +30,8 @@ import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderCaveats } from '../components/answer.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
-import { renderTonnes } from '../components/amounts.js';
-import { renderBadge, renderState } from '../components/state-badge.js';
-import { NO_VALUE, ZERO } from '../components/table-cell.js';
+import { renderTonnes, NO_VALUE, ZERO } from '../components/table-cell.js';
+import { renderBadge, renderState } from '../components/badges.js';
 import { renderAge } from '../components/instants.js';
 
 /** A check that took longer than this is shown again for a while, with its age. */

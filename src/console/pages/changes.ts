@@ -4,8 +4,8 @@ import {
   type ChangeRangeRequest,
   newestInSql,
 } from '../../query/history/changes.js';
-import { describeTotals } from '../../query/answer/describe.js';
-import { collectRows } from '../../query/answer/rows.js';
+import { describeTotals } from '../../query/answer/describe-totals.js';
+import { collectRows } from '../../query/answer/answer.js';
 import { answerChanges, answerNewestChanges } from '../../query/history/answer-changes.js';
 import { readChoices } from '../../query/names.js';
 import { parseTimeRange } from '../../text/time-range.js';

@@ -1,5 +1,5 @@
 import { describeNotes, describeUnknown } from '../../query/answer/describe-notes.js';
-import { collectRows } from '../../query/answer/rows.js';
+import { collectRows } from '../../query/answer/answer.js';
 import { CAVEATS_COLUMN, toJson } from '../../query/answer/serialize.js';
 import {
   ALL_COMPARED_ROWS,
@@ -20,7 +20,7 @@ import {
 } from '../../query/history/describe-comparison.js';
 import { RESTATED_FIELD_COLUMNS } from '../../query/history/restated-fields.js';
 import type { ListColumn } from '../../query/lists/column.js';
-import type { List } from '../../query/lists/list.js';
+import type { List } from '../../query/lists/list-type.js';
 import { readChoices } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';

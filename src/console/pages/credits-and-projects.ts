@@ -1,6 +1,6 @@
-import { readVersionsById, findReferencedProjects } from '../../query/lists/find.js';
-import type { List } from '../../query/lists/list.js';
-import { MIRRORED } from '../../query/lists/lists.js';
+import { readVersionsById, findReferencedProjects } from '../../query/lists/find-by-id.js';
+import type { List } from '../../query/lists/list-type.js';
+import { MIRRORED } from '../../query/lists/list-definitions.js';
 import { readReservation } from '../../query/order-targets.js';
 import { readRowNotesAt } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
@@ -15,7 +15,7 @@ import { withAsOf } from '../components/as-of.js';
 import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import { capitalize } from '../components/column-labels.js';
-import { renderBadge } from '../components/state-badge.js';
+import { renderBadge } from '../components/badges.js';
 import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
 import { renderCreditActions, renderReservationActions } from '../orders/row-forms.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';

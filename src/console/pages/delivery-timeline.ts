@@ -3,7 +3,7 @@ import { formatCount } from '../../text/numbers.js';
 import { describeChangeCount } from '../components/change-feed.js';
 import { type TimelineEntry, renderTimeline } from '../components/detail-page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
-import { renderBadge, renderState, findStateColour } from '../components/state-badge.js';
+import { renderBadge, renderState, findStateColour } from '../components/badges.js';
 import { renderAge, renderInstant } from '../components/instants.js';
 
 type SyncRow = Tables['syncs'];

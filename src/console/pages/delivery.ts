@@ -5,15 +5,15 @@ import {
   readSyncsOfJob,
   SIGNED_TEXT_REMOVED,
 } from '../../query/inbox/deliveries.js';
-import { DELIVERIES } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/rows.js';
+import { DELIVERIES } from '../../query/lists/list-definitions.js';
+import { readNumbered } from '../../query/lists/read-rows.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderRawText, renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { html } from '../components/html.js';
 import { toDisplayValue } from '../components/display-value.js';
-import { renderBadge } from '../components/state-badge.js';
+import { renderBadge } from '../components/badges.js';
 import { describeNotFound } from './redirect-by-id.js';
 import { listChangeTexts, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 

@@ -1,10 +1,10 @@
-import { FRESHNESS, wordsOf } from '../../query/freshness/words.js';
-import { ALL_LISTS } from '../../query/lists/lists.js';
+import { FRESHNESS, wordsOf } from '../../query/freshness/describe-freshness.js';
+import { ALL_LISTS } from '../../query/lists/list-definitions.js';
 import type { ConsolePage, PageContent } from '../page.js';
 import { html } from '../components/html.js';
 import { TERMS } from '../components/glossary.js';
 import { capitalize } from '../components/column-labels.js';
-import { renderBadge } from '../components/state-badge.js';
+import { renderBadge } from '../components/badges.js';
 
 export const HELP: ConsolePage = { path: '/help', render: async () => renderHelp() };
 

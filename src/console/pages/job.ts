@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import { readSyncsOfJob } from '../../query/inbox/deliveries.js';
-import { JOBS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/rows.js';
+import { JOBS } from '../../query/lists/list-definitions.js';
+import { readNumbered } from '../../query/lists/read-rows.js';
 import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsolePage } from '../page.js';
 import { renderRowFacts } from '../components/row-facts.js';
@@ -9,7 +9,7 @@ import { renderPageHead, renderTimeline, type TimelineEntry } from '../component
 import { html, type Html } from '../components/html.js';
 import { JOB_KIND_MEANINGS } from '../components/glossary.js';
 import { renderAge, renderInstant } from '../components/instants.js';
-import { findStateColour, renderBadge } from '../components/state-badge.js';
+import { findStateColour, renderBadge } from '../components/badges.js';
 import { getText } from '../components/table-cell.js';
 import { describeReads, formatElapsed } from './delivery-timeline.js';
 import { describeNotFound } from './redirect-by-id.js';

@@ -1,7 +1,7 @@
 import { isUnknown as isUnknownCaveat } from '../../query/answer/caveat.js';
-import { formatAmounts } from '../../query/answer/describe.js';
-import { collectRows } from '../../query/answer/rows.js';
-import { readWarehousesAt } from '../../query/warehouses-at.js';
+import { formatAmounts } from '../../query/answer/describe-totals.js';
+import { collectRows } from '../../query/answer/answer.js';
+import { readWarehousesAt } from '../../query/history/warehouses-at.js';
 import type { ConsoleRequest, PageContent } from '../page.js';
 import { renderAnswerNotes, renderGaps } from '../components/answer.js';
 import { withQuery } from '../components/as-of.js';

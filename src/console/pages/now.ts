@@ -1,8 +1,8 @@
-import { describeExcludedRows, formatAmounts } from '../../query/answer/describe.js';
+import { describeExcludedRows, formatAmounts } from '../../query/answer/describe-totals.js';
 import { formatCoverage } from '../../query/answer/describe-notes.js';
 import type { Warehouse } from '../../query/available.js';
 import { getOrganizationName } from '../../query/coverage.js';
-import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
+import { sentenceOf, wordsOf } from '../../query/freshness/describe-freshness.js';
 import { describeActor, reportFailingLists, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readStateFingerprint } from '../../query/inbox/activity.js';
 import { readOrigin } from '../../query/names.js';
@@ -19,13 +19,12 @@ import {
 } from '../../text/tonnes.js';
 import { type ButtonVisitor, renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
-import { renderDetailLink, sumAmountsBy, NO_VALUE } from '../components/table-cell.js';
+import { renderDetailLink, sumAmountsBy, NO_VALUE, renderTonnes } from '../components/table-cell.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderCaveats } from '../components/answer.js';
 import { renderFreshnessState, renderFreshnessSums } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
-import { renderTonnes } from '../components/amounts.js';
 import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { capitalize } from '../components/column-labels.js';
 import { renderAge, renderDay, formatRelativeTime } from '../components/instants.js';

@@ -1,5 +1,5 @@
-import { ORDERS } from '../../query/lists/lists.js';
-import { readNumbered } from '../../query/lists/rows.js';
+import { ORDERS } from '../../query/lists/list-definitions.js';
+import { readNumbered } from '../../query/lists/read-rows.js';
 import { readReservation } from '../../query/order-targets.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatWithCommas } from '../../text/numbers.js';
@@ -7,7 +7,7 @@ import { renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { renderInstantsIn } from '../components/instants.js';
 import { renderRowFacts } from '../components/row-facts.js';
-import { renderBadge } from '../components/state-badge.js';
+import { renderBadge } from '../components/badges.js';
 import { getText } from '../components/table-cell.js';
 import { capitalize } from '../components/column-labels.js';
 import type { ConsolePage, ConsoleRequest } from '../page.js';

@@ -1,5 +1,5 @@
-import { findIdsByStart } from '../../query/lists/find.js';
-import type { List } from '../../query/lists/list.js';
+import { findIdsByStart } from '../../query/lists/find-by-id.js';
+import type { List } from '../../query/lists/list-type.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 

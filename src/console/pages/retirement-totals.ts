@@ -1,5 +1,5 @@
-import { describeTotals } from '../../query/answer/describe.js';
-import { collectRows } from '../../query/answer/rows.js';
+import { describeTotals } from '../../query/answer/describe-totals.js';
+import { collectRows } from '../../query/answer/answer.js';
 import {
   GROUPINGS,
   type GroupTotalsAnswer,
@@ -7,8 +7,8 @@ import {
   parseGroupings,
   readGroupTotals,
 } from '../../query/lists/group-totals.js';
-import type { ListRequest } from '../../query/lists/list.js';
-import { RETIREMENTS } from '../../query/lists/lists.js';
+import type { ListRequest } from '../../query/lists/list-type.js';
+import { RETIREMENTS } from '../../query/lists/list-definitions.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderCaveats, renderFreshnessOf, renderGaps } from '../components/answer.js';
 import { capitalize } from '../components/column-labels.js';

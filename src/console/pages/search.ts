@@ -1,5 +1,5 @@
 import { type FindRestatement, readLastRestatements } from '../../query/history/restated-fields.js';
-import { RETIREMENTS } from '../../query/lists/lists.js';
+import { RETIREMENTS } from '../../query/lists/list-definitions.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type SearchHits, search, SEARCHED_ROWS } from '../../query/search.js';
@@ -8,7 +8,7 @@ import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { getText } from '../components/table-cell.js';
 import { html, type Html } from '../components/html.js';
 import { formatDay } from '../components/instants.js';
-import { renderRestatedBadge } from '../components/restated-badge.js';
+import { renderRestatedBadge } from '../components/badges.js';
 import { labelOf } from '../../query/lists/column.js';
 import { toDetailHref } from '../lists/list-columns.js';
 

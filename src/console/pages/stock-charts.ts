@@ -1,6 +1,6 @@
 import type { Charts, AmountPoint } from '../../query/charts.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
-import { describeExcludedRows } from '../../query/answer/describe.js';
+import { describeExcludedRows } from '../../query/answer/describe-totals.js';
 import { describeNotes } from '../../query/answer/describe-notes.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { renderChart } from '../components/chart.js';

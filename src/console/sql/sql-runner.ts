@@ -3,9 +3,9 @@ import {
   SqlQueryError,
   type SqlQuery,
   SAFE_ROLE_ADVICE,
+  measureRow,
 } from '../../store/contract/sql-query.js';
 import { suggestNames } from '../../query/sql-names.js';
-import { measureRow } from '../../store/contract/check-sql-query.js';
 import type { Relation } from '../../store/contract/describe-schema.js';
 import type { Row } from '../../store/contract/tables.js';
 

@@ -4,7 +4,13 @@ import type { ReadCompletion, ReadResult, ListReader, ObservedPage } from '../mi
 import { decideRemovals } from './decide-removals.js';
 import type { RemovalDecision } from './missing-rows.js';
 import { isForgotten } from '../forgotten-people.js';
-import { type ListChanges, type RowRemoval, type RowKey, type ListCommitResult, NO_CHANGES } from '../port/rows.js';
+import {
+  type ListChanges,
+  type RowRemoval,
+  type RowKey,
+  type ListCommitResult,
+  NO_CHANGES,
+} from '../port/rows.js';
 import type { SyncCompletion } from '../port/sync.js';
 import type { ReadFault, LastRead, ReadTraffic } from '../port/read.js';
 import { PageDigests } from './page-digests.js';

@@ -1,7 +1,12 @@
 import type { CommitResult, OpenSync, SyncCompletion, WriteClaim, WriteResult, SyncCause } from './sync.js';
 import type { ListChanges, ListCommitResult, ListRef, RowKey, StoredRow } from './rows.js';
 import type { AccessMark, ListState } from './read.js';
-import type { CertificateDownload, CertificateSelection, CertificateWriteResult, DueCertificate } from './certificates.js';
+import type {
+  CertificateDownload,
+  CertificateSelection,
+  CertificateWriteResult,
+  DueCertificate,
+} from './certificates.js';
 import type { Resource } from '../../resources/lists.js';
 import type { InstallationColumns } from '../../resources/installations.js';
 import type { InstallationState } from '../../store/contract/states.js';

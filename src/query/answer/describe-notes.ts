@@ -1,6 +1,6 @@
 /** Sentences about how complete and fresh an answer is. Only the renderers of commands and of pages use them. */
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
-import { describeFreshnessSum } from '../freshness/words.js';
+import { describeFreshnessSum } from '../freshness/describe-freshness.js';
 import type { AnswerNotes, Coverage } from './answer.js';
 import { describeCaveat, isUnknown } from './caveat.js';
 import { describeGap } from './gap.js';

@@ -1,8 +1,7 @@
 /** Answers which changes were observed: all of them in the order of their numbers, or the newest. */
 import type { Reader } from '../../store/contract/reader.js';
 import type { Change } from '../../text/describe-change.js';
-import type { Answer, AnswerNotes, Totals } from '../answer/answer.js';
-import { streamOf } from '../answer/rows.js';
+import { type Answer, type AnswerNotes, type Totals, streamOf } from '../answer/answer.js';
 import { readListCoverage } from '../coverage.js';
 import {
   type ChangeRangeRequest,

@@ -8,7 +8,7 @@ import type { Caveat } from '../answer/caveat.js';
 import { type Gap, type GapReason, isWholeList } from '../answer/gap.js';
 import { UNREADABLE_STATES } from '../coverage.js';
 import { relation } from '../lists/relation.js';
-import { belongsTo, countRows, wasValidAt } from '../read.js';
+import { belongsTo, countRows, wasValidAt } from '../read-one.js';
 
 interface AsOfRequest {
   /** Null for all organizations. */

@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import type { BalanceReason, Micro } from '../answer/balance-reason.js';
-import { belongsTo } from '../read.js';
+import type { BalanceReason, Micro } from './balance-reason.js';
+import { belongsTo } from '../read-one.js';
 
 /** The amounts of a group, which are added up in sums. */
 export const AMOUNTS = [

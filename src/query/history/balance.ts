@@ -1,13 +1,12 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { formatWithCommas } from '../../text/numbers.js';
-import type { Answer } from '../answer/answer.js';
-import type { Micro } from '../answer/balance-reason.js';
+import { type Answer, streamOf } from '../answer/answer.js';
+import type { Micro } from './balance-reason.js';
 import type { Caveat } from '../answer/caveat.js';
 import { countKnown, countSummed } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
-import { streamOf } from '../answer/rows.js';
-import { belongsTo, countRows } from '../read.js';
+import { belongsTo, countRows } from '../read-one.js';
 import { AMOUNTS, type BalanceGroup, readCreditGroups, readRetirementGroups } from './balance-groups.js';
 
 interface Line extends Omit<BalanceGroup, 'sum'> {

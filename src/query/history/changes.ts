@@ -8,7 +8,7 @@ import { select, sqlStatement } from '../../store/sql/columns.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRIES, ENTRY_BY_RESOURCE, findResourceOfTable } from '../../resources/resources.js';
 import { allOf, relation } from '../lists/relation.js';
-import { belongsTo, readFirst, readOne } from '../read.js';
+import { belongsTo, readFirst, readOne } from '../read-one.js';
 
 /** The columns of a change, in the order in which they are shown. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});

@@ -7,11 +7,11 @@ import { SelectList, select, sqlStatement } from '../../store/sql/columns.js';
 import { type ChangedColumn, listChangedColumns } from '../../text/describe-change.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
 import { id, type ListColumn, state, text, tonnes } from '../lists/column.js';
-import type { List } from '../lists/list.js';
+import type { List } from '../lists/list-type.js';
 import { matchingRows } from '../lists/matching-rows.js';
 import { ALL_COLUMNS, relation } from '../lists/relation.js';
-import { groupRows } from '../lists/rows.js';
-import { wasValidAt } from '../read.js';
+import { groupRows } from '../lists/read-rows.js';
+import { wasValidAt } from '../read-one.js';
 import { toExactSum } from '../sums.js';
 import { formatChangedFields, type RestatedFieldCells } from './restated-fields.js';
 

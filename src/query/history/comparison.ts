@@ -8,14 +8,20 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
 import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { formatCreditType, getTypeRank } from '../../text/tonnes.js';
-import type { Answer, AnswerNotes, Coverage, Totals } from '../answer/answer.js';
+import {
+  type Answer,
+  type AnswerNotes,
+  type Coverage,
+  type Totals,
+  collectRows,
+  streamOf,
+  findAmountCaveats,
+} from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
 import type { Gap } from '../answer/gap.js';
-import { collectRows, streamOf } from '../answer/rows.js';
-import { findAmountCaveats } from '../answer/totals.js';
 import type { ListColumn } from '../lists/column.js';
-import { hasOwnedHistory, type List } from '../lists/list.js';
-import { MIRRORED } from '../lists/lists.js';
+import { hasOwnedHistory, type List } from '../lists/list-type.js';
+import { MIRRORED } from '../lists/list-definitions.js';
 import { useNamesAt } from '../lists/read-list.js';
 import { readTotals } from '../lists/totals.js';
 import { type CoverageAt, findFirstReadEnd, readCoverageAt, selectKnownIds, toNotesAt } from './as-of.js';

@@ -3,7 +3,7 @@ import { formatCount } from '../../text/numbers.js';
 import { formatCreditType, formatPlainTonnes } from '../../text/tonnes.js';
 import type { Row } from '../../store/contract/tables.js';
 import { serializeAnswer, toNotesData, withNotesCell } from '../answer/serialize.js';
-import type { List } from '../lists/list.js';
+import type { List } from '../lists/list-type.js';
 import type { ComparisonAnswer, ComparisonAmounts } from './comparison.js';
 
 /**

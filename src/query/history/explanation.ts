@@ -4,10 +4,10 @@ import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import type { ExplainedSync, ExplanationReason } from '../answer/explanation-reason.js';
+import type { ExplainedSync, ExplanationReason } from './explanation-reason.js';
 import type { AnswerNotes } from '../answer/answer.js';
 import type { Gap, GapReason } from '../answer/gap.js';
-import { readFirst, wasValidAt } from '../read.js';
+import { readFirst, wasValidAt } from '../read-one.js';
 import { type CoverageAt, type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
 
 /** A row at an instant, why it was so, and what was not known about it. An explanation is of one row, so it has no totals. */

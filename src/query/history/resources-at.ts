@@ -1,8 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import type { Answer } from '../answer/answer.js';
-import { streamOf } from '../answer/rows.js';
+import { type Answer, streamOf } from '../answer/answer.js';
 import { type CoverageAt, countRowsAt, readOwnCoverageAt, toNotesAt } from './as-of.js';
 
 /** A list of an organization at a past instant. */

@@ -3,12 +3,12 @@ import { PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { countRows, readFirst, readOne } from '../read.js';
+import { countRows, readFirst, readOne } from '../read-one.js';
 import { readBacklog } from './backlog.js';
 import { instantBefore, MINUTE_MS } from './instant-before.js';
-import { readSuspensions } from './suspensions.js';
-import { readUnknownOrders } from './unknown-orders.js';
 import { type RejectedSum, readRejections, sumRejected } from './rejected-webhooks.js';
+import { type TypeAmount, totalsOfSums } from '../answer/answer.js';
+import { sumWarehouses } from '../sums.js';
 
 const DAY_MS = 86_400_000;
 
@@ -232,4 +232,90 @@ export async function readStateFingerprint(reader: Reader, now: number): Promise
     await readProcessState(reader, 'receive', now),
   ];
   return [...newest, ...processes.map(({ state }) => state)].join(' ');
+}
+
+/** Nobody can close an order of the state `unknown`, so it is reported for so long. */
+export const UNKNOWN_ORDER_REPORTED_DAYS = 7;
+
+/** Orders of the console whose answer was lost, so that a person must look at the registry. */
+export interface UnknownOrders {
+  readonly orders: number;
+  /** The order that ended first. */
+  readonly firstId: number;
+  /** When the first of them ended. */
+  readonly since: string;
+}
+
+/** Reads the orders whose result has been unknown for at most `UNKNOWN_ORDER_REPORTED_DAYS`. Null if there are none. */
+async function readUnknownOrders(reader: Reader, now: number): Promise<UnknownOrders | null> {
+  const orders = await reader.all(
+    queryBuilder
+      .selectFrom('inbox.orders')
+      .select(['id', 'finished_at'])
+      .where('state', '=', 'unknown')
+      .where('finished_at', '>=', instantBefore(now, UNKNOWN_ORDER_REPORTED_DAYS * DAY_MS))
+      .orderBy('finished_at')
+      .orderBy('id'),
+  );
+  const [first] = orders;
+  if (first === undefined || first.finished_at === null) return null;
+  return { orders: orders.length, firstId: first.id, since: first.finished_at };
+}
+
+/** The organizations that have suspended the app, and the credits that nobody can reserve meanwhile. */
+export interface Suspensions {
+  readonly organizations: number;
+  /** The organization that was suspended first. */
+  readonly firstId: string;
+  readonly firstName: string | null;
+  /** When the mirror observed the first suspension. */
+  readonly since: string;
+  /** The last known amounts of all of them, by credit type. */
+  readonly amounts: readonly TypeAmount[];
+  /** Credits without a usable amount, which are in no sum. */
+  readonly rowsWithoutAmount: number;
+}
+
+/** Reads which organizations have suspended the app, and adds up their credits. Returns null if no organization has. */
+async function readSuspensions(reader: Reader): Promise<Suspensions | null> {
+  const suspended = await reader.all(
+    queryBuilder
+      .selectFrom('mirror.coverage as known')
+      .innerJoin('mirror.installations_history as version', 'version.id', 'known.installation_id')
+      .where('known.state', '=', 'suspended')
+      .where('known.organization_id', 'is not', null)
+      .where(eb =>
+        // The versions since the state last changed.
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('mirror.installations_history as other')
+              .select('other.id')
+              .whereRef('other.id', '=', 'version.id')
+              .whereRef('other.valid_from', '>=', 'version.valid_from')
+              .where('other.state', '<>', 'suspended'),
+          ),
+        ),
+      )
+      .select([
+        sql<string>`known.organization_id`.as('organization_id'),
+        'known.organization_name',
+        sql<string>`min(version.valid_from)`.as('since'),
+      ])
+      .groupBy(['known.organization_id', 'known.organization_name'])
+      .orderBy('since')
+      .orderBy('known.organization_id'),
+  );
+  const [first] = suspended;
+  if (first === undefined) return null;
+  const ids = suspended.map(({ organization_id: id }) => id);
+  const totals = totalsOfSums(await sumWarehouses(reader, ids, ['type']));
+  return {
+    organizations: suspended.length,
+    firstId: first.organization_id,
+    firstName: first.organization_name,
+    since: first.since,
+    amounts: totals.amounts ?? [],
+    rowsWithoutAmount: totals.rowsWithoutAmount,
+  };
 }

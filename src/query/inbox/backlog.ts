@@ -2,7 +2,7 @@
 import { type Expression, type NotNull, sql, type SqlBool } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { readFirst } from '../read.js';
+import { readFirst } from '../read-one.js';
 import { instantBefore, MINUTE_MS } from './instant-before.js';
 
 /** A delivery or a job that waits. */

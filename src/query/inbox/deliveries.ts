@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { readFirst, readOne } from '../read.js';
+import { readFirst, readOne } from '../read-one.js';
 
 /** Shown in place of a signed text that is no longer stored. */
 export const SIGNED_TEXT_REMOVED =

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
-import { readOne } from '../read.js';
+import { readOne } from '../read-one.js';
 
 export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
 

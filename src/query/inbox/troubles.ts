@@ -2,10 +2,14 @@ import { formatAge } from '../../text/duration.js';
 import { formatCount } from '../../text/numbers.js';
 import { getRegistryAccessAdvice } from '../../registry/errors.js';
 import { truncateName } from '../../text/clean-text.js';
-import { formatAmounts } from '../answer/describe.js';
-import type { Activity, Cause } from './activity.js';
-import type { Suspensions } from './suspensions.js';
-import { UNKNOWN_ORDER_REPORTED_DAYS, type UnknownOrders } from './unknown-orders.js';
+import { formatAmounts } from '../answer/describe-totals.js';
+import {
+  type Activity,
+  type Cause,
+  type Suspensions,
+  UNKNOWN_ORDER_REPORTED_DAYS,
+  type UnknownOrders,
+} from './activity.js';
 import { getRejectionAdvice, type RejectedSum } from './rejected-webhooks.js';
 
 /** A problem that somebody has to look at. The commands doctor and status and the page Now show the same text. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { belongsTo, wasValidAt } from '../read.js';
+import { belongsTo, wasValidAt } from '../read-one.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCreditType } from '../../text/tonnes.js';
 import { type NamedChoice, MOST_CHOICES } from '../names.js';
-import type { List } from './list.js';
+import type { List } from './list-type.js';
 import { relation, selectColumns } from './relation.js';
 
 /** With more different combinations of values, a column has too many values for a list of choices. */

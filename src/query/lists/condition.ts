@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { foldSpelling } from '../../text/spelling.js';
-import { wasValidAt } from '../read.js';
+import { wasValidAt } from '../read-one.js';
 import { relation } from './relation.js';
 
 /** A condition on one column of a list. */

@@ -12,7 +12,7 @@ import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
 import { instant, type ListColumn } from './column.js';
 import type { Condition } from './condition.js';
 import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
-import type { List, ListSort, Refine } from './list.js';
+import type { List, ListSort, Refine } from './list-type.js';
 
 type TableName = keyof Tables;
 /** A column of a table, or the name of the organization, which only its own table has. */

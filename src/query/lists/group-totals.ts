@@ -5,9 +5,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { SelectList, sqlStatement } from '../../store/sql/columns.js';
 import { describeWrongWord, findSpelling } from '../../text/spelling.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
-import type { Answer, Totals } from '../answer/answer.js';
-import { streamOf } from '../answer/rows.js';
-import { findAmountCaveats, totalsOfSums } from '../answer/totals.js';
+import { type Answer, type Totals, streamOf, findAmountCaveats, totalsOfSums } from '../answer/answer.js';
 import { type Total, toExactSum } from '../sums.js';
 import {
   count,
@@ -19,10 +17,10 @@ import {
   text,
   tonnes,
 } from './column.js';
-import type { ListRequest } from './list.js';
+import type { ListRequest } from './list-type.js';
 import { matchingRows } from './matching-rows.js';
 import { readKnownRows } from './read-list.js';
-import { ownerOf } from './rows.js';
+import { ownerOf } from './read-rows.js';
 import { TOTAL, type TotalRow } from './totals.js';
 import { findUnmatchedFilters } from './unmatched-filters.js';
 

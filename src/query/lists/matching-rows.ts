@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import { wasValidAt } from '../read.js';
+import { wasValidAt } from '../read-one.js';
 import { hasColumn } from '../../store/contract/tables.js';
 import { type Condition, matches } from './condition.js';
-import { isOfKnownOrganization, isProjectOf } from './find.js';
-import type { ListSelection, List } from './list.js';
+import { isOfKnownOrganization, isProjectOf } from './find-by-id.js';
+import type { ListSelection, List } from './list-type.js';
 import { allOf, relation } from './relation.js';
 
 /** The column through which the organization of a row is known. */

@@ -6,12 +6,12 @@ import { hasColumn } from '../../store/contract/tables.js';
 import { parsePastOrFutureRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling, foldSpelling } from '../../text/spelling.js';
 import type { SortOrder } from '../../resources/entry.js';
-import { findInstallation, findOrganization, type NameFault } from '../find-named.js';
+import { findInstallation, findOrganization, type NameFault } from '../names.js';
 import { startsWith, type Condition } from './condition.js';
 import type { Filter } from './filter.js';
-import type { ChosenFilter, List, ListRequest } from './list.js';
+import type { ChosenFilter, List, ListRequest } from './list-type.js';
 import { relation } from './relation.js';
-import { hasRows } from './rows.js';
+import { hasRows } from './read-rows.js';
 
 /** The reason why a filter cannot be applied, with values that may have been meant instead. */
 export type FilterFault = { readonly fault: string } | NameFault;

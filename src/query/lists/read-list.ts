@@ -3,10 +3,17 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
-import type { Answer, AnswerNotes, Coverage, Totals, TypeAmount } from '../answer/answer.js';
+import {
+  type Answer,
+  type AnswerNotes,
+  type Coverage,
+  type Totals,
+  type TypeAmount,
+  collectRows,
+  streamOf,
+  findAmountCaveats,
+} from '../answer/answer.js';
 import type { Caveat } from '../answer/caveat.js';
-import { collectRows, streamOf } from '../answer/rows.js';
-import { findAmountCaveats } from '../answer/totals.js';
 import {
   FRESHNESS_COLUMNS,
   type FreshnessSum,
@@ -15,14 +22,14 @@ import {
   readStatesOfRows,
   sumFreshness,
   withFreshness,
-} from '../freshness/read.js';
-import { colourOf } from '../freshness/words.js';
+} from '../freshness/read-freshness.js';
+import { colourOf } from '../freshness/describe-freshness.js';
 import { type CoverageAt, readCoverageAt, selectKnownIds, toNotesAt } from '../history/as-of.js';
-import { wasValidAt } from '../read.js';
-import type { List, ListRequest } from './list.js';
+import { wasValidAt } from '../read-one.js';
+import type { List, ListRequest } from './list-type.js';
 import { OWNER } from './matching-rows.js';
 import { getFilterText } from './parse-request.js';
-import { readPage, showSql, streamRows } from './rows.js';
+import { readPage, showSql, streamRows } from './read-rows.js';
 import { MAX_COUNTED, readTotals } from './totals.js';
 import { findUnmatchedFilters } from './unmatched-filters.js';
 

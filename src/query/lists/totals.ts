@@ -4,7 +4,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Totals, TypeAmount } from '../answer/answer.js';
 import { toExactSum } from '../sums.js';
-import type { List, ListSelection } from './list.js';
+import type { List, ListSelection } from './list-type.js';
 import { matchingRows } from './matching-rows.js';
 
 /** Pages count at most this many rows. */

@@ -2,8 +2,8 @@ import type { Reader } from '../../store/contract/reader.js';
 import { findSimilar } from '../../text/spelling.js';
 import type { Caveat } from '../answer/caveat.js';
 import { readTexts } from './column-values.js';
-import type { ChosenFilter, ListRequest } from './list.js';
-import { hasRows } from './rows.js';
+import type { ChosenFilter, ListRequest } from './list-type.js';
+import { hasRows } from './read-rows.js';
 
 /** A caveat about a filter that no row matches. */
 type NoMatch = Extract<Caveat, { readonly code: 'no_match' }>;

@@ -7,8 +7,20 @@
  * `receive-response.ts` reads its body.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RequestAttempt, startAttempt, type AttemptInput, type RetryableRequest, sendWithRetries } from './send-with-retries.js';
-import { readBody, type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive-response.js';
+import {
+  type RequestAttempt,
+  startAttempt,
+  type AttemptInput,
+  type RetryableRequest,
+  sendWithRetries,
+} from './send-with-retries.js';
+import {
+  readBody,
+  type OpenResponse,
+  type ResponseBodyOptions,
+  receiveStream,
+  receiveWholeBody,
+} from './receive-response.js';
 import { createClockSkewMeter } from './clock-skew.js';
 import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
 import { isCredential } from './credential.js';

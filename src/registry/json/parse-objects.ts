@@ -1,7 +1,43 @@
 /** Parses the objects of the registry by the models in `object-models.ts`: each field by its type, under any of its names. */
 import { parseAmount } from './amount.js';
-import { createBadAnswerError, getBoolean, hashObjectText, getInstant, getObjectMembers, getObjectField, type FieldAliases, type ObjectParser, getOptionalId, getOptionalPrintable, getOptionalText, getRequiredId, getRequiredPrintable, type SourceObject, toText, parseObject } from './json-object.js';
-import { ADDRESS, type Address, CREDIT, INSTALLATION, INVENTORY_REQUEST, type FieldType, type FieldValue, MEMBER, type Member, type ObjectModel, ORGANIZATION, PROJECT, type ProjectReference, type ParsedObject, RESERVATION, RETIREMENT, TRANSACTION, USER } from '../object-models.js';
+import {
+  createBadAnswerError,
+  getBoolean,
+  hashObjectText,
+  getInstant,
+  getObjectMembers,
+  getObjectField,
+  type FieldAliases,
+  type ObjectParser,
+  getOptionalId,
+  getOptionalPrintable,
+  getOptionalText,
+  getRequiredId,
+  getRequiredPrintable,
+  type SourceObject,
+  toText,
+  parseObject,
+} from './json-object.js';
+import {
+  ADDRESS,
+  type Address,
+  CREDIT,
+  INSTALLATION,
+  INVENTORY_REQUEST,
+  type FieldType,
+  type FieldValue,
+  MEMBER,
+  type Member,
+  type ObjectModel,
+  ORGANIZATION,
+  PROJECT,
+  type ProjectReference,
+  type ParsedObject,
+  RESERVATION,
+  RETIREMENT,
+  TRANSACTION,
+  USER,
+} from '../object-models.js';
 import { isId } from '../../text/checks.js';
 import { RegistryError } from '../errors.js';
 import { parsePermissions } from './permissions.js';

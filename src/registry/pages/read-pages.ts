@@ -9,7 +9,14 @@ import { matchKnownPage, type PageRow, parsePage, parseRow } from './parse-page.
 import { RegistryError } from '../errors.js';
 import { isObject } from '../../text/checks.js';
 import { type ObjectParser, toSourceObject } from '../json/json-object.js';
-import { type Pagination, predictNextPage, getPagination, chooseSmallerPageSize, formatCursor, parseCursor } from './pagination.js';
+import {
+  type Pagination,
+  predictNextPage,
+  getPagination,
+  chooseSmallerPageSize,
+  formatCursor,
+  parseCursor,
+} from './pagination.js';
 import { checkListOwner } from './list-owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { DEFAULT_PAGE_SIZE, type ListOptions, type UnreadableRow } from '../read-types.js';

@@ -1,7 +1,13 @@
 /** Reads that need one request: an object, a short list, a download. Long lists are read by `read-pages.ts` and `read-batches.ts`. */
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
 import { parsePage, parseRow } from './parse-page.js';
-import { createBadAnswerError, decodeUtf8, parseWrappedObject, type ObjectParser, toSourceObject } from '../json/json-object.js';
+import {
+  createBadAnswerError,
+  decodeUtf8,
+  parseWrappedObject,
+  type ObjectParser,
+  toSourceObject,
+} from '../json/json-object.js';
 import { checkListOwner, isSameId } from './list-owner.js';
 import { type Download, type DownloadOptions, pickRequestOptions, type ReadOptions } from '../read-types.js';
 import type { ObservationOptions } from './paged-lists.js';

@@ -21,3 +21,29 @@ export function warn(check: string, found: string, todo: string): Finding {
 export function fail(check: string, found: string, todo: string): Finding {
   return { check, state: 'fail', found, todo };
 }
+
+/** A violation of a data law. */
+export interface ConsistencyFault {
+  readonly law: string;
+  /** Describes the row, such as `organization-1, retirement-7`. */
+  readonly where: string;
+  /** The number of rows, if the fault stands for several. */
+  readonly count?: number;
+}
+
+/** How many faults of each law are listed one by one. */
+export const MAX_SHOWN_FAULTS = 5;
+
+/**
+ * Returns the first violations of a data law as one fault each, and the rest as one fault with their number. `total` is the
+ * number of all violations.
+ */
+export function summarizeFaults(
+  law: string,
+  descriptions: readonly string[],
+  total = descriptions.length,
+): ConsistencyFault[] {
+  const first = descriptions.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law, where }));
+  const count = total - first.length;
+  return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;
+}

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { CERTIFICATE_LAWS } from './certificate-laws.js';
-import { COUNT_LAWS } from './count-laws.js';
+import { COUNT_LAWS, SYNC_LAWS } from './sync-laws.js';
 import { createLaw, describeRow, type Law } from './law.js';
-import { SYNC_LAWS } from './sync-laws.js';
 import { VERSION_LAWS } from './version-laws.js';
 
 const balanceOfRetirements = tableRef('mirror.balance_retirements');

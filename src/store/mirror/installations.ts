@@ -2,7 +2,11 @@ import { sql } from 'kysely';
 import { computeVersionInstant } from '../../mirror/version-clock.js';
 import type { InstallationRead, MirrorPort } from '../../mirror/port/mirror-port.js';
 import { formatInstant } from '../../resources/sql-values.js';
-import { INSTALLATIONS, type InstallationColumns, toInstallationValues } from '../../resources/installations.js';
+import {
+  INSTALLATIONS,
+  type InstallationColumns,
+  toInstallationValues,
+} from '../../resources/installations.js';
 import type { InstallationState } from '../contract/states.js';
 import type { Table } from '../dialect.js';
 import { insertFrom, jsonRelation, tableRef, sqlStatement } from '../sql/columns.js';

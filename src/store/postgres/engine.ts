@@ -39,7 +39,7 @@ export function createPostgresEngine(
     openReader: async () => (await loadStores()).createOpenReader(await open()),
     openPdfs: async now => (await loadStores()).createOpenPdfs(await open(), now),
     openInbox: async now =>
-      (await import('./inbox/inbox.js')).createInboxPort(await open(), getInboxClock(database, now)),
+      (await import('./inbox/inbox-port.js')).createInboxPort(await open(), getInboxClock(database, now)),
     openWriterStores: async now =>
       (await loadStores()).createStores(await open(), now, getInboxClock(database, now)),
     openEvidence: async () => (await import('./open-evidence.js')).openEvidence(pool),

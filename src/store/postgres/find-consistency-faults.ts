@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type ConsistencyFault, summarizeFaults } from '../contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults } from '../contract/finding.js';
 import { checkLaws, createLaw, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';

@@ -1,22 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { type StatementRows, SqlQueryError, createAbortError, type SqlQuery } from '../contract/sql-query.js';
 import {
+  type StatementRows,
+  SqlQueryError,
+  createAbortError,
+  type SqlQuery,
   assertReadOnlySql,
   measureRow,
   TooLargeError,
   toRow,
   makeNamesUnique,
   skipLeadingComments,
-} from '../contract/check-sql-query.js';
+} from '../contract/sql-query.js';
 import type { Row, Value } from '../contract/tables.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
 import { getCellParser, createPool, type PoolOptions } from './driver.js';
 import { translateErrors } from './translate-errors.js';
-import { describePrivileges, READ_ROLE_PRIVILEGES } from './role-privileges.js';
+import { describePrivileges, READ_ROLE_PRIVILEGES } from './examine-query-role.js';
 
 const MB = 1024 * 1024;
 /** Rows are fetched in batches of about this size. */

@@ -4,7 +4,7 @@ import type { ErasureReport, OpenPdfs, WorkerStores, WriterStores } from '../eng
 import { select, sqlStatement } from '../sql/columns.js';
 import { prepared } from '../sql/prepared.js';
 import { createAutocommitBatch } from './database.js';
-import { createInboxPort } from './inbox/inbox.js';
+import { createInboxPort } from './inbox/inbox-port.js';
 import { createCertificateTable } from './mirror/certificate-table.js';
 import { createMirrorPort } from './mirror/mirror-port.js';
 import type { Postgres } from './open-postgres.js';

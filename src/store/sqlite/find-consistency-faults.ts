@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
-import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/finding.js';
 import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';

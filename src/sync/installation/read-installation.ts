@@ -15,7 +15,12 @@ import { readProjects } from '../read/read-projects.js';
 import type { RunningJob } from '../worker/execute-job.js';
 import { type ActiveInstallation, type AccessChecker, createAccessChecker } from './access.js';
 import { enqueueFollowUpJobs } from './follow-up.js';
-import { createObservations, type InstallationRun, type ReadContext, resolveInstallationRun } from './read-context.js';
+import {
+  createObservations,
+  type InstallationRun,
+  type ReadContext,
+  resolveInstallationRun,
+} from './read-context.js';
 import { createUrgentReads } from './urgent-reads.js';
 
 /** Reads the due resources of one installation and enqueues follow-up jobs. Returns the outcome of the job, such as `read`. */

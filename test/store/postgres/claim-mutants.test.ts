@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox-port.js';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob, type NewJob } from '../../../src/inbox/job.js';
 import { createTestInbox, NOON } from '../../support/inbox.js';

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { getSqlState } from '../../../src/store/postgres/translate-errors.js';
 import { createGrants } from '../../../src/store/contract/grants.js';
-import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.js';
-import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver-port.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox-port.js';
 import { isPollDue } from '../../../src/store/postgres/inbox/work-notifier.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open-postgres.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';

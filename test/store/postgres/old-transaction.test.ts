@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox-port.js';
 import type { Postgres } from '../../../src/store/postgres/open-postgres.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { explainError } from '../../../src/cli/errors/explain-error.js';
 import type { PoolOptions } from '../../../src/store/postgres/driver.js';
-import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
+import { createInboxPort } from '../../../src/store/postgres/inbox/inbox-port.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import { listMigrations } from '../../../src/store/migrations.js';
 import { awaitSchema, withConnections } from '../../../src/store/postgres/await-schema.js';

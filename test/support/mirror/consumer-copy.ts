@@ -4,7 +4,7 @@ import { getIdColumn } from '../../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../../src/query/history/changes.js';
 import { relation } from '../../../src/query/lists/relation.js';
-import { wasValidAt } from '../../../src/query/read.js';
+import { wasValidAt } from '../../../src/query/read-one.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 

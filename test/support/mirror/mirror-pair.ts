@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createInboxPort } from '../../../src/store/sqlite/inbox/inbox-port.js';
 import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror-port.js';
-import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
+import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox-port.js';
 import { describeLocation } from '../../../src/store/postgres/pool-settings.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
 import { recordUnreadDeliveries } from '../../../src/sync/schedule/unread-deliveries.js';

@@ -1,5 +1,5 @@
 import { readSignedText, SIGNED_TEXT_REMOVED } from '../../../query/inbox/deliveries.js';
-import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../../query/lists/lists.js';
+import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../../query/lists/list-definitions.js';
 import { maskCredentials } from '../../../text/mask.js';
 import { createListCommand } from '../../lists/list-command.js';
 import { createNumberedShowCommand } from '../../lists/show-command.js';

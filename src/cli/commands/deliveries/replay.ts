@@ -1,5 +1,5 @@
 import { createInstallationJob } from '../../../inbox/job.js';
-import { DELIVERIES } from '../../../query/lists/lists.js';
+import { DELIVERIES } from '../../../query/lists/list-definitions.js';
 import { createCheckError } from '../../command-error.js';
 import { defineCommand } from '../../define-command.js';
 import { findNumberedRow } from '../../lists/show-command.js';

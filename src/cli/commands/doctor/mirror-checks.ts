@@ -3,15 +3,19 @@ import type { Environment } from '../../../app/config/define-setting.js';
 import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { compareStandings, type FreshnessStanding, wordsOf } from '../../../query/freshness/words.js';
+import {
+  compareStandings,
+  type FreshnessStanding,
+  wordsOf,
+} from '../../../query/freshness/describe-freshness.js';
 import { readRejections } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
 import { describeRejection } from '../../../query/inbox/troubles.js';
 import { readLatestAnswers } from '../../../query/freshness/latest-answers.js';
 import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
-import { SYNCS } from '../../../query/lists/lists.js';
-import { readAll } from '../../../query/lists/rows.js';
+import { SYNCS } from '../../../query/lists/list-definitions.js';
+import { readAll } from '../../../query/lists/read-rows.js';
 import { type Status, worstOf } from '../../../query/status.js';
 import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';

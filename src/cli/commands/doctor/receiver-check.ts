@@ -4,7 +4,7 @@ import type { Environment } from '../../../app/config/define-setting.js';
 import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/process-identity.js';
 import type { readProcesses } from '../../../query/inbox/activity.js';
 import { fail, type Finding, ok } from '../../../store/contract/finding.js';
-import { formatReceiverUrl } from '../../receiver-url.js';
+import { formatReceiverUrl } from '../../post-webhook.js';
 
 /** The receiver processes that have written a heartbeat into a mirror. */
 export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;

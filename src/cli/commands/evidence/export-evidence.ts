@@ -4,12 +4,12 @@ import type { EvidencePort, LeafInput } from '../../../evidence/port.js';
 import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
-import { readVersionsById } from '../../../query/lists/find.js';
+import { readVersionsById } from '../../../query/lists/find-by-id.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
 import { sealBeforeExport } from '../../evidence/evidence-log.js';
 import { createCheckError } from '../../command-error.js';
-import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
+import { findRowsByName, findOrganizationId } from '../../find-rows.js';
 import { createExportFolder } from '../../output/export-folder.js';
 
 /** The text that each evidence folder contains as README.txt. */

@@ -1,9 +1,9 @@
-import { readRowsById } from '../../../query/lists/find.js';
+import { readRowsById } from '../../../query/lists/find-by-id.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/client-types.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { CommandContext } from '../../context.js';
 import { createUsageError } from '../../command-error.js';
-import { findInstallationOfOrganization, findRowsByName } from '../../find/find-rows.js';
+import { findInstallationOfOrganization, findRowsByName } from '../../find-rows.js';
 
 /** The registry as the app may use it for one organization. */
 export interface OrganizationAccess {

@@ -11,7 +11,7 @@ import { createDiscoverJob } from '../../../sync/schedule/discover-installations
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { createCheckError, throwIfInterrupted } from '../../command-error.js';
 import { type CommandContext, type MirrorContext } from '../../context.js';
-import { findInstallationOfOrganization } from '../../find/find-rows.js';
+import { findInstallationOfOrganization } from '../../find-rows.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningProcess } from '../../../app/process-health.js';

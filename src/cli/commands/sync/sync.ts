@@ -11,7 +11,7 @@ import {
   SYNCED_COLUMNS,
 } from '../../../query/sync-progress.js';
 import { countKnown } from '../../../query/coverage.js';
-import { wordsOf } from '../../../query/freshness/words.js';
+import { wordsOf } from '../../../query/freshness/describe-freshness.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { defineCommand } from '../../define-command.js';

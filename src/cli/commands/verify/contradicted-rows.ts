@@ -1,10 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { streamVersions } from '../../../query/at-registry.js';
-import {
-  type ConsistencyFault,
-  summarizeFaults,
-  MAX_SHOWN_FAULTS,
-} from '../../../store/contract/consistency-fault.js';
+import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived-columns.js';
 

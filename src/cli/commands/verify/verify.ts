@@ -5,11 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { ConsistencyFault } from '../../../store/contract/consistency-fault.js';
-import { countKnown } from '../../../query/coverage.js';
+import type { ConsistencyFault } from '../../../store/contract/finding.js';
+import { countKnown, getOrganizationName } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
-import { FRESH, wordsOf } from '../../../query/freshness/words.js';
-import { getOrganizationName } from '../../../query/coverage.js';
+import { FRESH, wordsOf } from '../../../query/freshness/describe-freshness.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';

@@ -1,4 +1,4 @@
-import { assertReadOnlySql } from '../../contract/check-sql-query.js';
+import { assertReadOnlySql } from '../../contract/sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import type { Sqlite } from '../open-database.js';
 

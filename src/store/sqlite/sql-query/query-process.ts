@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import { SqlQueryError, type SqlQueryErrorCode } from '../../contract/sql-query.js';
-import { measureRow, TooLargeError } from '../../contract/check-sql-query.js';
+import {
+  SqlQueryError,
+  type SqlQueryErrorCode,
+  measureRow,
+  TooLargeError,
+} from '../../contract/sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import { type DatabaseFiles, openReadOnly } from '../open-read-only.js';
 import { prepareSqlQuery } from './prepare-sql-query.js';

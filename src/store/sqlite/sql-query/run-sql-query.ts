@@ -7,8 +7,9 @@ import {
   SqlQueryError,
   createAbortError,
   type SqlQuery,
+  toRow,
+  makeNamesUnique,
 } from '../../contract/sql-query.js';
-import { toRow, makeNamesUnique } from '../../contract/check-sql-query.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
 import { type DatabaseFiles, openReadOnly } from '../open-read-only.js';

@@ -3,14 +3,26 @@
  *
  * Each function returns exactly what was meant, or throws an error that lists similar names or says what to type.
  */
-import type { Reader } from '../../store/contract/reader.js';
-import { readNewestInstallation } from '../../query/at-registry.js';
-import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
-import { requireFoundId } from './name-error.js';
-import { findIdsByStart, readVersionsById, type IdSearchScope } from '../../query/lists/find.js';
-import type { ResourceEntry } from '../../resources/entry.js';
-import { createNotFoundError } from '../command-error.js';
-import type { Row } from '../../store/contract/tables.js';
+import { type NameFault, findInstallation, findOrganization, findProject } from '../query/names.js';
+import { type CommandError, createNotFoundError, createUsageError } from './command-error.js';
+import type { Reader } from '../store/contract/reader.js';
+import { readNewestInstallation } from '../query/at-registry.js';
+import { findIdsByStart, readVersionsById, type IdSearchScope } from '../query/lists/find-by-id.js';
+import type { ResourceEntry } from '../resources/entry.js';
+import type { Row } from '../store/contract/tables.js';
+
+/** Returns the id from the result of a search by name. Throws an error with `advice` if the name was unknown or ambiguous. */
+export function requireFoundId(result: { readonly id: string } | NameFault, advice: string): string {
+  if ('id' in result) return result.id;
+  throw createNameError(result, advice);
+}
+
+/** Creates the error for an unknown or ambiguous name. The error lists similar names. */
+export function createNameError({ fault, isMissing, candidates }: NameFault, advice: string): CommandError {
+  const lines = candidates.map(candidate => `  ${candidate}`);
+  if (!isMissing) return createUsageError(fault, lines);
+  return createNotFoundError(fault, [...(lines.length === 0 ? [] : ['Did you mean:', ...lines]), advice]);
+}
 
 /** Creates a function that finds an id by a name or an id. It throws unless exactly one row matches. */
 const createIdFinder =

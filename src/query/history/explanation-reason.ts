@@ -1,4 +1,4 @@
-import { describeUnchanged } from './caveat.js';
+import { describeUnchanged } from '../answer/caveat.js';
 
 /** A sync that observed a row or found that it had ended. */
 export interface ExplainedSync {

@@ -5,9 +5,9 @@ import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
 import { isNullable, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import type { Totals } from '../answer/answer.js';
-import { wasValidAt } from '../read.js';
+import { wasValidAt } from '../read-one.js';
 import type { Condition } from './condition.js';
-import type { ListSelection, List } from './list.js';
+import type { ListSelection, List } from './list-type.js';
 import { matchingRows, OWNER } from './matching-rows.js';
 import {
   amountOf,

@@ -1,13 +1,11 @@
 /** Adds up what was in the warehouses at a past instant. */
 import { sql } from 'kysely';
-import type { Reader } from '../store/contract/reader.js';
-import { queryBuilder } from '../store/sql/builder.js';
-import type { Answer } from './answer/answer.js';
-import { streamOf } from './answer/rows.js';
-import { findAmountCaveats, totalsOfSums } from './answer/totals.js';
-import { readCoverageAt, selectKnownIds, toNotesAt } from './history/as-of.js';
-import { wasValidAt } from './read.js';
-import { BY_PROJECT, type CreditSum, toExactSum, TOTAL_COLUMNS } from './sums.js';
+import type { Reader } from '../../store/contract/reader.js';
+import { queryBuilder } from '../../store/sql/builder.js';
+import { type Answer, streamOf, findAmountCaveats, totalsOfSums } from '../answer/answer.js';
+import { readCoverageAt, selectKnownIds, toNotesAt } from './as-of.js';
+import { wasValidAt } from '../read-one.js';
+import { BY_PROJECT, type CreditSum, toExactSum, TOTAL_COLUMNS } from '../sums.js';
 
 interface WarehousesAtRequest {
   readonly at: string;

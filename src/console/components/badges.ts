@@ -1,5 +1,12 @@
-import type { Colour } from '../../query/freshness/words.js';
 import { html, type Html } from './html.js';
+import { formatDay } from './instants.js';
+import type { Colour } from '../../query/freshness/describe-freshness.js';
+
+/** Renders an amber badge that links to the restatements of a retirement. */
+export function renderRestatedBadge(id: string, restatedAt: string): Html {
+  const text = html`restated<span class="detail"> by the registry on ${formatDay(restatedAt)}</span>`;
+  return html`<a class="state doubt" href="/restatements?id=${encodeURIComponent(id)}">${text}</a>`;
+}
 
 const GOOD_STATES = ['active', 'accepted', 'complete', 'done', 'stored'];
 const DOUBTFUL_STATES = ['partial', 'paused', 'removals_unconfirmed', 'refused'];

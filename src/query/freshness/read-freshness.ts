@@ -5,8 +5,8 @@ import type { Row } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { belongsTo } from '../read.js';
-import { colourOf, FRESHNESS, type FreshnessStanding, rankOf, STANDINGS } from './words.js';
+import { belongsTo } from '../read-one.js';
+import { colourOf, FRESHNESS, type FreshnessStanding, rankOf, STANDINGS } from './describe-freshness.js';
 
 const RANKS = STANDINGS.map(({ state, reason, failing_since: failingSince }) => {
   const hasReason = reason === null ? sql`reason IS NULL` : sql`reason = ${sql.lit(reason)}`;

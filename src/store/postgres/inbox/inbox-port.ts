@@ -6,7 +6,7 @@ import type { InboxClock } from '../pool-settings.js';
 import { createEnqueue } from './enqueue.js';
 import { createRetryingBatch, createInboxDatabase } from './inbox-functions.js';
 import { createJobQueue } from './job-steps.js';
-import { createReceiverPort } from './receiver.js';
+import { createReceiverPort } from './receiver-port.js';
 import { createWorkNotifier } from './work-notifier.js';
 
 /** Creates the store of deliveries and jobs on a migrated PostgreSQL database. */

@@ -48,7 +48,7 @@ import {
   byYear,
   YEAR_WORD,
 } from './filter.js';
-import type { List } from './list.js';
+import type { List } from './list-type.js';
 
 const CREDIT_COLUMNS = [
   { ...PROJECT_NAME, isImportant: true },

@@ -9,7 +9,7 @@ import type { PoolOptions } from '../driver.js';
 import { openPostgres, type Postgres } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createInboxDatabase } from './inbox-functions.js';
-import { createStoreDeliveries } from './deliveries.js';
+import { createStoreDeliveries } from './store-deliveries.js';
 
 /** Changes no row, but fails if the database does not accept writes. */
 const TRY_TO_WRITE = prepared(({ db }) =>
