@@ -55,6 +55,7 @@ test('the control API does everything that people do in a registry', async () =>
   const issue = { organizationId: organization.id, projectId: project.id, amount: 10, vintage: '2022' };
   const serialization = 'ICR-ISL-354-900-1-R-0-2022';
   const { creditId } = await post('/credits', { ...issue, serialization });
+  expect(creditId).toMatch(/^exPost-1-0x[0-9a-f]{40}$/);
   await post('/credits', { organizationId: organization.id, creditId, amount: 5 });
   await post(`/organizations/${organization.id}/deposit`, { creditId, amount: 4 });
   await post(`/organizations/${organization.id}/withdraw`, { creditId, amount: 1 });
