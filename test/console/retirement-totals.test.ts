@@ -18,6 +18,10 @@ test('the totals of retirements are a page that is linked from the list, and a f
   expect(getPageText(markup)).toContain('2 retirements: 3.5 t');
   expect(getPageText(markup)).toMatch(/unclaimed ?2025-12 ?2.*Ada ?2025-11 ?1\.5/);
   expect(markup).toContain('name="by" value="month" checked');
+  const year = new Date().getUTCFullYear() - 1;
+  expect(await page('/retirement-totals?from=2025-03-01')).toContain(
+    `<a href="/retirement-totals?year=${year}&amp;as-of=${year}-12-31">${year} as of its end</a>`,
+  );
   const file = await open('/retirement-totals.csv?by=month');
   expect(file.headers.get('content-disposition')).toBe('attachment; filename="retirement-totals.csv"');
   expect(await file.text()).toMatch(

@@ -179,6 +179,7 @@ table { border-collapse: collapse; width: 100%; }
 caption, .wide > h2 { text-align: left; font-weight: 650; padding: var(--s2) var(--s4); }
 .files { float: right; display: flex; gap: var(--s3); font-weight: 400; font-size: var(--fine); }
 caption .lead { margin-left: var(--s2); font-weight: 400; font-size: var(--fine); }
+caption .years { display: inline-flex; flex-wrap: wrap; gap: 0 var(--s3); }
 caption .state { line-height: 1.2rem; }
 th, td { text-align: left; vertical-align: baseline; padding: .32rem var(--s3); border-top: 1px solid var(--line); }
 th:first-child, td:first-child { padding-left: var(--s4); }

@@ -11,6 +11,7 @@ import type { ListRequest } from '../../query/lists/list-type.js';
 import { RETIREMENTS } from '../../query/lists/list-definitions.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderCaveats, renderFreshnessOf, renderGaps } from '../components/answer.js';
+import { AS_OF, withQuery } from '../components/as-of.js';
 import { capitalize } from '../components/column-labels.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable, type TableColumn } from '../components/table.js';
@@ -87,6 +88,21 @@ function renderGroupings(chosen: readonly Grouping[]): Html {
   )}`;
 }
 
+/** Renders links to the totals of the last year, as known now and as of its end, and to those of this year. */
+function renderYearLinks(query: URLSearchParams, now: number): Html {
+  const thisYear = new Date(now).getUTCFullYear();
+  const lastYear = String(thisYear - 1);
+  const links = [
+    { label: `${lastYear} as of its end`, year: lastYear, at: `${lastYear}-12-31` },
+    { label: lastYear, year: lastYear, at: null },
+    { label: String(thisYear), year: String(thisYear), at: null },
+  ];
+  return html`<span class="lead years">${links.map(
+    link =>
+      html`<a href="${withQuery(PATH, query, { year: link.year, [AS_OF]: link.at, from: null, until: null })}">${link.label}</a> `,
+  )}</span>`;
+}
+
 /** Renders the table of totals per group, the grand total, and what may be missing from them. */
 async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsRequest): Promise<Html> {
   const answer = await readTotals(request, totalsRequest);
@@ -110,6 +126,6 @@ async function renderTotals(request: ConsoleRequest, totalsRequest: TotalsReques
     );
   const caption = describeTotals(answer.totals, RETIREMENTS.singular);
   return html`${renderCaveats(answer)}
-<section id="rows">${renderTable(caption, columns, await collectRows(answer.rows), { empty: html`${answer.empty}`, captionExtra: html`${renderFileLinks(PATH, query, {})} ${renderFreshnessOf(answer, now)}` })}</section>
+<section id="rows">${renderTable(caption, columns, await collectRows(answer.rows), { empty: html`${answer.empty}`, captionExtra: html`${renderFileLinks(PATH, query, {})} ${renderFreshnessOf(answer, now)}${renderYearLinks(query, now)}` })}</section>
 ${renderGaps(answer)}`;
 }
