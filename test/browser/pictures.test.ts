@@ -18,6 +18,7 @@ const PICTURES = [
   ['now-dark', '/', { colorScheme: 'dark', viewport: WIDE }],
   ['now-narrow', '/', { colorScheme: 'light', viewport: NARROW }],
   ['changes', '/changes?since=7d', { colorScheme: 'light', viewport: WIDE }],
+  ['compare', '/compare', { colorScheme: 'light', viewport: WIDE }],
   ['retirement', '/retirements/:id', { colorScheme: 'light', viewport: WIDE }],
   ['delivery', '/deliveries/:id', { colorScheme: 'light', viewport: WIDE }],
 ] as const;
