@@ -81,6 +81,7 @@ function ofAnySync(text: string): string {
     .replaceAll(/(?<=read in AGE): .*$/g, '')
     .replaceAll(/^ *\d+ (?= *INSTANT)/g, 'N ')
     .replaceAll(/ +/g, ' ')
+    .replaceAll(/(?<=done )\d+(?= read in)/g, 'N')
     .trim();
 }
 

@@ -74,12 +74,13 @@ async function renderRows(
   const answer = await readList(reader, listRequest, { kind: 'page', limit: PAGE_SIZE, after });
   const rows = await collectRows(answer.rows);
   const owner = await describeSubject(listRequest, request, rows, choices);
-  const total = describeTotals(answer.totals, answer.list.singular, {
-    subject: [answer.subject, owner].filter(text => text !== '').join(' '),
-    available: answer.available,
+  const { totals, available, held, subject, list } = answer;
+  const isEmpty = totals.rows === 0;
+  const total = describeTotals(totals, list.singular, {
+    subject: [isEmpty ? '' : subject, owner].filter(text => text !== '').join(' '),
+    available,
   });
-  const caption =
-    answer.held === null ? total : `${total}. ${describeHeld(answer.held, answer.list.singular)}`;
+  const caption = held === null || isEmpty ? total : `${total}. ${describeHeld(held, list.singular)}`;
   const columns = createListColumns(answer.list, request, {
     freshness: answer.rowFreshness,
     findRestatement: await readRestatementsOf(listRequest, rows, reader),
