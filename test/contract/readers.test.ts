@@ -5,10 +5,10 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
-  addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges answerSums belongsTo byChoice byDays byFlag byId byPart byState byWord byYear certificateFile
+  addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges answerSums belongsTo byChoice byDays byFlag byId byPart byRetirement byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
   describeActor describeBalanceReason describeCaveat describeCompleteness describeExcludedRows describeExplanationReason describeFirstReads
-  describeFreshnessSum describeGap describeGaps describeListState describeNotes describeRejection describeTotals describeUnchanged
+  describeFreshnessSum describeGap describeGaps describeHeld describeListState describeNotes describeRejection describeTotals describeUnchanged
   describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findAvailableCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatCoverage formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
@@ -18,7 +18,7 @@ const PARTS = `
   reportFailingLists resourceName seconds selectColumns selectInstalled selectKnownIds selectListedSums
   selectOwners selectOwnersExcept selectRowColumns sentenceOf serializeAnswer serializeAnswers showSql startsWith state streamOf suggestNames text
   toExactSum toGapData toJson toNotesAt tonnes toReadableSums toTotals totalsOfSums wasValidAt withFreshness withNotesCell wordsOf worstOf
-  parseComparedLists serializeComparison describeCounts describeType findFirstReadEnd formatChangedFields groupRows hasOwnedHistory listComparisonColumns listFileColumns listFileRows listOrderColumns
+  parseComparedLists serializeComparison describeCounts describeType findFirstReadEnd formatChangedFields getOrderValues groupRows hasOwnedHistory listComparisonColumns listFileColumns listFileRows listOrderColumns
   readComparedRows serializeComparisons showComparisonSql sumComparedRows toAmountCells toNotesData useNamesAt
 `.match(/\w+/g);
 
