@@ -581,6 +581,12 @@ describe('the sign-in proxy of the console', () => {
     expect(await wrongNames(env, 'console')).toEqual([]);
   });
 
+  test('may connect through a Unix socket', async () => {
+    const env = { ...PROXY, CONSOLE_PROXY_FROM: '/run/proxy.sock' };
+    const { consoleProxyFrom } = await readSettings(env, 'console', NO_FILES);
+    expect(consoleProxyFrom).toEqual({ socket: '/run/proxy.sock' });
+  });
+
   test.each([
     ['one of the three is missing', withoutSecret, ['CONSOLE_PROXY_SECRET']],
     ['only the actors are set', { CONSOLE_ACTORS_FILE: 'actors' }, NAMES],
