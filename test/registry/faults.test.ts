@@ -258,14 +258,18 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['was refused', true, /: the connection was refused \(ECONNREFUSED\)$/],
-    ['was lost', false, /: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/],
-  ])('that is missing is described: the connection %s', async (_title, isClosed, message) => {
-    const loopback = await startLoopbackServer(request => request.socket.destroy());
-    if (isClosed) await loopback[Symbol.asyncDispose]();
-    const error = await getFailure(createClient(loopback.url, { attempts: 2 }).send(write));
-    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: !isClosed });
-    expect(error.message).toMatch(message);
-    if (!isClosed) await loopback[Symbol.asyncDispose]();
-  });
+    ['of a write was refused', write, true, false, /: the connection was refused \(ECONNREFUSED\)$/],
+    ['of a write was lost', write, false, true, /: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/],
+    ['of a read was lost', call, false, false, /: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/],
+  ])(
+    'that is missing is described: the connection %s',
+    async (_title, sent, isClosed, mayHaveHappened, message) => {
+      const loopback = await startLoopbackServer(request => request.socket.destroy());
+      if (isClosed) await loopback[Symbol.asyncDispose]();
+      const error = await getFailure(createClient(loopback.url, { attempts: 2 }).send(sent));
+      expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened });
+      expect(error.message).toMatch(message);
+      if (!isClosed) await loopback[Symbol.asyncDispose]();
+    },
+  );
 });
