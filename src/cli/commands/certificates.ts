@@ -20,7 +20,8 @@ import { createCheckError, createNotFoundError } from '../command-error.js';
 import { findOptionalOrganizationId, findRowVersions } from '../find-rows.js';
 import { createFilterOptions, toListRequest } from '../lists/filter-options.js';
 import { definePastDate, defineText, makeRequired, ORGANIZATION_OPTION, withDefault } from '../options.js';
-import { describeCaveats, assertKnown, printAnswerNotes } from '../output/answer.js';
+import { assertKnown, printAnswerNotes } from '../output/answer.js';
+import { describeCaveats } from '../../query/answer/describe-notes.js';
 import { toJson, toSnakeKeys } from '../output/output-formats.js';
 import { createExportFolder } from '../output/export-folder.js';
 

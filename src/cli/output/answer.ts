@@ -1,6 +1,6 @@
 /** Prints answers: rows, their total, and how complete and fresh they are. All words come from the answer. */
 import type { Answer, AnswerNotes } from '../../query/answer/answer.js';
-import { isUnknown, describeCaveat, type Caveat } from '../../query/answer/caveat.js';
+import { isUnknown } from '../../query/answer/caveat.js';
 import { describeGaps, describeNotes, describeUnknown } from '../../query/answer/describe-notes.js';
 import { CAVEATS_COLUMN, serializeAnswer, withNotesCell } from '../../query/answer/serialize.js';
 import { createCheckError } from '../command-error.js';
@@ -71,9 +71,4 @@ export function assertKnown(
   const sentences = answers.map(describeUnknown).filter(sentence => sentence !== null);
   if (sentences.length < answers.length) return;
   throw createCheckError([...answers.flatMap(describeGaps), ...new Set(sentences)], advice);
-}
-
-/** Describes caveats, one line each. */
-export function describeCaveats(caveats: readonly Caveat[]): string[] {
-  return caveats.map(describeCaveat);
 }

@@ -2,7 +2,7 @@
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { describeFreshnessSum } from '../freshness/describe-freshness.js';
 import type { AnswerNotes, Coverage } from './answer.js';
-import { describeCaveat, isUnknown } from './caveat.js';
+import { describeCaveat, isUnknown, type Caveat } from './caveat.js';
 import { describeGap } from './gap.js';
 
 /** Describes gaps, freshness, missing organizations and caveats in one sentence each. A complete and fresh answer needs none. */
@@ -35,4 +35,9 @@ export function formatCoverage({ counted, known }: Coverage): string {
 export function describeUnknown({ caveats }: Pick<AnswerNotes, 'caveats'>): string | null {
   const caveat = caveats.find(isUnknown);
   return caveat === undefined ? null : describeCaveat(caveat);
+}
+
+/** Describes caveats that belong to no answer, each in a sentence. */
+export function describeCaveats(caveats: readonly Caveat[]): string[] {
+  return caveats.map(describeCaveat);
 }
