@@ -208,8 +208,8 @@ describe.each(ENGINES)('on a mirror of 90 days, $name', engine => {
     const now = new Date().toISOString();
     const dialect = isSqlite ? SQLITE : POSTGRES;
     const statements = [
-      ...LAWS.map(({ law, findViolations }) => ({
-        name: law,
+      ...LAWS.map(({ rule, findViolations }) => ({
+        name: rule,
         ...findViolations({ now, soon: now }).bind(dialect),
       })),
       ...views.map(view => ({ name: view, text: `SELECT * FROM ${view}`, values: [] })),

@@ -35,15 +35,15 @@ export interface ConsistencyFault {
 export const MAX_SHOWN_FAULTS = 5;
 
 /**
- * Returns the first violations of a data law as one fault each, and the rest as one fault with their number. `total` is the
- * number of all violations.
+ * Returns one fault for each of the first violations of a data law, and one for the number of the others. `rule` is the law as a
+ * sentence, `descriptions` describe the violating rows, and `total` is their number.
  */
 export function summarizeFaults(
-  law: string,
+  rule: string,
   descriptions: readonly string[],
   total = descriptions.length,
 ): ConsistencyFault[] {
-  const first = descriptions.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law, where }));
+  const first = descriptions.slice(0, MAX_SHOWN_FAULTS).map(where => ({ law: rule, where }));
   const count = total - first.length;
-  return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;
+  return count > 0 ? [...first, { law: rule, where: `${count} more`, count }] : first;
 }

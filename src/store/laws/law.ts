@@ -30,7 +30,7 @@ interface ViolationRow {
 /** A data law: a rule that the rows of the database must fulfil at any moment, whatever the registry sent. */
 export interface Law {
   /** The rule as a sentence. */
-  readonly law: string;
+  readonly rule: string;
   /** Returns the first few violations. */
   readonly findViolations: PreparedStatement<LawInstants, ViolationRow>;
 }
@@ -39,11 +39,11 @@ export interface Law {
 export type LawListener = (checked: number, total: number) => void;
 
 /**
- * Creates a data law, which is a rule that all rows must fulfil. `law` is the rule as a sentence. The query returns a
- * description of each row that violates it.
+ * Creates a data law: a rule that all rows must fulfil. `rule` is a sentence, and `selectViolations` builds the query that describes
+ * each row that violates it.
  */
 export function createLaw(
-  law: string,
+  rule: string,
   selectViolations: (builder: SqlBuilder, params: LawParams) => Expression<{ readonly violation: string }>,
 ): Law {
   const findViolations = prepared((builder, params: LawParams) => {
@@ -55,7 +55,7 @@ export function createLaw(
     return sqlStatement`SELECT ${row} FROM ${source} AS violations
       ORDER BY ${builder.fn.bytewise(sql<string>`${violation}`)} LIMIT ${MAX_SHOWN_FAULTS}`;
   });
-  return { law, findViolations };
+  return { rule, findViolations };
 }
 
 /** Checks data laws one after the other, and calls `onLaw` before each. Returns the first few violations of each law. */
@@ -69,11 +69,11 @@ export async function checkLaws(
 ): Promise<ConsistencyFault[]> {
   const instants = { now: new Date(now).toISOString(), soon: new Date(now + DAY_MS).toISOString() };
   const faults: ConsistencyFault[] = [];
-  for (const [checked, { law, findViolations }] of laws.entries()) {
+  for (const [checked, { rule, findViolations }] of laws.entries()) {
     onLaw?.(checked, laws.length);
     const [rows] = await read(findViolations(instants));
     const descriptions = rows.map(({ violation }) => violation);
-    faults.push(...summarizeFaults(law, descriptions, rows[0]?.total));
+    faults.push(...summarizeFaults(rule, descriptions, rows[0]?.total));
   }
   return faults;
 }

@@ -82,12 +82,10 @@ interface SyncCount {
   readonly versions: RawBuilder<unknown>;
 }
 
-/**
- * Creates a data law: the counters of each sync equal the number of versions that the sync wrote or ended. Counts the versions
- * once for all syncs, because no index finds the versions of one sync.
- */
-function createCountLaw(law: string, { resource, counted, versions }: SyncCount): Law {
-  return createLaw(law, () => {
+/** Creates the data law that each sync has counted as many versions as there are rows of it. `rule` is the law as a sentence. */
+function createCountLaw(rule: string, { resource, counted, versions }: SyncCount): Law {
+  return createLaw(rule, () => {
+    // The versions are counted once for all syncs, because no index finds the versions of one sync.
     const count = sql`coalesce(v.versions, 0)`;
     const violation = sql<string>`'sync ' || ${r.id} || ': counted ' || (${counted}) || ', found ' || ${count}`;
     return sqlStatement`SELECT ${select({ violation })} FROM ${r()} LEFT JOIN (${versions}) AS v ON v.sync = ${r.id}
