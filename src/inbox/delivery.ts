@@ -93,7 +93,8 @@ export interface DeliveryPage {
 }
 
 /**
- * Converts database rows to a page of accepted deliveries. Returns the range of the next page with it; null after the last page.
+ * Converts the database rows of one page of deliveries. Keeps only accepted deliveries. `rangeEnd` is the last instant of all pages,
+ * which the range of the next page repeats.
  */
 export function toDeliveryPage(rows: readonly DeliveryRow[], rangeEnd: string): DeliveryPage {
   // A page that is not full is the last page.

@@ -45,7 +45,10 @@ export interface ErasedOrderCounts {
   readonly waiting: number;
 }
 
-/** Erases all texts of orders that match, such as the name of an actor. Returns the numbers of orders. */
+/**
+ * Erases the texts of orders, such as the name of the person who placed one, for which `matches` returns true. Returns how many
+ * orders that changed, and how many it could not change.
+ */
 export async function eraseMatchingOrderTexts(
   inbox: Pick<OrderPort, 'listOrderTexts' | 'eraseOrderTexts'>,
   matches: (text: string) => boolean,

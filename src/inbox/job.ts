@@ -195,8 +195,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns a lower bound of the ids of the jobs whose webhook deliveries this job's read answers; null if it answers none. The
- * upper bound is the job's own id.
+ * Returns the lowest id of a job whose webhook deliveries a read of this job covers, because they arrived before the read; null if
+ * it covers none. The highest such id is that of the job itself.
  */
 export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

@@ -55,8 +55,8 @@ export async function countEqualRows(relation: Relation, source: ReadRows, copy:
 }
 
 /**
- * Counts the rows and computes a checksum that does not depend on their order. Leaves out the column `cells`, because each
- * engine formats its JSON differently. The history views show the values of that column and are compared as well.
+ * Counts the rows of a table or view, and computes a checksum that does not depend on their order. Leaves out the column `cells`,
+ * whose JSON each engine formats differently.
  */
 async function checksumRows(relation: Relation, read: ReadRows): Promise<{ rows: number; sum: bigint }> {
   const columns = Object.entries(listKinds(relation)).filter(([, kind]) => kind !== 'cells');

@@ -97,10 +97,7 @@ async function markIncomplete(query: RunQuery, now: string): Promise<void> {
     throw new StoreError('used', 'The database is in use already: files are moved into an empty one.');
 }
 
-/**
- * Copies one SQLite file into PostgreSQL, compares the copies and returns the number of rows. Past versions are compared
- * through the history views, because each engine stores their cells as JSON in its own way.
- */
+/** Copies the rows of one SQLite file into PostgreSQL, checks that all rows are equal, and returns their number. */
 async function moveFile(postgres: Postgres, database: DatabaseName, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   try {

@@ -79,8 +79,8 @@ const PRUNE = [
 ];
 
 /**
- * Inserts occurrences (events) with the numbers after `lastNumber`. Skips those that are already stored. Returns how many were
- * new.
+ * Inserts occurrences, which are events other than changes of rows. Their numbers follow `lastNumber`. Skips occurrences that are
+ * already stored, and returns how many were new.
  */
 async function insertOccurrences(
   batch: RunBatch,

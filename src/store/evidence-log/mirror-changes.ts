@@ -97,8 +97,8 @@ const isListed =
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
 /**
- * Prepares the statements that read the versions that changes of a resource created, and those that they ended. The changes are
- * given by a range or a list of their numbers.
+ * Prepares the statements that read the changes of a resource by a range or a list of change numbers. Created and ended row versions
+ * are read separately, because a change creates one, ends one, or both.
  */
 function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);

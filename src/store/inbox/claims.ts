@@ -239,8 +239,8 @@ function countSlots(parts: ClaimRequest['parts'], part: Part): number {
 }
 
 /**
- * Returns the claimed jobs, and the time until the next job can become due. `moreMayWait` may be true although no job is left,
- * because `queue` was read before the claim and still contains the claimed jobs.
+ * Returns the claimed jobs, and the time until another job may become due. `queue` was read before the claim, so `moreMayWait` may
+ * be true although the claim took all due jobs.
  */
 function toClaimResult(
   claimed: readonly ClaimedJobRow[],

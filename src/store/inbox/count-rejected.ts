@@ -57,7 +57,8 @@ const TRIM = prepared(
 );
 
 /**
- * Creates the function that counts rejected webhooks. Each minute has a row for each reason, status and prefix of the header.
+ * Creates the method of `InboxPort` that counts rejected webhooks. It keeps a count for each minute, reason, HTTP status and prefix
+ * of the signature header.
  */
 export function createCountRejected({ commit, now }: InboxDatabase): InboxPort['countRejected'] {
   return async counts => {

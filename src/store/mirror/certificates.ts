@@ -332,7 +332,7 @@ function planNextRequest(answer: CertificateDownload, stored: StoredCertificate)
   return { ...toRequestResult(answer, stored, waitMs), state: isStored ? 'stored' : 'unavailable', error };
 }
 
-/** Returns the values to store after a request for a certificate. The certificate is due again `waitMs` after the request. */
+/** Returns the values that are stored after any request for a certificate. It is due again `waitMs` after the request. */
 function toRequestResult(
   { requestedAt, retirementVersion }: CertificateDownload,
   { version }: StoredCertificate,

@@ -145,8 +145,8 @@ function createListStatements(resource: ListResource) {
   }
 
   /**
-   * Plans the new versions of rows and the ends of the versions that they replace. Returns a version number for each insert, in
-   * their order; 0 if the row is of a forgotten person and is not written.
+   * Plans the rows of new versions, and the ends of the versions that they replace. Also returns the version number of each
+   * insert; 0 if the insert is left out because it concerns a forgotten person.
    */
   function planInserts(
     { sync, id, firstVersion, clock }: SyncCommit,
@@ -178,8 +178,8 @@ function createListStatements(resource: ListResource) {
   }
 
   /**
-   * Plans the ends of the versions of removed rows, and of the stored certificates of removed retirements. Skips versions that
-   * are no longer current.
+   * Plans the end of the current version of each removed row, and of the stored certificate of each removed retirement. Skips
+   * versions that are no longer current.
    */
   function planRemovals(
     { firstVersion, clock }: SyncCommit,

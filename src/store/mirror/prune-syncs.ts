@@ -67,7 +67,7 @@ const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: 
  * sync is checked twice, even after a restart.
  */
 export function createSyncPruning({ read, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
-  /** Reads the position up to which earlier calls have checked the syncs; the start of time if none is saved. */
+  /** Reads the stored position at which the last call stopped to check syncs. Returns the start of time if there is none. */
   async function readSavedPosition(): Promise<PrunePosition> {
     const [[origin]] = await read(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };

@@ -147,7 +147,7 @@ type EndedStateUpdate = StateUpdate &
     readonly outcome: string;
     readonly is_complete: number;
     readonly is_failed: number;
-    readonly has_answer: number;
+    readonly writes_answer_text: number;
   };
 
 const setRead = (params: Params<StateUpdate>) => ({
@@ -179,14 +179,14 @@ const UPDATE_ENDED_STATE = prepared(({ db }, params: Params<EndedStateUpdate>) =
       drift_total: sql<number>`${state.drift_total} + ${params.drift}`,
       answer_status: coalesce(params.answer_status, state.answer_status),
       answer_form: coalesce(params.answer_form, state.answer_form),
-      answer_text: ifTrue(params.has_answer, params.answer_text, state.answer_text),
+      answer_text: ifTrue(params.writes_answer_text, params.answer_text, state.answer_text),
       last_answer_at: coalesce(params.last_answer_at, state.last_answer_at),
-      page_size: ifTrue(params.has_page_size, params.page_size, state.page_size),
-      every_seconds: ifTrue(params.has_interval, params.every_seconds, state.every_seconds),
+      page_size: ifTrue(params.writes_page_size, params.page_size, state.page_size),
+      every_seconds: ifTrue(params.writes_every_seconds, params.every_seconds, state.every_seconds),
       requests: coalesce(params.complete_requests, state.requests),
       owner_named: coalesce(params.owner_named, state.owner_named),
       duration_ms: coalesce(params.duration_ms, state.duration_ms),
-      page_digests: ifTrue(params.has_page_digests, params.page_digests, state.page_digests),
+      page_digests: ifTrue(params.writes_page_digests, params.page_digests, state.page_digests),
     })
     .where(isOfResource(params));
 });
@@ -359,7 +359,7 @@ export function buildSyncEnd(
     outcome,
     is_complete: Number(isComplete),
     is_failed: Number(outcome === 'failed'),
-    has_answer: Number(columns.last_answer_at !== null),
+    writes_answer_text: Number(columns.last_answer_at !== null),
     open_sync: isInterrupted && hasPartialRows ? id : null,
     drift,
     answer_text: mayStoreAnswer ? answerText : null,
@@ -492,8 +492,8 @@ function toSyncEndColumns(
 }
 
 /**
- * Returns the values of the columns of `resource_states` that only the last commit of a sync writes. A column whose flag `has_…`
- * is 0 keeps its stored value.
+ * Returns the values of the columns of `resource_states` that only the last commit of a sync writes. Flags such as
+ * `writes_page_size` are 0 if a column keeps its stored value.
  */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
@@ -508,14 +508,11 @@ function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) 
     error_code: fault?.code ?? null,
     error: fault?.message ?? null,
     duration_ms: isComplete ? limitDuration(request.startedAt, endedAt, requests) : null,
-    /** Whether `page_digests` is written. */
-    has_page_digests: Number(completion.pageDigests !== undefined),
+    writes_page_digests: Number(completion.pageDigests !== undefined),
     page_digests: completion.pageDigests ?? null,
-    /** Whether `page_size` is written. */
-    has_page_size: Number(pageSize !== undefined),
+    writes_page_size: Number(pageSize !== undefined),
     page_size: pageSize ?? null,
-    /** Whether `every_seconds` is written. */
-    has_interval: Number(isComplete && everySeconds !== undefined),
+    writes_every_seconds: Number(isComplete && everySeconds !== undefined),
     every_seconds: everySeconds ?? null,
     complete_requests: isComplete ? requests : null,
     owner_named: ownerNamed !== undefined && (isComplete || ownerNamed) ? Number(ownerNamed) : null,

@@ -61,6 +61,7 @@ export function listServerFindings(url: string, server: ServerStatus): Finding[]
   ];
 }
 
+/** Describes a server by its version, its location and the sizes of its databases and certificates. */
 function describeServer(url: string, { version, bytes, certificates }: ServerStatus): string {
   const toMib = (count: number): string => `${Math.ceil(count / MIB)} MiB`;
   return `PostgreSQL ${version}, ${describeLocation(url)}: ${toMib(bytes)}, of which certificates take ${toMib(certificates)}`;

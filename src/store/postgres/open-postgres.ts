@@ -124,8 +124,8 @@ async function runForWarnings(pool: Pool, text: string): Promise<string[]> {
 }
 
 /**
- * Begins a transaction with the SQL `BEGIN` and `modes`, and does not wait for its answer before the first statement. `commit`
- * throws unless the server confirms COMMIT, because the server answers ROLLBACK if a statement has failed.
+ * Begins a transaction on a connection of the pool. `modes` follow BEGIN, such as `READ ONLY`. A `timeoutMs` of 0 sets no limit for
+ * a statement.
  */
 async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promise<Transaction> {
   const client = await translateErrors(() => pool.connect());
@@ -133,6 +133,7 @@ async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promi
     const config = { text, values: [...values], query_timeout: timeoutMs };
     return translateErrors(() => client.query(config));
   };
+  // The first statement is sent together with BEGIN, before the server has answered.
   const beginning = Promise.allSettled([run(`BEGIN ${modes}`)]);
   const abandon = () => client.release(true);
   const awaitAll = async (results: readonly ReturnType<typeof run>[]) => {
@@ -143,6 +144,7 @@ async function beginTransaction(pool: Pool, modes: string, timeoutMs = 0): Promi
   };
   const endTransaction = async (command: 'COMMIT' | 'ROLLBACK') => {
     const [result] = await awaitAll([run(command)]);
+    // The server answers COMMIT with ROLLBACK if a statement has failed.
     if (result?.command !== command)
       throw new Error(`expected ${command}, and the server answered ${result?.command}`);
     client.release();

@@ -132,11 +132,9 @@ function listExisting(folder: string, names: readonly string[]): string[] {
   return names.filter(name => existsSync(join(folder, name)));
 }
 
-/**
- * Copies a certificate and flushes the copy. Skips a file that was removed meanwhile, because the check of the whole copy
- * reports missing files.
- */
+/** Copies a certificate file and flushes the copy to disk. Does nothing if `from` is no regular file. */
 function copyCertificate(from: string, to: string): void {
+  // The file may have been removed meanwhile. The backup reports a certificate that is missing in the finished copy.
   if (lstatSync(from, { throwIfNoEntry: false })?.isFile() !== true) return;
   copyFileSync(from, to, constants.COPYFILE_EXCL);
   const descriptor = openSync(to, 'r+');

@@ -137,11 +137,9 @@ export function splitLargeInserts(send: RunStatementsAsync): RunStatementsAsync 
 /** Rows arrive in random key order. A cache that holds the whole index makes the first read of a long list twice as fast. */
 const CACHE_KB = 32_000;
 
-/**
- * Enlarges the cache and the write-ahead log of a connection that writes, and returns the connection. With a larger log, a
- * checkpoint copies a page once, even if many commits changed it.
- */
+/** Enlarges the page cache and the write-ahead log of a connection that writes. Returns the connection. */
 export function tuneForWriting(db: Sqlite): Sqlite {
+  // With a larger log, a checkpoint copies a page once, even if many commits changed it.
   db.pragma(`cache_size = -${CACHE_KB}`);
   const pageBytes = Number(db.pragma('page_size', { simple: true }));
   db.pragma(`wal_autocheckpoint = ${Math.round(CHECKPOINT_BYTES / pageBytes)}`);

@@ -39,10 +39,7 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   }
 }
 
-/**
- * Calls `work`, which must be synchronous, with a connection and returns its result. Closes the connection afterwards, even if
- * `work` throws.
- */
+/** Calls `work`, which must be synchronous, with `db` and returns its result. Closes `db` afterwards, even if `work` throws. */
 export function withDatabase<T>(db: Sqlite, work: (db: Sqlite) => T): T {
   try {
     return work(db);

@@ -85,8 +85,8 @@ async function openDatabases<T>(
 }
 
 /**
- * Creates a function that measures a write-ahead log: the bytes that are not yet in the database file, and for how long its calls
- * have found that a reader prevents checkpoints.
+ * Creates a function that returns the status of a write-ahead log: how many bytes are not in the database file yet, and for how long
+ * a reader has prevented checkpoints. Call it regularly, because it measures the time between its calls.
  */
 function createWalMonitor(name: DatabaseName, db: Sqlite) {
   const measure = createHeldTimer();

@@ -30,8 +30,8 @@ interface WalCheckpoint {
 }
 
 /**
- * Creates a timer that returns for how many milliseconds a reader has kept checkpoints of a write-ahead log from making progress;
- * 0 if none does. Call it with each new state of the log, because it remembers when the progress stopped.
+ * Creates a function that returns for how many milliseconds a reader has prevented checkpoints of a write-ahead log; 0 if none
+ * does. Call it with each new state of the log, because it remembers since when no page was moved.
  */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;

@@ -169,8 +169,8 @@ function getDedupeKey({ verdict, installationId, organizationId }: NewDelivery):
 }
 
 /**
- * Converts the rows that the SQL function `inbox.store` returned to a result for each delivery. Caches the ids of the stored
- * rows.
+ * Converts the rows that the SQL function `inbox.store` returned, one for each group, to one result for each delivery. Adds the ids
+ * of the rows to `cache`.
  */
 function toIndexedResults(
   groups: readonly DeliveryGroup[],

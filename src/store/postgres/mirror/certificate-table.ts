@@ -127,13 +127,13 @@ export function createCertificateTable(
   };
 }
 
-/** Reads the part of a file at an offset. Returns no bytes at the end, and null if the file does not exist. */
+/** Reads up to `PART_BYTES` of a stored PDF from an offset. Returns no bytes at the end, and null if there is no such PDF. */
 async function readPart(read: RunBatch, file: string, offset: number): Promise<Uint8Array | null> {
   const [[part]] = await read(READ_PART({ file, start: offset + 1 }));
   return part?.bytes ?? null;
 }
 
-/** Yields the parts of a file, beginning with `first`, which was already read. */
+/** Yields the bytes of a stored PDF in parts of `PART_BYTES`. `first` is the first part, which was already read. */
 async function* readParts(read: RunBatch, file: string, first: Uint8Array): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let part: Uint8Array | null = first; part !== null; part = await readPart(read, file, offset)) {
@@ -143,10 +143,7 @@ async function* readParts(read: RunBatch, file: string, first: Uint8Array): Asyn
   }
 }
 
-/**
- * Yields the names of all files in order and in small groups. If `written` is not null, yields only files that were written in
- * that time window.
- */
+/** Yields the names of all stored PDFs, in small arrays. If `written` is not null, yields only PDFs written in that time window. */
 async function* listFiles(read: RunBatch, written: TimeWindow | null): AsyncGenerator<string[]> {
   const range = written && { from: formatInstant(written.from), to: formatInstant(written.to) };
   for (let after = ''; ; ) {

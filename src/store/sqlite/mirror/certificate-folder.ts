@@ -70,8 +70,8 @@ export function createCertificateFolder(
 }
 
 /**
- * Creates the functions with which a transaction on certificate rows finds and removes PDF files. A rollback does not restore
- * removed files.
+ * Creates the functions that find and remove PDF files of a folder during a transaction on certificates. A rollback does not
+ * restore removed files.
  */
 export function createCertificateFiles(folder: string): CertificateFiles {
   const isStored = (file: string): boolean => existsSync(join(folder, file));
@@ -158,7 +158,7 @@ async function openRegularFile(path: string): Promise<AsyncIterable<Uint8Array> 
   }
 }
 
-/** Yields the names of all files in groups. With a time window, yields only files that were last modified in it. */
+/** Yields the names of all PDFs in a folder, in small arrays. If `window` is not null, yields only PDFs last modified in it. */
 async function* listFiles(folder: string, window: TimeWindow | null): AsyncGenerator<string[]> {
   if (!existsSync(folder)) return;
   let files: string[] = [];

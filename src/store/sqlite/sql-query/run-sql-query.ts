@@ -29,7 +29,7 @@ export const INITIAL_NODE_MB = Number(MAJOR) < 24 ? 100 : 1100;
 /** The memory for the query itself. Together with the calling process it stays below 512 MB. */
 const MEMORY_MB = 300;
 
-/** Creates options that let a shell, if there is one, limit the memory and the temporary files (1 GB each) of the child. */
+/** Creates options to start the child process through a shell that limits its memory and temporary files, if there is a shell. */
 function createForkOptions(): ForkOptions {
   if (!existsSync(SHELL)) return { execArgv: [] };
   const kilobytes = String((INITIAL_NODE_MB + MEMORY_MB) * 1024);
