@@ -263,16 +263,16 @@ export async function verifyLogAgainstMirror(
   }
 
   /** Checks the signature, the size and the root of the checkpoint that is stored for a tree size. */
-  function checkNote(size: number, note: string, root: string): void {
-    const text = openNote(note, signerOf(size));
-    if (text === null) return reportCheckpointFault(size, 'it is not signed by the key of that time');
+  function checkNote(treeSize: number, note: string, root: string): void {
+    const text = openNote(note, signerOf(treeSize));
+    if (text === null) return reportCheckpointFault(treeSize, 'it is not signed by the key of that time');
     const head = parseTreeHead(text);
-    if (head.size !== size || head.root !== root)
-      reportCheckpointFault(size, 'it is the checkpoint of another log');
+    if (head.size !== treeSize || head.root !== root)
+      reportCheckpointFault(treeSize, 'it is the checkpoint of another log');
   }
 
-  function reportCheckpointFault(size: number, fault: string): void {
-    reportFault(`checkpoint of ${size} leaves`, fault);
+  function reportCheckpointFault(treeSize: number, fault: string): void {
+    reportFault(`checkpoint of ${treeSize} leaves`, fault);
   }
 
   /** Reports a fault of a leaf, whose authentication codes need not be checked then. */
