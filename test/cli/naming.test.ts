@@ -117,7 +117,7 @@ describe('commands that take names', () => {
         expect(exitCode, `${fullArgv.join(' ')}\n${stderr}`).toBe(0);
         answers.push(stdout.replace(/"(?:age_seconds|seconds_left)":[^,}]*/g, ''));
       }
-      expect(new Set(answers).size, argv.join(' ')).toBe(1);
+      for (const answer of answers) expect(answer, argv.join(' ')).toBe(answers[0]);
       walked.push(argv.join(' '));
     }
     expect(walked.length).toBeGreaterThan(10);

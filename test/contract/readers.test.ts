@@ -7,9 +7,9 @@ import { answerQuestion, openLibrary, QUESTIONS } from '../support/questions.js'
 const PARTS = `
   addRestatedFields addRetirements allOf amountOf answerAvailable answerChanges answerNewestChanges answerSums belongsTo byChoice byDays byFlag byId byPart byRetirement byState byWord byYear certificateFile
   collectBalance collectRows colourOf compareStandings count countRows creditType day decodeSignedText defineMirroredList defineOwnList
-  describeActor describeBalanceReason describeCaveat describeCompleteness describeExcludedRows describeExplanationReason describeFirstReads
+  describeActor describeBalanceReason describeCaveat describeCaveats describeCompleteness describeExcludedRows describeExplanationReason describeFirstReads
   describeFreshnessSum describeGap describeGaps describeHeld describeListState describeNotes describeRejection describeTotals describeUnchanged
-  describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findAvailableCaveats findTroubles
+  describeUnknown describeVerdict estimateFirstReads findByName findLastYearEnd findList findAmountCaveats findTroubles
   findUnknownReason formatAmounts formatCaveatCell formatCoverage formatNotesCell freshnessOf getFilterText getOrganizationName getQualifiedName
   getRejectionAdvice groupByOwner id idOf instant instantBefore isFrozen isOfKnownOrganization isProjectOf
   isUnknown isWholeList jobKind labelOf limitRows matches matchingRows newestInSql

@@ -60,6 +60,7 @@ test('a text is found in each column that is searched, also in the errors of job
   expect(hit?.rows).toEqual([
     {
       id: 'r-1',
+      created_at: '2026-03-01T10:00:00.000Z',
       beneficiary: 'A needle',
       version: expect.any(Number),
       amount_exact: '12.5',
