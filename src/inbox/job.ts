@@ -46,6 +46,9 @@ export const MAX_ATTEMPTS = 10;
 /** Limits the attempts that count for a paused job, so that a job that was paused for long still has attempts left. */
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
+/** The failures that an outage causes. `rate_limited` is not one of them, because the registry asked us to wait. */
+export const OUTAGE_CODES = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'] as const;
+
 /** Begins the outcome of a job that could read only some of its lists. */
 export const PARTIAL_READ_PREFIX = 'read in part';
 

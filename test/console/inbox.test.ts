@@ -65,6 +65,17 @@ test('a timeline counts the last read of each list and all changes, and draws no
   expect(await page('/deliveries/7')).toContain('Lists that were not read may have changed.');
 });
 
+test('a waiting job states on its page and in the list why it waits', async () => {
+  const { tables, page } = await openConsoleStage();
+  await insertDelivery(tables);
+  await tables.change(`UPDATE inbox.jobs SET kind = 'reservations', trigger = 'worker', state = 'waiting', outcome = NULL,
+    started_at = NULL, finished_at = NULL`);
+  expect(getPageText(await page('/jobs'))).toContain('waits until a reservation expires');
+  expect(getPageText(await page('/jobs/5'))).toMatch(
+    /Scheduled for 4 May 2026, .*, waits until a reservation expires/,
+  );
+});
+
 test('ages on a page are in parts that update live', async () => {
   const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables);

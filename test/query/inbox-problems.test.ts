@@ -320,7 +320,6 @@ test('the result of a job is its outcome, its error, or that the installation is
     { ...ended, outcome: null },
     { ...ended, outcome: 'merged', started_at: null },
     { state: 'failed', outcome: null, last_error: 'answered 403' },
-    { state: 'waiting', outcome: null, last_error: null },
     { ...ended, outcome: 'uninstalled', installation_id: 'unknown' },
     { ...ended, outcome: 'uninstalled', installation_id: 'installation-1' },
   ];
@@ -329,9 +328,33 @@ test('the result of a job is its outcome, its error, or that the installation is
     'done in 60.0 s',
     'merged',
     'answered 403',
-    null,
     'the registry knows no such installation',
     'uninstalled in 60.0 s',
+  ]);
+});
+
+test.each<[string, Row]>([
+  ['waits for its scheduled time', { kind: 'installation', trigger: 'schedule' }],
+  ['waits until a reservation expires', { kind: 'reservations', trigger: 'worker' }],
+  ['waits to retry lists that could not be read', { kind: 'retry', trigger: 'worker' }],
+  ['waits for its turn', { kind: 'installation', trigger: 'delivery' }],
+  ['waits for its turn', { kind: 'certificates', trigger: 'worker' }],
+  [
+    'waits to retry after a failure: answered 403',
+    { trigger: 'schedule', last_error: 'answered 403', error_or_pause_code: 'forbidden' },
+  ],
+  [
+    'waits for an outage to end: answered 503',
+    { trigger: 'schedule', last_error: 'answered 503', error_or_pause_code: 'unavailable' },
+  ],
+  [
+    'paused after a failure: answered 401',
+    { state: 'paused', last_error: 'answered 401', error_or_pause_code: 'unauthorized' },
+  ],
+])('a job that waits states why: %s', async (reason, job) => {
+  const { reader } = await openMirror();
+  expect(await addEnds(reader, [{ state: 'waiting', outcome: null, ...job }])).toMatchObject([
+    { end: reason },
   ]);
 });
 

@@ -101,7 +101,7 @@ function listJobEvents(job: Row, now: number): TimelineEntry[] {
     ...createEvent(
       state === 'paused' ? 'Paused until' : 'Scheduled for',
       isUpcoming ? getText(job, 'run_at') : null,
-      error ?? getText(job, 'error_or_pause_code') ?? '',
+      getText(job, 'end') ?? '',
       findStateColour(state),
     ),
   ];

@@ -1,4 +1,4 @@
-import { PARTIAL_READ_PREFIX } from '../../inbox/job.js';
+import { OUTAGE_CODES, PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import { splitWords } from '../../resources/entry.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -122,14 +122,15 @@ function isPartial({ outcome }: Row): boolean {
 }
 
 /**
- * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse", or why a delivery has no job. Null if
- * the job has neither ended nor failed.
+ * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse", why a job waits, or why a delivery
+ * has no job. Null if there is nothing to say yet.
  */
 function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
   const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;
   const { verdict, ignored_reason: ignoredReason } = row;
   if (verdict === 'ignored') return `ignored: ${String(ignoredReason)}`;
   if (jobState !== 'done' || typeof finishedAt !== 'string' || typeof startedAt !== 'string') {
+    if (state === 'waiting' || state === 'paused') return describeWait(row);
     const reason = outcome ?? row['last_error'] ?? null;
     return reason === null ? null : String(reason);
   }
@@ -145,6 +146,25 @@ function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string |
   const result = `${isComplete ? 'read' : String(outcome ?? 'done')} in ${duration}`;
   return changes.length === 0 ? result : `${result}: ${changes.join(', ')}`;
 }
+
+/** Describes why a waiting or paused job does not run yet, such as "waits until a reservation expires". */
+function describeWait({ state, kind, trigger, last_error: error, error_or_pause_code: code }: Row): string {
+  const reason = error ?? code ?? null;
+  if (reason !== null) {
+    const isOutage = OUTAGE_CODES.some(outageCode => outageCode === code);
+    const wait = isOutage ? 'waits for an outage to end' : 'waits to retry after a failure';
+    return `${state === 'paused' ? 'paused after a failure' : wait}: ${String(reason)}`;
+  }
+  if (trigger === 'schedule') return 'waits for its scheduled time';
+  return (trigger === 'worker' && WORKER_WAITS[String(kind)]) || 'waits for its turn';
+}
+
+/** Why jobs that the worker itself requests are delayed, by kind. */
+const WORKER_WAITS: Readonly<Record<string, string>> = {
+  reservations: 'waits until a reservation expires',
+  retry: 'waits to retry lists that could not be read',
+  discover: 'waits to retry a call that failed',
+};
 
 /** Describes the changes of a sync, such as "1 added and 2 removed in warehouse". Returns an empty text without changes. */
 function describeChanges({ resource, ...rows }: SyncResult): string {

@@ -1,6 +1,6 @@
-import { describeFailure, type FailureCode } from '../outcome.js';
+import { describeFailure } from '../outcome.js';
 import type { WorkerLog } from './worker-log.js';
-import { type ClaimedJob, PARTIAL_READ_PREFIX } from '../../inbox/job.js';
+import { type ClaimedJob, OUTAGE_CODES, PARTIAL_READ_PREFIX } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { JobResult } from './execute-job.js';
 
@@ -51,8 +51,6 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
   };
 }
 
-/** The failures that an outage causes. `rate_limited` is not one of them, because the registry asked us to wait. */
-const OUTAGE_CODES: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'];
 /** If the last success is this recent, the registry was up, and failures since then concerned single organizations. */
 const RECENT_SUCCESS_MS = 5000;
 
@@ -90,7 +88,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
      */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {
-        outageSuspected ||= OUTAGE_CODES.includes(failure.code);
+        outageSuspected ||= OUTAGE_CODES.some(code => code === failure.code);
         return;
       }
       if (outcome.startsWith(PARTIAL_READ_PREFIX)) {
