@@ -113,6 +113,7 @@ const FORMS: Readonly<Record<Filter['kind'], JsonSchema & { readonly form?: stri
   project: { type: 'string', form: 'The id of a project, or a part of its name.' },
   number: { type: 'integer', minimum: 0 },
   year: { type: 'string', pattern: '^\\d{4}$', form: 'A year in UTC.' },
+  years: { type: 'string', form: 'A year, or a range of years.' },
   from: { type: 'string', form: 'The first day, or an earlier form of date such as 2025-Q4.' },
   until: { type: 'string', form: 'The last day, or another form of date such as 2025-Q4.' },
   organization: { type: 'string', form: 'The id of an organization, its name, or a part of either.' },

@@ -38,6 +38,9 @@ test('a list is filtered by an organization, a value, a project and a part of a 
   await read('warehouse', [credit('c-1-0'), credit('c-a', { vintage: '2019', type: 'exAnte', project })]);
   expect(await idsOf(filled, WAREHOUSE, { organization_id: 'Organization 2' })).toEqual(['c-2-0', 'c-2-1']);
   expect(await idsOf(filled, WAREHOUSE, { vintage: '2019' })).toEqual(['c-a']);
+  expect(await idsOf(filled, WAREHOUSE, { vintage: '..2020' })).toEqual(['c-a']);
+  expect(await idsOf(filled, WAREHOUSE, { vintage: '2020..2021' })).toEqual(['c-1-0', 'c-2-0', 'c-2-1']);
+  expect(await idsOf(filled, WAREHOUSE, { vintage: '2019..' })).toHaveLength(4);
   expect(await idsOf(filled, WAREHOUSE, { type: 'EX-ANTE' })).toEqual(['c-a']);
   expect(await idsOf(filled, WAREHOUSE, { project: 'cov' })).toEqual(['c-a']);
   expect(await idsOf(filled, RETIREMENTS, { beneficiary: 'ferr' })).toEqual(['r-1-0', 'r-2-0', 'r-2-1']);

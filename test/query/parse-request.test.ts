@@ -65,8 +65,18 @@ const MEANINGS: readonly (readonly [string, string, string, string, Condition])[
     { column: 'installation_id', is: 'installation-2' },
   ],
   ['inventory-requests', 'state', 'rejected', 'Rejected', { column: 'state', word: 'Rejected' }],
-  ['warehouse', 'vintage', '1066', '1066', { column: 'vintage', word: '1066' }],
-  ['warehouse', 'vintage', '2016-17', '2016-17', { column: 'vintage', word: '2016-17' }],
+  ['warehouse', 'vintage', '1066', '1066', { column: 'vintage', is: '1066' }],
+  ['warehouse', 'vintage', '2016-17', '2016-17', { column: 'vintage', is: '2016-17' }],
+  [
+    'retirements',
+    'vintage',
+    '2020..2027',
+    '2020..2027',
+    { column: 'vintage', from: '2020', to: '2027\u{10ffff}' },
+  ],
+  ['warehouse', 'vintage', '2020..', '2020..', { column: 'vintage', from: '2020', to: '9999\u{10ffff}' }],
+  ['inventory', 'vintage', '..2020', '..2020', { column: 'vintage', from: '0000', to: '2020\u{10ffff}' }],
+  ['restatements', 'year', '2024..', '2024..', { column: 'year', from: '2024', to: '9999\u{10ffff}' }],
   ['warehouse', 'type', 'ex_POST', 'exPost', { column: 'type', word: 'exPost' }],
   ['warehouse', 'type', 'ex-other', 'ex-other', { column: 'type', word: 'ex-other' }],
   ['organizations', 'type', 'anything', 'anything', { column: 'type', word: 'anything' }],
@@ -153,8 +163,22 @@ const REFUSALS: readonly (readonly [string, string, string, string])[] = [
     'exPast',
     'Expected one of exPost, exAnte, exOther, got "exPast". Did you mean exPost?',
   ],
-  ['warehouse', 'vintage', '21', 'Expected one of 2016-17, 2021, got "21". Did you mean 2021?'],
-  ['inventory', 'vintage', '21', 'Expected a year like 2021, got "21".'],
+  ...['21', '2021-', '20-21', '2016 17', '..', '2021...2022', '2021-2022', ' 2021'].map(
+    text =>
+      [
+        'warehouse',
+        'vintage',
+        text,
+        `Expected a vintage like 2021, or a range like 2020..2027, 2020.. or ..2027, got "${text}".`,
+      ] as const,
+  ),
+  ['retirements', 'vintage', '2027..2020', 'The range "2027..2020" ends before it begins. Write 2020..2027.'],
+  [
+    'restatements',
+    'year',
+    '2024-',
+    'Expected a year like 2021, or a range like 2020..2027, 2020.. or ..2027, got "2024-".',
+  ],
   ['inventory', 'type', 'ex', 'Expected one of exPost, exAnte, got "ex". Did you mean exPost, exAnte?'],
   ['retirements', 'id', 'x'.repeat(10_001), `Expected at most 10000 characters, got "${'x'.repeat(20)}…".`],
   ['jobs', 'organization_id', 'gone-8', 'There is no organization "gone-8" in the mirror.'],
@@ -173,7 +197,7 @@ test('every filter that takes words refuses an unknown word, except where the li
   const accepted: string[] = [];
   for (const { name, filters } of ALL_LISTS)
     for (const [key, { kind }] of Object.entries(filters))
-      if (['choice', 'word', 'flag', 'number', 'year', 'from', 'until'].includes(kind)) {
+      if (['choice', 'word', 'flag', 'number', 'year', 'years', 'from', 'until'].includes(kind)) {
         const request = await parse(filled, name, { [key]: 'qqqq' });
         if (!('fault' in request)) accepted.push(`${name} ${key}`);
       }

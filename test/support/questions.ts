@@ -131,6 +131,7 @@ const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
   part: [...LOOKED_FOR, '%', '\\'],
   number: ['2', '99'],
   year: ['2024', '0000'],
+  years: ['2021', '2020..2022', '2022..', '..2020', '2020..2019'],
   from: ['2026-05-04', '0001-01-01', '2026-Q2'],
   until: ['2026-05-04', '9999-12-31', '2026'],
   organization: [ONE, 'Organization-1', 'nobody'],

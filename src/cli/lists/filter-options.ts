@@ -21,6 +21,7 @@ export function createFilterOptions({ filters }: List): Record<string, FilterOpt
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   installation: 'name',
   year: 'year',
+  years: 'years',
   from: 'date',
   until: 'date',
 };

@@ -21,7 +21,7 @@ export type Condition<Column extends string = string> = { readonly column: Colum
 );
 
 /** The highest character, so that a range holds every text that starts with another. */
-const HIGHEST = '\u{10ffff}';
+export const HIGHEST = '\u{10ffff}';
 
 /** Returns the condition that a column with ids starts with a text. */
 export function startsWith<const Column extends string>(column: Column, text: string): Condition<Column> {

@@ -30,23 +30,18 @@ export type Filter<Column extends string = string> = {
         | 'project'
         | 'number'
         | 'year'
+        /** A year in a text column, or a range of years. */
+        | 'years'
         | 'from'
         | 'until'
         | 'organization'
         | 'installation';
     }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  /** A word of an open set: a known one, one of this form, or one that occurs in the column. */
-  | { readonly kind: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
+  /** A word of an open set: a known one, or one that occurs in the column. */
+  | { readonly kind: 'word'; readonly known: readonly string[] }
   | { readonly kind: 'flag'; readonly where: Condition }
 );
-
-interface WordForm {
-  readonly pattern: RegExp;
-  readonly example: string;
-  /** For example `a year like 2021`. */
-  readonly description: string;
-}
 
 const PLAIN = { choicesFrom: null, replacedBy: null } as const;
 
@@ -86,23 +81,21 @@ export const BY_INSTALLATION: Filter<'installation_id'> = {
 
 interface WordOptions {
   readonly known?: readonly string[];
-  readonly form?: WordForm | null;
   readonly choicesFrom?: ChoiceSource;
 }
 
 /** Filters by a word of the registry, which may introduce new words. */
 export function byWord<const Column extends string>(
   option: Column,
-  { known = [], form = null, choicesFrom = null }: WordOptions = {},
+  { known = [], choicesFrom = null }: WordOptions = {},
 ): Filter<Column> {
-  const example = form?.example ?? known.slice(0, 2).join(' or ');
+  const example = known.slice(0, 2).join(' or ');
   const description = `only this ${option}${example === '' ? '' : `, such as ${example}`}`;
   return {
     ...PLAIN,
     column: option,
     kind: 'word',
     known,
-    form,
     option,
     description,
     label: labelOf(option),
@@ -127,12 +120,28 @@ export const BY_PROJECT: Filter<'project_id'> = {
   replacedBy: 'project_id',
 };
 
-export const YEAR_WORD = { pattern: /^\d{4}$/, example: '2021', description: 'a year like 2021' };
 const VALUES = { from: 'values' } as const;
 
+/** Filters by a text column with years: one year, or a range. */
+export function byYears<const Column extends string>(
+  option: Column,
+  choicesFrom: ChoiceSource = null,
+): Filter<Column> {
+  const description = `only this ${option} or range, such as 2021, 2020.. or 2020..2027`;
+  return {
+    ...PLAIN,
+    column: option,
+    kind: 'years',
+    option,
+    description,
+    label: labelOf(option),
+    choicesFrom,
+  };
+}
+
 /** `choicesFrom` is null for a list that is too long to read its distinct values for each page. */
-export const BY_VINTAGE = byWord('vintage', { form: YEAR_WORD });
-export const BY_OFFERED_VINTAGE = byWord('vintage', { form: YEAR_WORD, choicesFrom: VALUES });
+export const BY_VINTAGE = byYears('vintage');
+export const BY_OFFERED_VINTAGE = byYears('vintage', VALUES);
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'], choicesFrom: VALUES });
 export const BY_TYPE = byWord('type', { choicesFrom: VALUES });
 

@@ -46,7 +46,7 @@ import {
   byState,
   byWord,
   byYear,
-  YEAR_WORD,
+  byYears,
 } from './filter.js';
 import type { List } from './list-type.js';
 
@@ -365,7 +365,7 @@ const RESTATEMENTS = defineOwnList({
   filters: {
     number: byId('number', 'number'),
     id: byId('id'),
-    year: byWord('year', { form: YEAR_WORD }),
+    year: byYears('year'),
     resource: byChoice('resource', ['retirements', 'certificates'], 'resource'),
     change: byChoice('change', ['changed', 'removed'], 'change'),
     organization_id: BY_ORGANIZATION,

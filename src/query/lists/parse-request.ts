@@ -7,7 +7,7 @@ import { parsePastOrFutureRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling, foldSpelling } from '../../text/spelling.js';
 import type { SortOrder } from '../../resources/entry.js';
 import { findInstallation, findOrganization, type NameFault } from '../names.js';
-import { startsWith, type Condition } from './condition.js';
+import { HIGHEST, startsWith, type Condition } from './condition.js';
 import type { Filter } from './filter.js';
 import type { ChosenFilter, List, ListRequest } from './list-type.js';
 import { relation } from './relation.js';
@@ -110,6 +110,8 @@ async function parseFilter(
     }
     case 'word':
       return await parseWord(context, filter, text);
+    case 'years':
+      return await parseYears(context, filter, text);
     case 'number':
       return /^\d{1,15}$/.test(text)
         ? { text, condition: { column, is: Number(text) } }
@@ -177,19 +179,38 @@ async function parseOwner(
 /** Parses a word. A word that occurs now or occurred in the past is valid: sold-out credits are no misspelling. */
 async function parseWord(
   { reader, list }: FilterContext,
-  { column, known, form }: Extract<Filter, { kind: 'word' }>,
+  { column, known }: Extract<Filter, { kind: 'word' }>,
   value: string,
 ): Promise<ParsedFilter | FilterFault> {
   const text = findSpelling(value, known) ?? value;
   const condition: Condition = { column, word: text };
-  if (known.includes(text) || form?.pattern.test(text) === true) return { text, condition };
+  if (known.includes(text)) return { text, condition };
   const listWithPast = includePast(list, column);
   if (await hasRows(reader, { list: listWithPast, at: null, where: [condition] })) return { text, condition };
   const words = new Map(
     [...known, ...(await readWords(reader, listWithPast, column))].map(word => [foldSpelling(word), word]),
   );
-  if (words.size > 0) return { fault: describeWrongWord(value, [...words.values()]) };
-  return form === null ? { text, condition } : reportUnexpected(form.description, value);
+  return words.size > 0 ? { fault: describeWrongWord(value, [...words.values()]) } : { text, condition };
+}
+
+/** Parses a year or a range of years. A text of another form is valid only if the column has exactly this value. */
+async function parseYears(
+  { reader, list }: FilterContext,
+  { column, option }: Filter,
+  text: string,
+): Promise<ParsedFilter | FilterFault> {
+  const condition: Condition = { column, is: text };
+  if (/^\d{4}$/.test(text)) return { text, condition };
+  const range = /^(\d{4})?\.\.(\d{4})?$/.exec(text);
+  if (range !== null && text !== '..') {
+    const [, from = '0000', to = '9999'] = range;
+    return from <= to
+      ? { text, condition: { column, from, to: `${to}${HIGHEST}` } }
+      : { fault: `The range "${text}" ends before it begins. Write ${to}..${from}.` };
+  }
+  if (await hasRows(reader, { list: includePast(list, column), at: null, where: [condition] }))
+    return { text, condition };
+  return reportUnexpected(`a ${option} like 2021, or a range like 2020..2027, 2020.. or ..2027`, text);
 }
 
 /** Returns the list with its past rows, if the history has the column. */

@@ -35,7 +35,7 @@ function describeFilter(
 ): Pick<NoMatch, 'filter' | 'match'> | null {
   const { kind, column, option } = filter;
   if (kind === 'part' || kind === 'project') return { filter: String(option), match: 'contains' };
-  if (kind === 'word') return { filter: String(option), match: 'equals' };
+  if (kind === 'word' || kind === 'years') return { filter: String(option), match: 'equals' };
   if (kind !== 'id' && kind !== 'number') return null;
   return { filter: column === list.idColumn ? 'id' : column.replace(/_id$/, ''), match: 'equals' };
 }
