@@ -71,7 +71,7 @@ export async function computeMonthlyTotals(
   };
 }
 
-/** Splits a key of `listMonthKeys` into the fields of a month line. */
+/** Splits a key of `listMonthKeys` into the fields of a line with monthly counts. */
 function parseMonthKey(key: string) {
   const [list = '', dated_by = '', month = ''] = key.split(' ');
   return { list, dated_by, month };
@@ -86,11 +86,14 @@ type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'row
 interface CountingLimits {
   /** The number of the newest change that is counted. */
   readonly upTo: number;
-  /** Reads are counted in leaves below this index. */
+  /** Only leaves with a lower index than this are searched for reads of the registry. */
   readonly beforeIndex: number;
 }
 
-/** Creates the input of an organization's leaf, from its monthly totals and its reads in leaves below `beforeIndex`. */
+/**
+ * Creates the input of an organization's leaf, from its monthly totals and a summary of when its lists were read from the
+ * registry. The summary covers the leaves with a lower index than `beforeIndex`.
+ */
 export async function createOrganizationLeafInput(
   port: EvidencePort,
   organizationId: string,
@@ -173,7 +176,7 @@ async function countMonths(
   return totals;
 }
 
-/** Throws an EvidenceError if `reads_sha256` of an organization's leaf is not the hash of the reads that are sealed before it. */
+/** Throws an EvidenceError if `reads_sha256` of an organization's leaf is not the hash of its list reads in earlier leaves. */
 async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
   const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
   if (parseLeafRecord(leaf)['reads_sha256'] !== reads_sha256)

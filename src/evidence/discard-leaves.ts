@@ -9,14 +9,15 @@ import { appendLeaf, withWriterLock, type LogWriter } from './log-writer.js';
 export interface DiscardedLeaves {
   /** The number of removed leaves that this program did not write. */
   readonly foreign: number;
-  /** The number of removed leaves of this program, which were behind the foreign ones. Their content is sealed again. */
+  /** The number of removed leaves of this program, which came after the foreign ones. Their content is sealed again. */
   readonly own: number;
 }
 
 /**
- * Removes unsigned leaves that this program did not write, and all unsigned leaves behind them. Someone with write access to the
- * database may have inserted them, and the sealer refuses to sign while they are there. Signed leaves are never removed.
- * Log events (erasures, restores and new keys) among the program's own leaves are appended again.
+ * Removes the unsigned leaves from the first one that this program did not write (a foreign leaf) to the end of the log. Signed
+ * leaves are never removed. Someone with write access to the database may have inserted the foreign leaves, and the sealer
+ * refuses to sign while they are there. The program's own leaves after the first foreign leaf are removed too. Those that record
+ * log events (erasures, restores and new keys) are appended again at once.
  */
 export async function discardForeignLeaves(
   discarding: LogWriter & { readonly lastSigned: LastSignedFile },
@@ -42,7 +43,7 @@ export async function discardForeignLeaves(
 
 /**
  * Returns the index from which on leaves must be removed: that of the first unsigned leaf that is foreign or missing. If there is
- * none, returns the index behind the last leaf. `signed` is the number of signed leaves.
+ * none, returns the index after that of the last leaf. `signed` is the number of signed leaves.
  */
 async function findFirstForeign(
   port: EvidencePort,

@@ -31,11 +31,11 @@ export interface ExportScope {
 export interface ExportRequest {
   readonly port: EvidencePort;
   readonly scope: ExportScope;
-  /** Exports the newest checkpoint that was signed by this instant, in milliseconds; null for the newest of all. */
+  /** Exports the newest checkpoint that was signed at or before this instant, in milliseconds; null for the newest of all. */
   readonly asOf: number | null;
   /** The older checkpoint from which the log is proven to continue; null for none. */
   readonly since: TreeHead | null;
-  /** True to include the coverage of organizations that the scope does not concern. */
+  /** True to include the coverage of organizations whose rows are not exported. */
   readonly nameOthers: boolean;
   /** Called for each exported record: adds its certificate to the folder, if it has one. */
   readonly addCertificate: (input: LeafInput) => Promise<void>;
@@ -165,7 +165,7 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the current rows of an organization that are in the scope. For a period, also adds the certificates of these
+   * Adds the current rows of an organization that `scope` selects. For a period, also adds the certificates of these
    * retirements. For a retirement, also adds the other rows of its months as hidden rows. `organizationIndex` is the index of
    * the organization's leaf.
    */
@@ -198,7 +198,7 @@ export async function exportEvidence({
     });
   }
 
-  /** Adds the month lines whose hash an organization's leaf contains. */
+  /** Adds the lines with monthly counts whose hash an organization's leaf contains. */
   function addMonths({ place }: Leaf, text: string): void {
     const key = ['months_of', 'list', 'dated_by', 'month'];
     lines.addHashedLines('months', text, { months_of: place }, key);
@@ -215,8 +215,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds what the checkpoint of `olderSize` leaves counted in the scope: its month lines and rows, and for each row that is no
-   * longer current the change that ended it. Leaves out what was erased since; the checker reports that.
+   * Adds what the checkpoint of `olderSize` leaves counted of the exported rows: the lines with monthly counts, the rows, and for
+   * each row that is no longer current the change that ended it. Leaves out what was erased since; the checker reports that.
    */
   async function addOlderCounts(olderSize: number): Promise<void> {
     if (scope.kind === 'retirement') return;
@@ -236,8 +236,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds an organization's leaf that the older checkpoint names, with its month lines and the rows of the scope that were current
-   * up to the change `olderUpTo` and have ended since. Adds the versions of these rows to `endedVersions`. Does nothing if an
+   * Adds an organization's leaf that the older checkpoint names, with its lines of monthly counts, and the exported rows that were
+   * current up to the change `olderUpTo` and have ended since. Adds the versions of these rows to `endedVersions`. Does nothing if an
    * erasure changed the counts.
    */
   async function addOlderOrganization(
@@ -291,7 +291,7 @@ export async function exportEvidence({
   }
 }
 
-/** Returns the newest checkpoint that was signed by an instant; null if there is none. Searches by bisection. */
+/** Returns the newest checkpoint that was signed at or before the instant `at`; null if there is none. Searches by bisection. */
 async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoint | null> {
   let size = 0;
   for (let step = 2 ** 52; step >= 1; step /= 2) {

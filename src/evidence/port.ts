@@ -222,7 +222,7 @@ export interface EvidencePort {
   ) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
   /** Returns the organizations with sealed changes, other than of people, whose numbers are above `after` and up to `to`. */
   readonly listChangedOrganizations: (after: number, to: number) => Promise<readonly string[]>;
-  /** Summarizes the reads of an organization that were sealed below the leaf index `beforeIndex`, by resource. */
+  /** Summarizes, by resource, the reads of an organization's lists in leaves with a lower index than `beforeIndex`. */
   readonly listSealedReads: (
     organizationId: string,
     beforeIndex: number,

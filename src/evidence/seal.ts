@@ -98,13 +98,16 @@ export async function sealForExport(sealer: Sealer, organizationId: string | nul
   }
 }
 
-/** Creates functions that append leaves from the index `start` on, in large writes that extend the lock. */
+/**
+ * Creates functions that append leaves to the log from the index `start` on. Leaves are written in large batches, and after each
+ * batch the lease of the sealer's lock is renewed.
+ */
 function createLogAppender(sealer: Sealer, start: number) {
   const { port, key, now, randomBytes } = sealer;
   const [codeKey] = key().codeKeys;
   let [written, lockedAt, latest]: [number, number, string] = [start, now(), ''];
   let waiting: LeafInput[] = [];
-  /** Writes the waiting leaves. Throws if the lock is lost or the sealer was stopped. */
+  /** Writes the waiting leaves and renews the lock. Throws if the lock is lost or the sealer was stopped. */
   const write = async () => {
     lockedAt = now();
     /** One call for all, because each call takes as long. */

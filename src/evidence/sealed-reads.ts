@@ -3,8 +3,8 @@ import { toHex, sha256 } from './hashes.js';
 import type { EvidencePort, SealedReadSummary } from './port.js';
 
 /**
- * Summarizes the reads of an organization in leaves below an index, as the organization's leaf at that index records them. `text`
- * has a line of canonical JSON for each resource that was read, sorted by resource. Fields of a line:
+ * Summarizes when the lists of an organization were read from the registry, according to the leaves with a lower index than
+ * `beforeIndex`. The organization's leaf at that index records this summary. `text` has a line of canonical JSON for each resource that was read, sorted by resource. Fields of a line:
  *
  * - `list`: the resource.
  * - `read_at`: when its newest complete read started. The mirror has everything that the registry listed at that instant.

@@ -21,8 +21,8 @@ async function rebuildSignedTree(port: EvidencePort, storedPeaks: TreePeaks, sig
 }
 
 /**
- * Stores the newest signed checkpoint, if the database lacks it: a sealing run was killed before it stored it, or somebody
- * deleted it. Signs it again from the file of the last signed checkpoint.
+ * Stores the newest signed checkpoint if it is missing in the database, because a sealing run was killed before it could store the
+ * checkpoint, or because somebody deleted the checkpoint. Signs it again from the file of the last signed checkpoint.
  */
 export async function storeMissingCheckpoint({ port, key, lastSigned }: Sealer): Promise<void> {
   const head = lastSigned.read();

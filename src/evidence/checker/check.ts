@@ -88,11 +88,11 @@ export interface VerifiedEvidence {
   readonly header: Header;
   readonly checkpoint: Checkpoint;
   readonly signer: Signer;
-  /** The rows of the scope that are current at the checkpoint. */
+  /** The rows that the folder is evidence of, as they are at the checkpoint. */
   readonly rows: readonly RowVersion[];
   /** Other row versions that the folder shows: earlier ones, and certificates of rows. */
   readonly otherVersions: readonly RowVersion[];
-  /** The months of the scope. All their rows are shown. */
+  /** The months that the folder is evidence of. All their rows are shown. */
   readonly months: readonly CheckedMonth[];
   /** When each list of the shown organizations was last read completely. */
   readonly reads: readonly (ReadsLine & { readonly organization: string })[];
@@ -257,9 +257,9 @@ function listCertificateHashes(leaves: ReadonlyMap<number, HashedLeaf>): Readonl
 }
 
 /**
- * Throws an EvidenceFault unless the rows are all sealed rows of the scope, and no leaf is omitted that must be shown. Returns
- * what was counted: the rows, the months of the scope, the reads and the leaves that both checkpoints name. `olderNamed` is
- * null if the folder does not show the older checkpoint's last leaf.
+ * Throws an EvidenceFault unless the folder shows all sealed rows of its period, organization or retirement, and omits no leaf
+ * that must be shown. Returns the rows, the months, when each list was read, and the leaves that both checkpoints name.
+ * `olderNamed` is null if the folder does not show the older checkpoint's last leaf.
  */
 async function checkCompleteness(
   lines: EvidenceLines,

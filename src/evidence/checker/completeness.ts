@@ -66,7 +66,7 @@ export async function checkNamedLeaves(
 }
 
 /**
- * Throws an EvidenceFault if the folder lacks a leaf that the checkpoint leaf names and that this scope needs, lacks the
+ * Throws an EvidenceFault if the folder lacks a leaf that the checkpoint leaf names and that the export must show, lacks the
  * coverage of a shown organization, or shows a log event or coverage that the checkpoint leaf does not name.
  */
 export function checkNothingIsOmitted(
@@ -96,9 +96,10 @@ export function checkNothingIsOmitted(
 }
 
 /**
- * Counts the rows of the folder by month, and compares them with the month lines. Throws an EvidenceFault unless each
- * organization's leaf has the hash of its month lines, and the sums of complete months are right. Incomplete months are
- * returned, not refused.
+ * Counts the rows of the folder by month, and compares them with the sealed counts of each month (`months`). Rows of which the
+ * folder shows only the commitment (`hidden`) are counted too. Throws an EvidenceFault unless each organization's leaf has the
+ * hash of its monthly counts, and the sealed sum of each complete month is the sum of its rows. Incomplete months are returned,
+ * not refused.
  */
 export async function checkMonths(
   { organizations }: Pick<NamedLeaves, 'organizations'>,
@@ -192,8 +193,8 @@ function formatMonthKey(
 }
 
 /**
- * Checks the reads lines, and returns them with the ids of their organizations. Throws an EvidenceFault unless each
- * organization's leaf has the hash of its lines and each line belongs to one of these leaves.
+ * Checks the lines that say when each list was last read, and returns them with the ids of their organizations. Throws an
+ * EvidenceFault unless each organization's leaf has the hash of its lines and each line belongs to one of these leaves.
  */
 export async function checkReads(
   { organizations }: NamedLeaves,

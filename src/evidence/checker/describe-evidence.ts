@@ -4,7 +4,7 @@ import type { EndedRow, OlderCounts } from './older-counts.js';
 import { formatField, getText, type RowVersion } from './row-versions.js';
 import { formatCount, formatInstant, formatList, formatTonnes } from './text.js';
 
-/** The total of a list: its rows in the months of the scope, by one of two ways of dating them. */
+/** The total of a list over the months that the folder is evidence of. Rows are dated either by the registry or by the mirror. */
 export interface ListTotal {
   readonly list: string;
   readonly datedBy: 'mirror' | 'registry';
@@ -16,7 +16,10 @@ export interface ListTotal {
   readonly withoutAmount: number;
 }
 
-/** Returns the totals of the scope, retirements first. For a period, both totals of retirements are there, even without rows. */
+/**
+ * Returns the totals of each list over the months that the folder is evidence of, retirements first. If the folder is evidence of
+ * a period, always returns the two totals of retirements (dated by the registry, and by the mirror), which are 0 without rows.
+ */
 export function listTotals({ header, months }: Pick<VerifiedEvidence, 'header' | 'months'>): ListTotal[] {
   if (header.scope !== 'period') return sumMonths(months);
   const nothing = { list: 'retirements', rows: 0, micro: 0n, withoutAmount: 0 };

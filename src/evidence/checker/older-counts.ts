@@ -11,9 +11,9 @@ export interface EndedRow {
   readonly after: RowVersion | null;
 }
 
-/** What the older checkpoint counted in the scope, and what became of it. */
+/** The months and rows that the older checkpoint counted, and what became of the rows since. */
 export interface OlderCounts {
-  /** The months of the scope at the older checkpoint. */
+  /** The months that the folder is evidence of, as they were at the older checkpoint. */
   readonly months: readonly CheckedMonth[];
   /** The rows of these months that are no longer current. */
   readonly ended: readonly EndedRow[];

@@ -13,7 +13,7 @@ const MAX_LEVEL = 50;
 const DOCUMENTS_AT_ONCE = 1000;
 
 const SCOPES = ['period', 'organization', 'retirement'] as const;
-/** Who dates the rows of a month line. A row counts twice: when the mirror observed it, and at the date of the registry. */
+/** Who dates the rows that a line with monthly counts counts. A row counts twice: when the mirror observed it, and at the date of the registry. */
 const DATED_BY = ['mirror', 'registry'] as const;
 /** Kinds of leaves that the last leaf of a checkpoint names, because none of them may be left out unnoticed. */
 const NAMED_KINDS = ['organization', 'coverage', 'forget', 'purge', 'restore', 'key'] as const;
@@ -36,7 +36,7 @@ export interface Leaf {
   readonly record: JsonObject;
   /** The record as canonical JSON, over which the commitment was computed. */
   readonly recordJson: string;
-  /** True for a current row of the scope; false for all other leaves. */
+  /** True for a current row that the folder is evidence of; false for all other leaves. */
   readonly isRow: boolean;
 }
 

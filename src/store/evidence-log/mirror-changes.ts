@@ -45,8 +45,8 @@ function listRecordColumns(resource: MirroredResource): string[] {
 }
 
 /**
- * Returns the SQL of a column of a past version. It is a column of the table `mirror.past` (alias `p`) or a value in its JSON
- * cells.
+ * Returns the SQL expression that selects a column of a past row version from the table `mirror.past` (alias `p`). The value is
+ * in a column of that table, or in the JSON object that holds the other columns of the row.
  */
 function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: string): RawBuilder<unknown> {
   if (column === nameOf(resource)) return sql.id('p', 'key');

@@ -2,7 +2,7 @@ import { makePrintable } from '../text.js';
 
 type Child = Node | string;
 
-/** Creates an HTML element. Replaces invisible characters in its text children, because texts of a folder come from strangers. */
+/** Creates an HTML element. Replaces invisible characters in its text children, because they may be untrusted input. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]> = {},
