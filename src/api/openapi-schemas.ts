@@ -1,4 +1,4 @@
-/** Schemas of the OpenAPI document: of rows from the columns of their tables, and of the notes of answers. */
+/** Creates JSON schemas of the OpenAPI document: for rows, and for the notes on how complete and fresh an answer is. */
 import { FRESHNESS_COLUMNS } from '../query/freshness/read-freshness.js';
 import type { ListColumn } from '../query/lists/column.js';
 import type { Filter } from '../query/lists/filter.js';
@@ -75,7 +75,10 @@ export function createAnswerSchema(row: JsonSchema): JsonSchema {
   };
 }
 
-/** Creates the JSON schema of a comparison: the rows that differ, their counts, the tonnes, and the notes of both dates. */
+/**
+ * Creates the JSON schema of a comparison of two dates: the rows that differ, their counts, the tonnes, and for each date the
+ * notes on how complete the mirror's data was.
+ */
 export function createComparisonSchema(): JsonSchema {
   const side = { $ref: '#/components/schemas/Notes' };
   const amounts = ['before', 'added', 'changed', 'removed', 'after', 'difference'];

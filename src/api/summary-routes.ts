@@ -49,8 +49,8 @@ async function sendAvailableCredits(
       .filter(({ name }) => name !== 'organization_id')
       .map(({ condition }) => condition);
     const answer = await answerAvailable(reader, { organizationId, where });
-    const { leftOut, uninstalled } = answer;
-    return await serializePage(answer, { next: null, left_out: toSnakeKeys(leftOut), uninstalled });
+    const { excluded, uninstalled } = answer;
+    return await serializePage(answer, { next: null, left_out: toSnakeKeys(excluded), uninstalled });
   });
   await sendJson(request, response, body);
 }

@@ -60,14 +60,14 @@ export function startConsole(
     shutdown.add(() => readers.close());
     const comparison = options.compare === null ? null : createComparisonRunner(options.compare, now);
     shutdown.add(async () => comparison?.stop());
-    const readState = async (): Promise<string> =>
+    const readFingerprint = async (): Promise<string> =>
       JSON.stringify([
         await readers.withReader(reader => readStateFingerprint(reader, now())),
         comparison?.getStatus(),
       ]);
-    await readState();
+    await readFingerprint();
     const changes = createLiveUpdates({
-      readState,
+      readFingerprint,
       onFailure: error => log.warn({ err: error }, 'polling for changes failed'),
     });
     const { pdfs, close } = await options.openPdfs();

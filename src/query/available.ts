@@ -37,19 +37,19 @@ export interface AvailableRequest {
 }
 
 type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
-/** A warehouse of which nothing is available now, and why. */
-export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
+/** A warehouse whose credits do not count as available because its data is not fresh, and the reason. */
+export type ExcludedWarehouse = AvailableCredits['excluded'][number];
 
 /** Nothing is expected of these warehouses. They are shown only if some of their credits are known. */
 const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 
-/** Reads the available credits, and the warehouses that are left out. A warehouse that is in neither is empty. */
+/** Reads the available credits, and the warehouses that are excluded. A warehouse that is in neither is empty. */
 export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {
-    const { known, uninstalled, warehouses, leftOut } = await readWarehouses(snapshot, organizationId);
+    const { known, uninstalled, warehouses, excluded } = await readWarehouses(snapshot, organizationId);
     const condition = allOf(where.map(each => matches(each)));
     const rows = await readCredits(snapshot, organizationIdsOf(warehouses), condition);
-    const sums = await sumWarehouses(snapshot, organizationIdsOf(leftOut), BY_OWNER, condition);
+    const sums = await sumWarehouses(snapshot, organizationIdsOf(excluded), BY_OWNER, condition);
     const findSums = groupByOwner(sums);
     return {
       known,
@@ -57,7 +57,7 @@ export async function readAvailable(reader: Reader, { organizationId, where = []
       warehouses,
       rows,
       /** With the last known tonnes of each credit type. */
-      leftOut: leftOut.map(warehouse => {
+      excluded: excluded.map(warehouse => {
         const ownSums = findSums(warehouse).toReversed();
         const amounts = ownSums.map(({ type, ...sum }) => {
           const isKnown = sum.rows > sum.rows_without_amount;
@@ -141,20 +141,20 @@ function toCoverage(counted: number, known: number): Coverage {
   return { counted, known, missing: known - counted };
 }
 
-/** Makes an answer of sums of available credits. `leftOut` counts the warehouses of which nothing is available. */
-export function answerSums(rows: readonly CreditSum[], leftOut: number) {
+/** Creates an answer from sums of available credits. `excludedCount` is the number of warehouses without fresh data. */
+export function answerSums(rows: readonly CreditSum[], excludedCount: number) {
   const totals = totalsOfSums(rows.map(row => ({ ...row, type: row.type ?? null })));
-  const caveats = findAvailableCaveats(totals, leftOut);
+  const caveats = findAvailableCaveats(totals, excludedCount);
   return { at: null, rows, totals, freshness: [], gaps: [], caveats };
 }
 
 /**
- * Returns the caveats of an answer about available credits. `leftOut` is the number of warehouses that are not counted
- * because they are not fresh.
+ * Returns the caveats of an answer about available credits. `excludedCount` is the number of warehouses that are not counted
+ * because their data is not fresh.
  */
-function findAvailableCaveats(totals: Totals, leftOut: number): Caveat[] {
+function findAvailableCaveats(totals: Totals, excludedCount: number): Caveat[] {
   return [
-    ...(leftOut === 0 ? [] : [{ code: 'left_out' as const, organizations: leftOut }]),
+    ...(excludedCount === 0 ? [] : [{ code: 'left_out' as const, organizations: excludedCount }]),
     ...findAmountCaveats(totals),
   ];
 }
@@ -164,7 +164,7 @@ function isClosed(state: string): boolean {
   return CLOSED_STATES.some(closed => closed === state);
 }
 
-/** Reads the warehouses whose credits are available, and those that are left out because they are not fresh. */
+/** Reads the warehouses whose credits are available, and those that are excluded because their data is not fresh. */
 async function readWarehouses({ all }: Reader, organizationId: string | null) {
   const warehouses = await all(selectWarehouses(organizationId).orderBy(sql`${BY_NAME}`));
   const fresh = warehouses.filter(({ state }) => state === 'fresh');
@@ -175,7 +175,7 @@ async function readWarehouses({ all }: Reader, organizationId: string | null) {
     uninstalled,
     /** The warehouses whose credits are available, with the empty ones. */
     warehouses: fresh,
-    leftOut: warehouses.filter(({ state, rows }) => state !== 'fresh' && (rows > 0 || !isClosed(state))),
+    excluded: warehouses.filter(({ state, rows }) => state !== 'fresh' && (rows > 0 || !isClosed(state))),
   };
 }
 
@@ -234,14 +234,14 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
       ])
       .groupBy(['state', 'reason', isLeftOut, sql`failing_since IS NOT NULL`]),
   );
-  const leftOut = groups.filter(group => group.is_left_out === 1);
+  const excluded = groups.filter(group => group.is_left_out === 1);
   const fresh = groups.filter(({ state }) => state === 'fresh');
   const worst = selectWarehouses(null)
     .where(IS_LEFT_OUT)
     .orderBy(RANK, 'desc')
     .orderBy('rows', 'desc')
     .orderBy(BY_NAME);
-  const count = countWarehouses(leftOut);
+  const count = countWarehouses(excluded);
   return {
     known: countWarehouses(groups.filter(({ reason }) => reason !== 'uninstalled')),
     uninstalled: countWarehouses(groups.filter(({ reason }) => reason === 'uninstalled')),
@@ -253,8 +253,8 @@ export async function readWarehouseCounts(reader: Reader, limit: number) {
       .map(({ is_left_out: _leftOut, read_count: _readCount, ...sum }): FreshnessSum => sum),
     unavailable: {
       count,
-      /** Left-out warehouses that were read completely at least once. */
-      readCount: leftOut.reduce((sum, { read_count: readCount }) => sum + readCount, 0),
+      /** Excluded warehouses that were read completely at least once. */
+      readCount: excluded.reduce((sum, { read_count: readCount }) => sum + readCount, 0),
       worst:
         count === 0 || limit === 0 ? [] : await reader.all(limit === Infinity ? worst : worst.limit(limit)),
     },
@@ -299,15 +299,15 @@ async function readCredits({ all }: Reader, organizationIds: readonly string[], 
 
 export interface AvailableAnswer extends Answer<AvailableCredits['rows'][number]> {
   readonly totals: Totals;
-  /** The warehouses of which nothing is available now, with their last known amounts. */
-  readonly leftOut: readonly ExcludedWarehouse[];
+  /** The warehouses that are not counted because their data is not fresh, with their last known amounts. */
+  readonly excluded: readonly ExcludedWarehouse[];
   /** Organizations that removed the app. They are not among the known ones. */
   readonly uninstalled: number;
 }
 
 /** Answers which credits buyers can reserve now. Its coverage counts the organizations whose warehouse is fresh. */
 export async function answerAvailable(reader: Reader, request: AvailableRequest): Promise<AvailableAnswer> {
-  const { rows, known, uninstalled, warehouses, leftOut } = await readAvailable(reader, request);
+  const { rows, known, uninstalled, warehouses, excluded } = await readAvailable(reader, request);
   const sums = rows.map(row => ({ ...row, amount_micro: BigInt(row.amount_micro ?? 0) }));
   const totals = totalsOfSums(sums);
   const counted = warehouses.length;
@@ -320,8 +320,8 @@ export async function answerAvailable(reader: Reader, request: AvailableRequest)
       sumFreshWarehouses(warehouses.filter(warehouse => (warehouse.failing_since !== null) === fails)),
     ),
     gaps: [],
-    caveats: findAvailableCaveats(totals, leftOut.length),
-    leftOut,
+    caveats: findAvailableCaveats(totals, excluded.length),
+    excluded,
     uninstalled,
   };
 }

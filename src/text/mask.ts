@@ -160,7 +160,10 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   };
 }
 
-/** Lists the texts to mask for a secret: the secret and its long parts, in several encodings. */
+/**
+ * Lists the texts to mask for a secret: the whole secret and its long parts, each in several encodings. The parts are what white
+ * space and dots separate, such as the lines of a key or the sections of a JWT.
+ */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];

@@ -363,7 +363,7 @@ async function checkCoverage(reader, world) {
   const sold = new Map();
   for (const { organization_id: id, amount_micro: micro } of available.rows)
     sold.set(id, (sold.get(id) ?? 0) + Number(micro));
-  const left = new Set(available.leftOut.map(each => each.organization_id));
+  const left = new Set(available.excluded.map(each => each.organization_id));
   const wrong = [...held.keys()].filter(id =>
     left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== held.get(id),
   );

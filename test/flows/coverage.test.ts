@@ -161,7 +161,7 @@ test.each(listSeeds(chooseLength(1, 4)))(
     try {
       const available = await readAvailable(reader, { organizationId: null });
       expect(available.known).toBe(known);
-      expect(available.leftOut.filter(({ state }) => state === 'never_read').length).toBeGreaterThanOrEqual(
+      expect(available.excluded.filter(({ state }) => state === 'never_read').length).toBeGreaterThanOrEqual(
         unread ?? 0,
       );
       const { organizations } = await readStatus(reader, fleet.program.time.now());

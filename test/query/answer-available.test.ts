@@ -32,7 +32,7 @@ test('available credits are answered with totals by type, coverage and the fresh
     freshness: [{ state: 'fresh', reason: null, failing_since: null, resources: 2, rows: 4 }],
     gaps: [],
     caveats: [],
-    leftOut: [],
+    excluded: [],
     uninstalled: 0,
   });
 });
@@ -45,7 +45,7 @@ test('warehouses that are not fresh are missing in the coverage, and a caveat co
     totals: { rows: 3, amounts: [{ amountMicro: 300_000_000n }] },
     coverage: { counted: 2, known: 3, missing: 1 },
     caveats: [{ code: 'left_out', organizations: 1 }],
-    leftOut: [{ organization_id: 'organization-3', rows: 3 }],
+    excluded: [{ organization_id: 'organization-3', rows: 3 }],
   });
 });
 

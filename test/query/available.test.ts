@@ -12,8 +12,8 @@ const ALL = { organizationId: null };
 
 test('the credits of every fresh warehouse are available', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
-  const { known, uninstalled, warehouses, leftOut, rows } = await readAvailable(reader, ALL);
-  expect({ known, uninstalled, leftOut }).toEqual({ known: 2, uninstalled: 0, leftOut: [] });
+  const { known, uninstalled, warehouses, excluded, rows } = await readAvailable(reader, ALL);
+  expect({ known, uninstalled, excluded }).toEqual({ known: 2, uninstalled: 0, excluded: [] });
   expect(warehouses.map(each => [each.organization_name, each.rows])).toEqual([
     ['Organization 1', 1],
     ['Organization 2', 2],
@@ -30,9 +30,9 @@ test('the credits of every fresh warehouse are available', async () => {
 test('a warehouse that is not fresh is left out, and its last known amounts are stated', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   await breakReads(mirror, 'organization-2');
-  const { rows, leftOut, warehouses } = await readAvailable(mirror.reader, ALL);
+  const { rows, excluded, warehouses } = await readAvailable(mirror.reader, ALL);
   expect([rows.length, warehouses.length]).toEqual([1, 1]);
-  expect(leftOut).toMatchObject([
+  expect(excluded).toMatchObject([
     {
       organization_id: 'organization-2',
       state: 'stale',
@@ -52,9 +52,9 @@ test('a filter applies to the available rows and to those left out', async () =>
   const where = [{ column: 'vintage', is: '2019' }];
   expect((await readAvailable(reader, { ...ALL, where })).rows.map(row => row.credit_id)).toEqual(['c-b']);
   await breakReads(mirror, 'organization-2');
-  const { rows, leftOut } = await readAvailable(reader, { ...ALL, where });
+  const { rows, excluded } = await readAvailable(reader, { ...ALL, where });
   expect(rows).toEqual([]);
-  expect(leftOut).toMatchObject([{ rows: 1, amounts: [{ amount: 7 }] }]);
+  expect(excluded).toMatchObject([{ rows: 1, amounts: [{ amount: 7 }] }]);
 });
 
 test('an uninstalled organization is counted separately, and is left out if its rows are kept', async () => {
@@ -62,9 +62,9 @@ test('an uninstalled organization is counted separately, and is left out if its 
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   const gone = installation('installation-2', { organizationId: 'organization-2' });
   await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
-  const { known, uninstalled, leftOut } = await readAvailable(reader, ALL);
+  const { known, uninstalled, excluded } = await readAvailable(reader, ALL);
   expect({ known, uninstalled }).toEqual({ known: 1, uninstalled: 1 });
-  expect(leftOut).toMatchObject([
+  expect(excluded).toMatchObject([
     { organization_id: 'organization-2', state: 'no_access', reason: 'uninstalled' },
   ]);
 });
@@ -84,12 +84,12 @@ test('an empty warehouse is left out if it may be read, but not if the app has n
   for (const organizationId of ['organization-2', 'organization-3'])
     await read('warehouse', [], { organizationId });
   await write(2, 'suspended');
-  const { leftOut, warehouses, known } = await readAvailable(reader, ALL);
+  const { excluded, warehouses, known } = await readAvailable(reader, ALL);
   expect(warehouses.map(each => [each.organization_id, each.rows])).toEqual([
     ['organization-3', 0],
     ['organization-1', 1],
   ]);
-  expect(leftOut).toMatchObject([{ organization_id: 'organization-4', state: 'never_read', rows: 0 }]);
+  expect(excluded).toMatchObject([{ organization_id: 'organization-4', state: 'never_read', rows: 0 }]);
   expect(known).toBe(4);
   const { unavailable, ...counts } = await readWarehouseCounts(reader, Infinity);
   expect(counts).toMatchObject({ known: 4, uninstalled: 0, available: 2 });
@@ -102,11 +102,11 @@ test('organizations are counted by availability, and the worst of those left out
   await mirror.db.change(
     "UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3' AND resource = 'warehouse'",
   );
-  const { unavailable: leftOut, ...sums } = await readWarehouseCounts(mirror.reader, 1);
+  const { unavailable: excluded, ...sums } = await readWarehouseCounts(mirror.reader, 1);
   expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1 });
   expect(sums.freshness).toMatchObject([{ state: 'fresh', failing_since: null, resources: 1 }]);
-  expect([leftOut.count, leftOut.readCount]).toEqual([2, 1]);
-  expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);
+  expect([excluded.count, excluded.readCount]).toEqual([2, 1]);
+  expect(excluded.worst.map(each => each.organization_id)).toEqual(['organization-2']);
 });
 
 test('availability is grouped by project and vintage, for all projects or for one', async () => {

@@ -74,19 +74,19 @@ function isSortedByStanding(all: readonly OrganizationStatus[]): boolean {
 }
 
 async function checkWarehouseStates(reader: Reader): Promise<void> {
-  const { known, uninstalled, warehouses, leftOut } = await readAvailable(reader, { organizationId: null });
-  const worst = leftOut
+  const { known, uninstalled, warehouses, excluded } = await readAvailable(reader, { organizationId: null });
+  const worst = excluded
     .map(({ amounts: _, ...each }) => each)
     .toSorted((one, other) => compareStandings(one, other) || other.rows - one.rows);
-  const seen = leftOut.filter(({ as_of: at }) => at !== null).length;
+  const seen = excluded.filter(({ as_of: at }) => at !== null).length;
   const failing = warehouses.filter(each => each.failing_since !== null).length;
   const sums = { known, uninstalled, available: warehouses.length };
-  for (let most = 1; most <= leftOut.length + 1; most++) {
+  for (let most = 1; most <= excluded.length + 1; most++) {
     const { freshness, ...counts } = await readWarehouseCounts(reader, most);
     expect(withoutAges(counts), `${most}`).toEqual(
       withoutAges({
         ...sums,
-        unavailable: { count: leftOut.length, readCount: seen, worst: worst.slice(0, most) },
+        unavailable: { count: excluded.length, readCount: seen, worst: worst.slice(0, most) },
       }),
     );
     const count = (all: typeof freshness) => all.reduce((sum, { resources }) => sum + resources, 0);

@@ -64,7 +64,7 @@ export async function visitConsole(
   const onFailure = (fault: unknown) => void faults.push(fault);
   const readers = createReaderPool(open);
   const liveUpdates = createLiveUpdates({
-    readState: () => readers.withReader(reader => readStateFingerprint(reader, now())),
+    readFingerprint: () => readers.withReader(reader => readStateFingerprint(reader, now())),
     onFailure: onFailure,
     intervalMs: 10,
   });

@@ -25,11 +25,10 @@ export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
 }
 
 /**
- * Returns a copy of the environment without variables whose names look like misspelt settings, and a warning for each of them.
- * Misspelt names that begin like our settings, such as MIRROR_, stay: they are reported as errors later.
+ * Returns a copy of the environment without the variables whose names look like misspelt settings, and a warning for each removed
+ * variable. Does not remove names with a prefix of our own settings, such as MIRROR_: those are reported as errors later.
  */
 export function removeMisspeltNames(env: Environment) {
-  // Misspelt names with one of our prefixes stay, because they are reported as faults later.
   const misspelt = Object.keys(env).filter(
     name => env[name] && !OWN_PREFIX.test(name) && isMisspeltName(name),
   );

@@ -67,17 +67,17 @@ export const AVAILABLE = defineCommand({
     const creditFilters = request.filters.filter(({ name }) => name !== 'organization_id');
     const where = creditFilters.map(({ condition }) => condition);
     const answer = await answerAvailable(reader, { organizationId, where });
-    const { leftOut, uninstalled, totals } = answer;
+    const { excluded, uninstalled, totals } = answer;
     assertAnyOrganizationKnown(answer);
     if (totals.rows === 0) await assertFilterValuesExist(reader, creditFilters);
     if (context.format === 'json') {
-      const more = { left_out: toSnakeKeys(leftOut), uninstalled };
+      const more = { left_out: toSnakeKeys(excluded), uninstalled };
       await streamStdout(context.io, serializeAnswer(answer.rows, answer, toJson, more));
     } else if (context.format === 'table') {
       await printAvailable(context, answer, request.filters.length > 0);
     } else {
       await context.printAnswer(answer, { tableColumns: [], fileColumns: CSV_COLUMNS, total: null });
-      context.printNotice(...describeExcludedWarehouses(leftOut).map(line => `Left out: ${line}`));
+      context.printNotice(...describeExcludedWarehouses(excluded).map(line => `Left out: ${line}`));
     }
   },
 });
@@ -103,10 +103,13 @@ function assertAnyOrganizationKnown({ coverage, uninstalled }: AvailableAnswer):
   );
 }
 
-/** Prints the available credits, their total and the excluded warehouses. `isFiltered` says whether the user chose filters. */
+/**
+ * Prints the available credits and their total, then the warehouses (`excluded`) that are not counted because their data is not
+ * fresh. `isFiltered` says whether the user chose filters.
+ */
 async function printAvailable(
   context: CommandContext,
-  { rows: stream, totals, leftOut, ...notes }: AvailableAnswer,
+  { rows: stream, totals, excluded, ...notes }: AvailableAnswer,
   isFiltered: boolean,
 ) {
   const rows = (await collectRows(stream)).map(row => ({
@@ -136,8 +139,8 @@ async function printAvailable(
     );
   }
   if (isShortened) context.printNotice(`Showing ${MAX_CREDITS_SHOWN}. Use --csv or --json for all.`);
-  if (leftOut.length === 0) return;
-  const lines = describeExcludedWarehouses(leftOut).map(line => `  ${line}`);
+  if (excluded.length === 0) return;
+  const lines = describeExcludedWarehouses(excluded).map(line => `  ${line}`);
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 

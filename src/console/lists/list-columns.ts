@@ -164,7 +164,10 @@ function renderRestatement(
   return restatedAt !== null && html` ${renderRestatedBadge(id, restatedAt)}`;
 }
 
-/** Returns the URL of the page of a row, or of the list filtered by its id if rows have no pages. */
+/**
+ * Returns the URL of the page that shows the row with this id. If the rows of the list have no pages, returns the URL of the list
+ * filtered by the id.
+ */
 export function toDetailHref({ name, detailList, idColumn }: List, id: string, at: string | null): string {
   const encodedId = encodeURIComponent(id);
   return withAsOf(

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 
 export interface LiveUpdatesOptions {
   /** Returns a text that differs whenever anything that pages show has changed. */
-  readonly readState: () => Promise<string>;
+  readonly readFingerprint: () => Promise<string>;
   readonly onFailure: (error: unknown) => void;
   readonly intervalMs?: number;
 }
@@ -15,9 +15,9 @@ const MAX_PAGES = 100;
 
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
-/** Creates an object that sends an event to every open page when the result of `readState` changes. */
+/** Creates an object that sends an event to every open page when the result of `readFingerprint` changes. */
 export function createLiveUpdates({
-  readState,
+  readFingerprint,
   onFailure,
   intervalMs = POLL_INTERVAL_MS,
 }: LiveUpdatesOptions) {
@@ -34,7 +34,7 @@ export function createLiveUpdates({
   /** Sends an event to all open pages if the state has changed. Schedules the next poll while any page is open. */
   async function pollForChanges(): Promise<void> {
     try {
-      const state = await readState();
+      const state = await readFingerprint();
       if (lastState !== null && state !== lastState) broadcast('event: changed\ndata: {}\n\n');
       lastState = state;
     } catch (error) {

@@ -55,7 +55,7 @@ function createDetailPage(list: List): ConsolePage {
       );
       const body = html`${renderPageHead(getListLink(list, at), title, lead)}
 ${await Promise.all(sections)}
-${at !== null && list.resource !== null && !isOfProjects && (await renderNotesOfRows(list.resource, rows, at, request))}`;
+${at !== null && list.resource !== null && !isOfProjects && (await renderCompleteness(list.resource, rows, at, request))}`;
       return { title: isOfProjects ? title : `${capitalize(list.singular)}: ${title}`, body };
     },
   };
@@ -91,8 +91,11 @@ async function respondToMissingRow(
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }
 
-/** Renders how complete the mirror was at an instant. Covers each organization that owns one of `rows`. */
-async function renderNotesOfRows(
+/**
+ * Renders notes on how complete the mirror's data of `resource` was at the instant `at`, for the organizations that own one of
+ * `rows`.
+ */
+async function renderCompleteness(
   resource: string,
   rows: readonly Row[],
   at: string,

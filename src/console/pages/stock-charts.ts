@@ -45,8 +45,8 @@ function describeStock({ type, points }: StockSeries, first: AmountPoint, last: 
   return `${stock} ${verb} from ${formatTonnes(first.micro)} t to ${current}`;
 }
 
-/** Converts amounts in millionths of a tonne to chart points in tonnes. `formatPeriod` formats the label, a day or a month. */
-function toChartPoints(points: readonly AmountPoint[], formatPeriod: (name: string) => string) {
+/** Converts amounts in millionths of a tonne to chart points in tonnes. `formatPeriod` formats a day or month as a label. */
+function toChartPoints(points: readonly AmountPoint[], formatPeriod: (period: string) => string) {
   return points.map(point => ({
     name: formatPeriod(point.name),
     description: `${formatTonnes(point.micro)} t${describeExcludedRows([point])}`,

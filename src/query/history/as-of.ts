@@ -50,7 +50,7 @@ export function selectKnownIds(lists: readonly CoverageAt[]): string[] {
   return lists.filter(list => findUnknownReason(list) === null).map(({ organizationId }) => organizationId);
 }
 
-/** Returns how completely some lists were known at an instant, as the notes of an answer. */
+/** Creates the notes of an answer, which say how completely the mirror knew some lists at an instant. */
 export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<AnswerNotes, 'totals'> {
   const counted = selectKnownIds(lists).length;
   return {

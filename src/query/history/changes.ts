@@ -161,7 +161,7 @@ async function listNumbers(
   return rows.map(row => row.number);
 }
 
-/** Returns the SQL query of the changes that `readNewest` reads, as a person can run it. */
+/** Returns the SQL query of the changes that `readNewest` reads, with all values filled in, so that a user can run it. */
 export function newestInSql(
   { formatQuery }: Reader,
   request: ChangeRangeRequest,

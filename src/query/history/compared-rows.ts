@@ -114,7 +114,7 @@ export async function* readComparedRows(
   }
 }
 
-/** Returns the SQL query of the rows that differ, as a person can run it. */
+/** Returns the SQL query of the rows that differ, with all values filled in, so that a user can run it. */
 export function showComparisonSql(
   reader: Reader,
   selection: ComparedSelection,

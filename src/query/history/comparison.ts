@@ -92,7 +92,7 @@ export interface ComparisonAnswer extends Answer<Row> {
   readonly next: readonly Value[] | null;
   /** Why there are no rows. */
   readonly empty: string;
-  /** The query of the rows as a person can run it. */
+  /** The SQL query of the rows, with all values filled in, so that a user can run it. */
   readonly sql: string;
 }
 

@@ -39,8 +39,8 @@ export function describeType({ amounts }: List, type: string | null): string {
 }
 
 /**
- * Returns the fields of a comparison for JSON, besides its rows and notes: the counts, the amounts, and the notes of both
- * instants.
+ * Returns fields of a comparison for JSON: the counts, the amounts, and for each instant the notes on how complete the data was.
+ * Leaves out the rows and the notes on the comparison as a whole.
  */
 function toComparisonData({ counts, amounts, from, to }: ComparisonAnswer) {
   const data = amounts.map(sum => ({ type: sum.type, ...toAmountCells(sum) }));
@@ -79,7 +79,7 @@ export function listFileColumns(comparisons: readonly ComparisonAnswer[]): reado
   return [...new Set(['list', ...comparisons.flatMap(({ columns }) => columns.map(({ name }) => name))])];
 }
 
-/** Yields the rows of a CSV file, each with its list, and with the notes of its list in the last cell. */
+/** Yields the rows of a CSV file, each with its list. The last cell says how complete the list is. */
 export async function* listFileRows(comparisons: readonly ComparisonAnswer[]): AsyncGenerator<Row> {
   for (const { list, rows, ...notes } of comparisons)
     for await (const row of withNotesCell<Row>(rows, notes)) yield { list: list.name, ...row };

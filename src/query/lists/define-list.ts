@@ -12,7 +12,7 @@ import { ENTRY_BY_RESOURCE, isResource } from '../../resources/resources.js';
 import { instant, type ListColumn } from './column.js';
 import type { Condition } from './condition.js';
 import { BY_ORGANIZATION, BY_PROJECT_ID, byId, type Filter } from './filter.js';
-import type { List, ListSort, Refine } from './list-type.js';
+import type { AmountKind, List, ListSort, Refine } from './list-type.js';
 
 type TableName = keyof Tables;
 /** A column of a table, or the name of the organization, which only its own table has. */
@@ -173,12 +173,12 @@ function defineCommonFields(
     ...definition,
     columns,
     reads: columns.map(column => column.name),
-    amounts: findAmounts(from),
+    amounts: getAmountKind(from),
   };
 }
 
-/** Returns whether the rows of a table have amounts, and whether these are added up by credit type. */
-function findAmounts(table: string): List['amounts'] {
+/** Returns whether the rows of a table have amounts in tonnes, and whether totals are per credit type (`by type`). */
+function getAmountKind(table: string): AmountKind {
   if (!hasColumn(table, 'amount_micro')) return 'none';
   return hasColumn(table, 'type') ? 'by type' : 'of one type';
 }

@@ -69,8 +69,8 @@ export function isProjectOf(organizationId: string): Expression<SqlBool> {
 }
 
 /**
- * Returns an SQL condition that every row fulfils: its organization is one whose list has been read. With it, the database finds
- * an id by the primary key, which starts with the organization.
+ * Returns the SQL condition that a row belongs to an organization whose list has been read. It is true of every row, so it changes
+ * no result. It lets the database find an id by the primary key, whose first column is the organization.
  */
 export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;
@@ -86,7 +86,10 @@ function findListResource(entry: ResourceEntry): string {
   return entry.table === 'certificates' ? 'retirements' : findResourceOfTable(entry);
 }
 
-/** Finds ids of projects that credits and retirements refer to and that start with a text; at most two. */
+/**
+ * Returns at most two project ids that start with `text`, among the projects to which credits and retirements refer. Two are
+ * enough to see that the text is ambiguous.
+ */
 export async function findReferencedProjects(reader: Reader, text: string): Promise<string[]> {
   const rows = await reader.all(
     queryBuilder

@@ -6,6 +6,9 @@ import type { ListColumn } from './column.js';
 import type { Condition } from './condition.js';
 import type { Filter } from './filter.js';
 
+/** Whether the rows of a list have amounts in tonnes, and whether totals of the amounts are per credit type. */
+export type AmountKind = 'none' | 'of one type' | 'by type';
+
 /** A list that people read with `list` and `show`, on a page of the console, and as CSV and JSON. */
 export interface List {
   /** The name of the command and of the page. */
@@ -33,8 +36,7 @@ export interface List {
   readonly isIndexed: boolean;
   /** The orders that people can choose: `order` and its reverse. Empty if no index has them. */
   readonly sorts: readonly ListSort[];
-  /** Whether the rows have amounts in tonnes, and whether these are added up by credit type. */
-  readonly amounts: 'none' | 'of one type' | 'by type';
+  readonly amounts: AmountKind;
   /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
   readonly isOffer: boolean;
   /** The condition of rows whose amounts are held now. The other rows have ended. Null for a list without such states. */
@@ -43,7 +45,7 @@ export interface List {
   readonly isPersonal: boolean;
   /** The column that identifies a row. */
   readonly idColumn: string;
-  /** The list whose detail pages show the rows. Null if there is no page for one row. */
+  /** The name of the list under whose URL each row has a page, such as `/warehouse/ID`. Null if rows have no pages. */
   readonly detailList: string | null;
   /** The mirrored resource. Null for a list of the mirror's own. */
   readonly entry: ResourceEntry | null;
@@ -67,7 +69,7 @@ export function hasOwnedHistory({ past, resource, filters }: List): boolean {
   return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
 }
 
-/** A filter with the value that a person chose. */
+/** A filter with the value that the user chose. */
 export interface ChosenFilter {
   readonly name: string;
   readonly filter: Filter;
@@ -76,7 +78,7 @@ export interface ChosenFilter {
   readonly condition: Condition;
 }
 
-/** A list and the filters that a person chose. */
+/** A list and the filters that the user chose. */
 export interface ListRequest extends ListSelection {
   readonly filters: readonly ChosenFilter[];
 }
@@ -84,7 +86,7 @@ export interface ListRequest extends ListSelection {
 /** Computes the shown columns of rows that were read now (null) or as of an instant. */
 export type Refine = (reader: Reader, rows: readonly Row[], at: string | null) => Promise<readonly Row[]>;
 
-/** Rows of a list. All names in it are from the program; values may be from a person. */
+/** Selects rows of a list. Names of columns and tables come from the program; values may come from the user. */
 export interface ListSelection {
   readonly list: List;
   /** All of them must hold. */

@@ -58,7 +58,7 @@ export interface ListAnswer extends Answer<Row> {
   readonly next: readonly Value[] | null;
   /** Why there are no rows. */
   readonly empty: string;
-  /** The query of the rows as a person can run it. */
+  /** The SQL query of the rows, with all values filled in, so that a user can run it. */
   readonly sql: string;
 }
 
@@ -93,7 +93,7 @@ export async function readKnownRows(reader: Reader, request: ListRequest): Promi
   const { list, at } = request;
   const known = await readKnownLists(reader, request);
   return known === null || at === null
-    ? { selection: request, notes: toNotesNow(list, at, await readFreshness(reader, request)) }
+    ? { selection: request, notes: createCurrentNotes(list, at, await readFreshness(reader, request)) }
     : { selection: limitToKnown(request, known), notes: toNotesAt(at, known) };
 }
 
@@ -135,8 +135,11 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
   };
 }
 
-/** Returns how complete and fresh the rows of the present are. Also used for lists whose rows belong to no organization. */
-function toNotesNow(
+/**
+ * Creates the notes of an answer from the current freshness of a list: how complete and fresh its rows are. Also used for a past
+ * instant `at` if the rows of the list belong to no organization.
+ */
+function createCurrentNotes(
   list: List,
   at: string | null,
   freshness: readonly FreshnessSum[],

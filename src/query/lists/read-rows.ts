@@ -31,7 +31,7 @@ export interface ListPageRows {
   readonly next: readonly Value[] | null;
   /** The totals of all pages. */
   readonly totals: Totals;
-  /** The query of the rows as a person can run it. */
+  /** The SQL query of the rows, with all values filled in, so that a user can run it. */
   readonly sql: string;
 }
 
@@ -52,7 +52,7 @@ export async function readPage(reader: Reader, request: ListPageRequest): Promis
   };
 }
 
-/** Returns the query of the first rows as a person can run it. */
+/** Returns the SQL query of the first rows, with all values filled in, so that a user can run it. */
 export function showSql(reader: Reader, request: ListSelection, limit: number | null): string {
   return reader.formatQuery(selectAll(request, listReadColumns(request.list), limit));
 }
@@ -65,8 +65,8 @@ interface PageAndTotals {
 
 /** Reads a page along an index that has the order of the list, beginning after the previous page. */
 async function readByIndex(reader: Reader, request: ListPageRequest): Promise<PageAndTotals> {
-  const hasNoNulls = await isOrderWithoutNulls(reader, request);
-  const rows = await reader.all(selectPage(request, selectRows(request), hasNoNulls));
+  const hasNoNullSortValues = await isOrderWithoutNulls(reader, request);
+  const rows = await reader.all(selectPage(request, selectRows(request), hasNoNullSortValues));
   return { rows, totals: await readTotals(reader, request, MAX_COUNTED) };
 }
 
@@ -93,17 +93,18 @@ async function readSorted(reader: Reader, request: ListPageRequest): Promise<Pag
 const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
 /**
- * Builds the query of one page from `rows`, the query of all matching rows. Columns of other tables, such as names, are read for
- * the rows of the page only. `more` has further columns of `rows`.
+ * Builds the SQL query that selects one page of the rows that the query `rows` selects. Columns of other tables, such as names, are
+ * read for the rows of the page only. `hasNoNullSortValues` says that no sort column of these rows is null. `more` selects
+ * further columns of `rows`; null for none.
  */
 function selectPage<More extends object = object>(
   request: ListPageRequest,
   rows: RawBuilder<unknown>,
-  hasNoNulls: boolean,
+  hasNoNullSortValues: boolean,
   more: SelectList<More> | null = null,
 ): RawBuilder<Row & More> {
-  const order = buildOrder(request.list, hasNoNulls);
-  const page = sql`${rows} AND ${isAfter(request, hasNoNulls)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
+  const order = buildOrder(request.list, hasNoNullSortValues);
+  const page = sql`${rows} AND ${isAfter(request, hasNoNullSortValues)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
   const columns = selectWithOwner(request, listReadColumns(request.list));
   const all = new SelectList<Row & More>(more === null ? sql`${columns}` : sql`${columns}, ${more}`);
   return sqlStatement`SELECT ${all} FROM (${page}) AS listed
@@ -264,12 +265,12 @@ const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };
 const DIRECTIONS = { asc: sql`ASC`, desc: sql`DESC` };
 
 /**
- * Returns the ORDER BY terms of a list, in which null is the lowest value. `hasNoNulls` omits NULLS FIRST and NULLS LAST, so that
- * an index can be used.
+ * Returns the ORDER BY terms of a list, in which null is the lowest value. If `hasNoNullSortValues` is true, omits NULLS FIRST and
+ * NULLS LAST, so that an index can be used.
  */
-function buildOrder({ from, order }: List, hasNoNulls: boolean): RawBuilder<unknown> {
+function buildOrder({ from, order }: List, hasNoNullSortValues: boolean): RawBuilder<unknown> {
   const terms = order.map(([column, direction]) => {
-    const nulls = isNullable(from, column) && !hasNoNulls ? NULLS[direction] : sql``;
+    const nulls = isNullable(from, column) && !hasNoNullSortValues ? NULLS[direction] : sql``;
     return sql`${sql.ref(column)} ${DIRECTIONS[direction]}${nulls}`;
   });
   return sql.join(terms);
@@ -279,9 +280,12 @@ function buildOrder({ from, order }: List, hasNoNulls: boolean): RawBuilder<unkn
  * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, it is one that an index can
  * use.
  */
-function isAfter({ list: { order }, after }: ListPageRequest, hasNoNulls: boolean): Expression<SqlBool> {
+function isAfter(
+  { list: { order }, after }: ListPageRequest,
+  hasNoNullSortValues: boolean,
+): Expression<SqlBool> {
   if (after === null) return sql`1 = 1`;
-  if (!hasNoNulls) return isLater(order, after);
+  if (!hasNoNullSortValues) return isLater(order, after);
   const columns = sql.join(order.map(([column]) => sql.ref(column)));
   const sign = order[0]?.[1] === 'desc' ? sql`<` : sql`>`;
   return sql`(${columns}) ${sign} (${sql.join(after.map(value => sql`${value}`))})`;

@@ -241,7 +241,10 @@ async function compareRegistry(context: CommandContext) {
   return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
 }
 
-/** Returns a line with the reason for each list that was not compared. Counts the lines beyond a maximum. */
+/**
+ * Describes the lists that were not compared and why, one on a line. If there are too many, the last line says how many more
+ * there are.
+ */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
     // Name an organization once, and not each of its lists, if it suspended or uninstalled the app.
