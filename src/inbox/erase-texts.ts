@@ -13,8 +13,8 @@ export interface ErasedTextCounts {
 const BATCH_SIZE = 100;
 
 /**
- * Erases the signed texts of stored webhooks whose decoded content matches. Returns how many texts and deliveries that
- * affected.
+ * Erases the stored bodies of webhooks (the texts that the registry signed) for whose decoded content `matches` returns true.
+ * Returns the number of erased texts, and the number of deliveries that had one of them.
  */
 export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,

@@ -79,7 +79,10 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates the request for a job that reads one installation. `organizationId` is null while the organization is unknown. */
+/**
+ * Creates a job that reads the data of one installation of the app in an organization. `organizationId` is null while the
+ * organization is unknown.
+ */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -87,7 +90,7 @@ export function createInstallationJob(
 ): NewJob {
   return {
     kind: INSTALLATION_JOB,
-    // The inbox merges the request into a waiting job with the same key.
+    // The inbox merges a new job into a waiting job with the same key.
     dedupeKey: `${INSTALLATION_JOB}:${installationId}`,
     trigger,
     installationId,

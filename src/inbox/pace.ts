@@ -24,8 +24,8 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
 }
 
 /**
- * Computes the earliest start of the next job: `paceMs` after the last start, but between `now` and `now + paceMs`. `lastStart`
- * is null if no job ever started.
+ * Returns the earliest time at which the next job may start: `paceMs` after the last start, but not before `now`, and at most
+ * `paceMs` after it. If no job ever started (`lastStart` is null), returns `now`.
  */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.

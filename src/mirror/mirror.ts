@@ -26,7 +26,7 @@ type InstallationWrite = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
 /** The operations of the port that the mirror offers unchanged. */
 type SharedOperation =
-  | 'readState'
+  | 'readMirrorState'
   | 'report'
   | 'listInstallations'
   | 'readListStates'

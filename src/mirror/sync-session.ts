@@ -25,7 +25,7 @@ const NEVER_READ: ListState = {
   doubtedAt: null,
   doubted: null,
   stampAt: null,
-  isOwnerNamed: false,
+  answersNameOrganization: false,
   outcome: null,
   pageDigests: null,
   declined: null,
@@ -34,7 +34,7 @@ const NEVER_READ: ListState = {
   dataAsOf: null,
   durationMs: 0,
   everyMs: null,
-  hasUnexpectedForm: false,
+  hadUnexpectedFormat: false,
   pageSize: null,
 };
 
@@ -77,8 +77,8 @@ export class SyncSession {
   }
 
   /**
-   * Creates a sync session from the stored state of a resource, without writing. In a scheduled sync, changes may count as
-   * drift: if `hasNewDelivery` finds no webhook since the last read.
+   * Creates a sync session from the stored state of a resource, without writing. In a scheduled sync, changes count as drift if
+   * the resource is one of `DRIFT_RESOURCES` and `hasNewDelivery` returns false: no webhook announced them since the last read.
    */
   static async begin(
     options: SyncSessionOptions,

@@ -138,8 +138,9 @@ export interface OrganizationClient {
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
 
-/** Selects a project by one of its credits. Either the credit's serialization or its id is enough. */
+/** Selects a project by one of its credits. Either the serial number or the id of the credit is enough. */
 export interface ProjectQuery {
+  /** The serial number, which the registry calls serialization. */
   readonly serialization?: string | undefined;
   readonly creditId?: string | undefined;
 }

@@ -92,7 +92,10 @@ async function revokeToken(
   }
 }
 
-/** Creates the query that finds a project by a credit's serial number or id. Throws if both are missing. */
+/**
+ * Creates the query parameters that find a project by one of its credits. The parameter `serialization` is the serial number of
+ * the credit. Throws `bad_request` if the serial number and the id are both missing.
+ */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');

@@ -30,7 +30,7 @@ export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]
 
 const YEAR_AT_END = /-(\d{4})$/;
 
-/** Returns the vintage year of an item, if necessary from the end of its serialization. */
+/** Returns the vintage year of an item. Takes it from the end of the serial number (`serialization`) if `vintage` is null. */
 export function getVintage(item: { vintage: string | null; serialization: string | null }): string | null {
   return toReadableText(item.vintage ?? YEAR_AT_END.exec(item.serialization ?? '')?.[1] ?? null);
 }

@@ -126,7 +126,7 @@ export interface Engine {
   /** Opens the database of event subscriptions; null if none was ever created. */
   readonly openEvents: (now: () => number) => Promise<EventsPort | null>;
   readonly openWorkerStores: (options: WorkerStoreOptions) => Promise<WorkerStores>;
-  /** Runs a person's SQL query with a time limit. Throws `SqlQueryError`. */
+  /** Runs an SQL query that a user wrote, with a time limit. Throws `SqlQueryError`. */
   readonly runSqlQuery: (query: SqlQuery) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file. Returns false if the file exists. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;

@@ -23,8 +23,8 @@ export type SyncedResource = Exclude<Resource, 'certificates'>;
 export const RESOURCES: readonly SyncedResource[] = [...LIST_RESOURCES, 'projects'];
 
 /**
- * Which resources a job reads. The payload `{}`, which every delivery has, means all of them: the event decides nothing
- * else.
+ * The resources that a job must read. The job of a delivery has the payload `{}`, which means all resources, whatever the event
+ * of the delivery.
  */
 export interface ReadScope {
   /** Null means all resources. */
@@ -33,9 +33,9 @@ export interface ReadScope {
   readonly full: boolean;
 }
 
-/** Converts a read scope to a job payload, such as `{ resources: { warehouse: true } }`. */
+/** Converts a `ReadScope` to a job payload, such as `{ resources: { warehouse: true } }`. */
 export function serializeScope(scope: ReadScope): Record<string, unknown> {
-  // Resources become keys of an object, so that merging two payloads joins their scopes.
+  // Resources become keys of an object, so that merging two payloads joins their resources.
   const payload: Record<string, unknown> = {};
   if (scope.resources !== null)
     payload['resources'] = Object.fromEntries(scope.resources.map(name => [name, true]));
@@ -43,7 +43,7 @@ export function serializeScope(scope: ReadScope): Record<string, unknown> {
   return payload;
 }
 
-/** Parses the read scope, which says what to read, from a job payload. Ignores unknown resources. */
+/** Returns the resources that a job payload says to read. Ignores unknown resources. */
 export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
   const { resources: listed, full } = payload;
   const names = typeof listed === 'object' && listed !== null ? Object.keys(listed) : null;
@@ -54,7 +54,7 @@ export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScop
 }
 
 /** How a resource was last read, as far as a plan depends on it. */
-export type PreviousRead = Omit<LastRead, 'hasUnexpectedForm' | 'pageSize'>;
+export type PreviousRead = Omit<LastRead, 'hadUnexpectedFormat' | 'pageSize'>;
 
 /** Everything that `planReads` depends on. */
 export interface PlanInput {
@@ -77,7 +77,7 @@ export interface PlanInput {
 /** Which resources a job reads, in this order, and which it must not request. */
 export interface ReadPlan {
   readonly read: readonly SyncedResource[];
-  /** Resources in scope that are not requested because the installation lacks the permission. */
+  /** Resources that the job must read but does not request, because the installation lacks the permission. */
   readonly unpermitted: readonly SyncedResource[];
 }
 

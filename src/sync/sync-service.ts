@@ -98,7 +98,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
         pattern === null ? {} : { scheduleSeconds: Math.round(computeTickInterval(pattern, now()) / 1000) };
       await mirror.checkOrigin({ baseUrl: client.http.baseUrl, appId, ...scheduleSeconds });
       // An inbox restored from a backup must not hand out claims that the mirror has already seen.
-      await inbox.raiseClaims((await mirror.readState()).highestClaim);
+      await inbox.raiseClaims((await mirror.readMirrorState()).highestClaim);
       worker.start();
       schedule?.start();
       if (schedule !== null) void checkRegistryAccess();

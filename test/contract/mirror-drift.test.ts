@@ -28,7 +28,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
     expect(await port.findRows(list, [])).toEqual([]);
     expect(await port.findRows(list, [['r-2']])).toEqual([]);
-    expect((await port.readState()).forgotten).toEqual(new Set());
+    expect((await port.readMirrorState()).forgotten).toEqual(new Set());
     expect(await port.listKnownResources([])).toEqual(new Map());
     expect((await port.listKnownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
   });

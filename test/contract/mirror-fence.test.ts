@@ -41,7 +41,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 7 });
     await mirror.raiseFence({ organizationId: 'organization-2', part: 'data', claim: 9 });
     await mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 5 });
-    expect((await mirror.readState()).highestClaim).toBe(9);
+    expect((await mirror.readMirrorState()).highestClaim).toBe(9);
   });
 
   test('an older read of the same claim does not overwrite a newer one', async () => {

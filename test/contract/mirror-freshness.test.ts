@@ -187,7 +187,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       attemptedAt: scene.clock.at,
       dataAsOf,
       pageSize: 50,
-      hasUnexpectedForm: false,
+      hadUnexpectedFormat: false,
     });
     expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);

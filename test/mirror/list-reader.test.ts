@@ -80,7 +80,7 @@ test('a shorter answer that no longer names its owner ends the read as partial w
   const { mirror, clock } = await openMirror();
   const named = await beginRead(mirror, clock.at);
   await named.writeBatch(retirements(3), clock.at);
-  await named.finish({ ...TRAFFIC, total: null, ownerNamed: true });
+  await named.finish({ ...TRAFFIC, total: null, answersNameOrganization: true });
   const unnamed = await beginRead(mirror, clock.at);
   await unnamed.writeBatch(retirements(2), clock.at);
   const ended = await unnamed.finish({ ...TRAFFIC, total: null });

@@ -62,9 +62,9 @@ test('a read is described by its last answer; without an answer the description 
 
 test('the owner counts as named only if every answer named it', () => {
   const named = (...owners: (string | null)[]) => {
-    const { requestOptions, isOwnerNamed } = countCalls();
+    const { requestOptions, answersNameOrganization } = countCalls();
     owners.forEach(requestOptions.onOwner);
-    return isOwnerNamed();
+    return answersNameOrganization();
   };
   expect([named(), named(null), named('o-1', null), named(null, 'o-1')]).toEqual(Array(4).fill(false));
   expect([named('o-1'), named('o-1', 'o-1')]).toEqual([true, true]);

@@ -30,7 +30,7 @@ export const PURGE = defineCommand({
     assertPurgeConfirmed({ name, state, confirm, force });
     const { eraseMatchingTexts } = await import('../../inbox/erase-texts.js');
     const { inbox, mirror, pdfs, erase } = await context.openWriters();
-    const acquireClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
+    const acquireClaim = async () => inbox.allocateClaim((await mirror.readMirrorState()).highestClaim);
     const { removedFiles, newInstallationIds } = await eraseWithEvidence(
       context,
       'purge',

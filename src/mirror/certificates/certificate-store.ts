@@ -35,7 +35,7 @@ export function createCertificateStore(
     makeFailedDue: async organizationId =>
       void (await markCertificatesDue({ organizationId, filter: 'failed' })),
     removeOrphanFiles: async signal => {
-      const { filledAt } = await port.readState();
+      const { filledAt } = await port.readMirrorState();
       if (filledAt === null) return 0;
       let removed = 0;
       for await (const files of pdfs.list({ from: filledAt, to: now() - ORPHAN_AGE_MS })) {

@@ -41,7 +41,7 @@ interface AnswerSummary {
   readonly flaw: ReadFault | null;
   readonly lookUpMissing: LookUpMissingRows | undefined;
   /** Undefined if the answers should have named their owner and did not. */
-  readonly ownerNamed: boolean | undefined;
+  readonly answersNameOrganization: boolean | undefined;
   /** Names the rows that could not be read; null if all could. */
   readonly unreadable: ReadFault | null;
 }
@@ -89,12 +89,12 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
-  { ownerNamed, unreadable }: AnswerSummary,
+  { answersNameOrganization, unreadable }: AnswerSummary,
 ): RemovalDecision | null {
   // An unreadable row without a key may be any of the missing rows.
   if (read.comparison.unreadable.withoutKey > 0) return createUnconfirmedDecision(missing, unreadable);
   // Answers that name no owner, when earlier answers did, may belong to another organization.
-  const lacksOwner = ownerNamed === undefined && read.sync.previousState.isOwnerNamed;
+  const lacksOwner = answersNameOrganization === undefined && read.sync.previousState.answersNameOrganization;
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 

@@ -123,12 +123,12 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#compareGathered();
     await this.#commitInFlight;
     const finishedRead = { ...this.#options, comparison: this.#comparison, pages: this.#pages };
-    const { ownerNamed } = traffic;
+    const { answersNameOrganization } = traffic;
     const decision = await decideRemovals(finishedRead, {
       total,
       lookUpMissing,
       flaw,
-      ownerNamed,
+      answersNameOrganization,
       unreadable,
     });
     const { state, readAgain } = decision;
@@ -216,7 +216,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     const { port, entry } = this.#options;
     const emailColumn = entry.columns.find(column => column.name === 'email');
     if (emailColumn === undefined) return items;
-    const { forgotten } = await port.readState();
+    const { forgotten } = await port.readMirrorState();
     if (forgotten.size === 0) return items;
     return items.filter(item => {
       const email = emailColumn.getValue(item);

@@ -19,8 +19,8 @@ import type { SqlValue } from '../../resources/sql-values.js';
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (origin: MirrorOrigin, at: number) => Promise<void>;
-  /** Returns the state of the mirror as a whole. */
-  readonly readState: () => Promise<MirrorState>;
+  /** Returns facts about the mirror as a whole, such as when it was first filled. */
+  readonly readMirrorState: () => Promise<MirrorState>;
   /** Stores a worker's report for programs that see only the mirror. */
   readonly report: (report: WorkerReport) => Promise<void>;
   /** Refuses writes of older claims from now on and ends their open syncs. Must be called at the start of a claim. */
@@ -230,7 +230,7 @@ export interface MirrorOrigin {
   readonly simulatedTo?: number;
 }
 
-/** The state of the mirror as a whole. */
+/** Facts about the mirror as a whole. */
 interface MirrorState {
   /** When the mirror was first filled; null before. */
   readonly filledAt: number | null;

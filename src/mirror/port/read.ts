@@ -4,9 +4,10 @@ export interface ReadFault {
   readonly message: string;
 }
 
-/** The registry's latest answer to a request for a resource. */
-export interface LastAnswer {
+/** Describes the registry's latest HTTP response to a request for a resource. */
+export interface AnswerDescription {
   readonly status: number;
+  /** The JSON structure of the body; `none` for an error status, `unusable` for any other body. */
   readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
   readonly at: number;
   /** The body of the answer if no rows could be parsed from it; else null. */
@@ -20,13 +21,13 @@ export interface ReadTraffic {
   /** When the latest answer arrived, in epoch milliseconds; absent or null if none did. */
   readonly lastAnswerAt?: number | null;
   /** Absent if no answer arrived. */
-  readonly answer?: LastAnswer | null;
+  readonly answer?: AnswerDescription | null;
   /** The page size to request from now on; null for the default, absent if unknown. */
   readonly pageSize?: number | null;
   /** The interval of reads without a webhook from now on; null for every scheduled round, absent if unknown. */
   readonly everySeconds?: number | null;
   /** True if the answers named the organization; false if a full read accepts that they did not; absent otherwise. */
-  readonly ownerNamed?: boolean;
+  readonly answersNameOrganization?: boolean;
 }
 
 /** The state of a resource before a sync. */
@@ -40,8 +41,8 @@ export interface ListState extends LastRead {
   readonly doubted: Uint8Array | null;
   /** The latest `valid_from` or `valid_to` of its rows. */
   readonly stampAt: string | null;
-  /** Whether earlier answers named the organization. */
-  readonly isOwnerNamed: boolean;
+  /** Whether earlier answers named the organization that owns the rows. */
+  readonly answersNameOrganization: boolean;
   /** The state in which the latest read ended. */
   readonly outcome: string | null;
   /** The serialized page digests of the latest whole read; null if none may be used. */
@@ -60,8 +61,8 @@ export interface LastRead {
   readonly durationMs: number;
   /** The interval of reads without a webhook; null for every scheduled round. */
   readonly everyMs: number | null;
-  /** Whether the latest answer did not have the expected form. */
-  readonly hasUnexpectedForm: boolean;
+  /** Whether the latest answer did not have the expected format, so that no rows could be parsed from it. */
+  readonly hadUnexpectedFormat: boolean;
   /** The page size to request if the registry refuses the default; else null. */
   readonly pageSize: number | null;
 }

@@ -23,7 +23,10 @@ export interface ResponseBodyOptions {
 /** The length of a secret's longest encoding, the one in a URL, per byte. */
 const MAX_CHARACTERS_PER_BYTE = 3;
 
-/** Reads the whole response body and ends the attempt. Throws if the body contains the access token of the request. */
+/**
+ * Reads the whole response body, and records whether the attempt to send the request succeeded or failed. Throws if the body
+ * contains the access token of the request.
+ */
 export async function receiveWholeBody(
   open: OpenResponse,
   options: ResponseBodyOptions,
@@ -51,7 +54,8 @@ export function receiveStream(
   const { abort } = attempt;
 
   /**
-   * Yields the chunks of the response body, then ends the attempt. Throws if the body contains the access token of the request.
+   * Yields the chunks of the response body. Records the attempt to send the request as failed on an error, otherwise as
+   * succeeded. Throws if the body contains the access token of the request.
    */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {

@@ -105,7 +105,7 @@ export interface MemoryTable<Row> {
    * such as an organization.
    */
   getOrThrow(id: string | number, groupKey?: string): Row;
-  /** Returns the row with this unique name, such as a serialization or an e-mail address. */
+  /** Returns the row with this unique name, such as a serial number or an e-mail address. */
   getByName(name: string): Row | undefined;
   /** Inserts or replaces a row. The change is undone if the running operation fails. */
   put(row: Row): void;

@@ -1,7 +1,7 @@
 import type { Row, Value } from './tables.js';
 
 /**
- * Why a person's SQL query failed:
+ * Why an SQL query that a user wrote failed:
  * - `time_limit`: it reached its time limit.
  * - `too_large`: it needs more memory or disk than allowed.
  * - `unsafe_role`: the database role has powers beyond reading.
@@ -35,7 +35,7 @@ export class SqlQueryError extends Error {
 export const SAFE_ROLE_ADVICE =
   'Make a role that may only read, and name it in QUERY_DATABASE_URL (docs/deploy.md).';
 
-/** A person's SQL query and its time limit. */
+/** An SQL query that a user wrote, and its time limit. */
 export interface SqlQuery {
   readonly sql: string;
   readonly timeLimitMs: number;
@@ -59,7 +59,7 @@ const MB = 1024 * 1024;
 /** Limits a row. The limit is low, because a value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws an `SqlQueryError` unless a person's SQL begins with SELECT, WITH, VALUES or EXPLAIN. */
+/** Throws an `SqlQueryError` unless the SQL that a user wrote begins with SELECT, WITH, VALUES or EXPLAIN. */
 export function assertReadOnlySql(sql: string): void {
   const start = skipLeadingComments(sql);
   if (BEGINS_LIKE_READ.test(start)) return;

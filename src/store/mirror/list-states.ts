@@ -26,7 +26,7 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<OrganizationPar
       'doubted_at as doubtedAt',
       'doubted',
       'stamp_at as stampAt',
-      eb('owner_named', '=', 1).as('isOwnerNamed'),
+      eb('owner_named', '=', 1).as('answersNameOrganization'),
       'outcome',
       'page_digests as pageDigests',
       eb
@@ -42,19 +42,19 @@ const LIST_STATES = prepared(({ db }, { organizationId }: Params<OrganizationPar
       'as_of as dataAsOf',
       eb.fn.coalesce('duration_ms', eb.lit(0)).as('durationMs'),
       eb('every_seconds', '*', 1000).as('everyMs'),
-      eb('answer_text', 'is not', null).as('hasUnexpectedForm'),
+      eb('answer_text', 'is not', null).as('hadUnexpectedFormat'),
       'page_size as pageSize',
     ])
     .where('organization_id', '=', organizationId)
     .$narrowType<{ resource: Resource }>(),
 );
 
-/** Converts a row of `resource_states` to a `ListState`. SQLite returns 0 and 1 instead of booleans. */
+/** Converts a row of the table `resource_states` to a `ListState`. SQLite returns 0 and 1 instead of booleans. */
 function toListState({
   resource: _,
   hasOpenSync,
-  isOwnerNamed,
-  hasUnexpectedForm,
+  answersNameOrganization,
+  hadUnexpectedFormat,
   attemptedAt,
   dataAsOf,
   ...rest
@@ -62,8 +62,8 @@ function toListState({
   return {
     ...rest,
     hasOpenSync: Boolean(hasOpenSync),
-    isOwnerNamed: Boolean(isOwnerNamed),
-    hasUnexpectedForm: Boolean(hasUnexpectedForm),
+    answersNameOrganization: Boolean(answersNameOrganization),
+    hadUnexpectedFormat: Boolean(hadUnexpectedFormat),
     attemptedAt: toMilliseconds(attemptedAt),
     dataAsOf: toMilliseconds(dataAsOf),
   };

@@ -37,10 +37,14 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
 );
 
 /**
- * Creates the methods of `MirrorPort` for the origin of a mirror: the registry and the app that fill it. `checkOrigin` stores
- * the first origin, and throws for a different one later.
+ * Creates two methods of `MirrorPort`. `checkOrigin` stores the registry and the app that fill the mirror, and throws
+ * `foreign_registry` if the mirror was filled from another registry or by another app. `readMirrorState` returns facts about the
+ * mirror as a whole, such as when it was first filled.
  */
-export function createOrigin({ read, transact }: Database): Pick<MirrorPort, 'checkOrigin' | 'readState'> {
+export function createOrigin({
+  read,
+  transact,
+}: Database): Pick<MirrorPort, 'checkOrigin' | 'readMirrorState'> {
   return {
     checkOrigin: ({ baseUrl, appId, scheduleSeconds: seconds, mayMove = false, simulatedTo }, at) =>
       transact(async batch => {
@@ -63,7 +67,7 @@ export function createOrigin({ read, transact }: Database): Pick<MirrorPort, 'ch
             `the settings name ${baseUrl} and app ${appId}: use another DATA_DIR or database, or the old settings`,
         );
       }),
-    readState: async () => {
+    readMirrorState: async () => {
       const [[origin], [highest], forgotten] = await read(
         READ_ORIGIN(),
         READ_HIGHEST_CLAIM(),

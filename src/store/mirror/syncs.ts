@@ -496,7 +496,15 @@ function toSyncEndColumns(
  * `writes_page_size` are 0 if a column keeps its stored value.
  */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
-  const { endedAt, state: outcome, fault, requests, pageSize, everySeconds, ownerNamed } = completion;
+  const {
+    endedAt,
+    state: outcome,
+    fault,
+    requests,
+    pageSize,
+    everySeconds,
+    answersNameOrganization,
+  } = completion;
   const { answer = null } = completion;
   const isComplete = outcome === 'complete';
   return {
@@ -515,7 +523,10 @@ function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) 
     writes_every_seconds: Number(isComplete && everySeconds !== undefined),
     every_seconds: everySeconds ?? null,
     complete_requests: isComplete ? requests : null,
-    owner_named: ownerNamed !== undefined && (isComplete || ownerNamed) ? Number(ownerNamed) : null,
+    owner_named:
+      answersNameOrganization !== undefined && (isComplete || answersNameOrganization)
+        ? Number(answersNameOrganization)
+        : null,
     answer_status: answer?.status ?? null,
     answer_form: answer?.form ?? null,
     answer_text: toReadableText(answer?.text ?? null),

@@ -179,8 +179,8 @@ function createQuerySession(pool: Pool, client: PoolClient, { timeLimitMs, signa
   stream.on('data', countBytes);
 
   /**
-   * Begins the read-only transaction of the query, and remembers its server process for a later cancellation. Throws if the
-   * database role has other privileges than to read.
+   * Begins the read-only transaction of the query, and remembers the PostgreSQL server process that runs it, so that the query
+   * can be cancelled. Throws `unsafe_role` if the database role may do more than read.
    */
   async function beginTransaction(): Promise<void> {
     try {

@@ -3,7 +3,7 @@ import { type Disk, describeDisk } from '../contract/disk-space.js';
 import { fail, type Finding, ok, warn } from '../contract/finding.js';
 import { describeSchemaChanges } from '../schema-objects.js';
 import { checkWals } from './check-wals.js';
-import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
+import { findSchemaChanges, type OptionalDatabaseFiles } from './find-schema-changes.js';
 import type { Sqlite } from './open-database.js';
 import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 
@@ -12,8 +12,15 @@ const LOW_SPACE_FACTOR = 2;
 /** The permission bits of the group and of others. */
 const OTHERS_MASK = 0o077;
 
-/** Checks the database files: disk space, damage, schema, logs and permissions. */
-export function* examine(files: DatabaseFiles, disk: Disk, optionalFiles: OptionalFiles): Iterable<Finding> {
+/**
+ * Checks the database files, and yields findings about disk space, damage, schema, write-ahead logs and permissions.
+ * `optionalFiles` are the files of databases that may not exist yet.
+ */
+export function* examine(
+  files: DatabaseFiles,
+  disk: Disk,
+  optionalFiles: OptionalDatabaseFiles,
+): Iterable<Finding> {
   yield checkDisk(disk);
   const db = openReadOnly(files);
   try {

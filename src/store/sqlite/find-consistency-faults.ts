@@ -5,7 +5,7 @@ import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListen
 import { LAWS } from '../laws/check-laws.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
 import { tableRef, select, sqlStatement } from '../sql/columns.js';
-import { findSchemaChanges, type OptionalFiles } from './find-schema-changes.js';
+import { findSchemaChanges, type OptionalDatabaseFiles } from './find-schema-changes.js';
 import { createBatch, createStatementRunner } from './database.js';
 import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
@@ -28,7 +28,7 @@ const INSTANT_LAWS: readonly Law[] = RESOURCES.map(resource => {
 export async function findConsistencyFaults(
   files: DatabaseFiles,
   now: number,
-  optionalFiles: OptionalFiles = {},
+  optionalFiles: OptionalDatabaseFiles = {},
   onLaw?: LawListener,
 ): Promise<ConsistencyFault[]> {
   const db = openReadOnly(files);

@@ -11,14 +11,14 @@ import { prepareOn } from './database.js';
 
 const READER_BUSY_MS = 5_000;
 
-/** Files of databases that may not exist. */
-export type OptionalFiles = Partial<Readonly<Record<'evidence' | 'events', string>>>;
+/** The paths of the database files for the evidence log and the events, which may not exist. */
+export type OptionalDatabaseFiles = Partial<Readonly<Record<'evidence' | 'events', string>>>;
 
 /**
  * Describes how the schemas of the databases differ from those that the migrations create. `db` is mirror.db with inbox.db
  * attached.
  */
-export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalFiles): string[] {
+export function findSchemaChanges(db: Sqlite, optionalFiles: OptionalDatabaseFiles): string[] {
   return [
     ...compareWithMigrations(db, 'main', 'mirror'),
     ...compareWithMigrations(db, 'inbox', 'inbox'),

@@ -102,7 +102,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     // A retry, and a job that the schedule did not create, always asks the registry.
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
     // If the installation has changed since then, reads are refused and a recheck finds out why.
-    const { listedAt, listValidForMs } = await mirror.readState();
+    const { listedAt, listValidForMs } = await mirror.readMirrorState();
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 

@@ -6,14 +6,17 @@ import type { SyncContext, ReadSummary } from '../sync-context.js';
 import { parseScope, type SyncedResource, type ReadScope } from '../plan.js';
 import type { RunningJob } from '../worker/execute-job.js';
 
-/** A running job of an installation, with the cause to store in its syncs and the scope of its reads. */
+/** A running job of an installation, with the cause to store in its syncs and the resources that it must read. */
 export interface InstallationRun extends RunningJob {
   readonly installationId: string;
   readonly cause: SyncCause;
   readonly scope: ReadScope;
 }
 
-/** Looks up what a job reads: its installation, newest webhook and read scope. Throws if the job names no installation. */
+/**
+ * Returns a job with its installation, its newest webhook and the resources that it must read. Throws `bad_request` if the job
+ * names no installation.
+ */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,

@@ -141,8 +141,8 @@ const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
 /**
- * Returns the resources for which a matching webhook has arrived. `toQuery` converts the last read of a resource to the
- * query for its webhooks, or to null if none matters.
+ * Returns the resources for which a webhook has arrived since their last read. `toQuery` selects the webhooks that count for a
+ * resource. It returns null if no webhook counts, and then the resource is not returned.
  */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
@@ -224,5 +224,5 @@ async function recordFailure(
 
 /** Whether the resource was read completely before and its last answer had the expected format. */
 function hadExpectedFormat(previous: LastRead | undefined): boolean {
-  return previous !== undefined && previous.dataAsOf !== null && !previous.hasUnexpectedForm;
+  return previous !== undefined && previous.dataAsOf !== null && !previous.hadUnexpectedFormat;
 }

@@ -1,4 +1,4 @@
-import type { LastAnswer, ReadTraffic } from '../../mirror/port/read.js';
+import type { AnswerDescription, ReadTraffic } from '../../mirror/port/read.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CallRecord } from '../../registry/http/http-types.js';
 
@@ -30,15 +30,18 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
       lastAnswerAt,
     }),
 
-    /** Whether every answer named the organization that it belongs to. */
-    isOwnerNamed: () => owners.length > 0 && !owners.includes(null),
+    /** Returns whether every answer named the organization that it belongs to. False if there was no answer. */
+    answersNameOrganization: () => owners.length > 0 && !owners.includes(null),
 
     /** Describes the last answer of a read that succeeded. Returns null if there was no answer. */
-    describeGoodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
+    describeGoodAnswer: (form: AnswerDescription['form']): AnswerDescription | null =>
       lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
 
-    /** Describes the registry's answer that caused an error, or returns null if no answer caused it. */
-    describeBadAnswer(error: unknown, maskSecrets: (text: string) => string): LastAnswer | null {
+    /**
+     * Describes the HTTP response of the registry that caused an error. Returns null if no response caused it. `maskSecrets`
+     * replaces secrets in the stored text of the response.
+     */
+    describeBadAnswer(error: unknown, maskSecrets: (text: string) => string): AnswerDescription | null {
       if (!(error instanceof RegistryError)) return null;
       const at = now();
       if (lastStatus !== null && error.answer !== null) {

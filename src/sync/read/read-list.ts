@@ -94,7 +94,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
         await reader.compareRemaining(),
       );
-      const ownerNamed = calls.isOwnerNamed();
+      const answersNameOrganization = calls.answersNameOrganization();
       const formWithoutTotal = source.kind === 'one' ? 'object' : 'list';
       const result = await reader.finish({
         total,
@@ -102,7 +102,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         unreadable,
         everySeconds,
         ...createMissingRowLookup(context, source, calls.requestOptions),
-        ...(ownerNamed || scope.full ? { ownerNamed } : {}),
+        ...(answersNameOrganization || scope.full ? { answersNameOrganization } : {}),
         ...(pageSize === null ? {} : { pageSize: pageSize === DEFAULT_PAGE_SIZE ? null : pageSize }),
         answer: calls.describeGoodAnswer(total === null ? formWithoutTotal : 'pages'),
         ...calls.getTraffic(),

@@ -37,7 +37,7 @@ export async function verifyCopiedMirror(
 ): Promise<{ readonly certificates: number }> {
   /** The mirror was copied after the inbox, so it may have accepted claims that the copied inbox never issued. */
   await useAndClose(copy.openWriterStores(io.now), async ({ inbox, mirror }) =>
-    inbox.raiseClaims((await mirror.readState()).highestClaim),
+    inbox.raiseClaims((await mirror.readMirrorState()).highestClaim),
   );
   const showProgress = createProgress(io);
   const broken = await copy.findConsistencyFaults(io.now(), (checked, total) =>

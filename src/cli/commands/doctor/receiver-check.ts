@@ -6,7 +6,7 @@ import type { readProcesses } from '../../../query/inbox/activity.js';
 import { fail, type Finding, ok } from '../../../store/contract/finding.js';
 import { formatReceiverUrl } from '../../post-webhook.js';
 
-/** The receiver processes that have written a heartbeat into a mirror. */
+/** The processes that receive webhooks for a mirror, as their heartbeats in its database show them. */
 export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 
 const ANSWER_TIMEOUT_MS = 3000;
@@ -34,7 +34,10 @@ function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string
   return `the receiver of another mirror answers at ${url}: its deliveries are not stored here`;
 }
 
-/** Returns the HTTP status and receiver fingerprint from a URL, or null without a response. */
+/**
+ * Requests a URL, and returns the HTTP status and the header in which a webhook receiver identifies its process. The fingerprint
+ * is empty if the header is absent. Returns null if the server does not answer.
+ */
 async function readFingerprint(url: string) {
   try {
     const request = sendRequest(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), agent: false });

@@ -64,7 +64,10 @@ function describeMirror({ isDemo, engine, folder, env }: MirrorContext): string 
   return `the mirror in ${location}${URL.canParse(url) ? ` of ${new URL(url).origin}` : ''}`;
 }
 
-/** Yields findings about the databases. Returns the known receiver processes at the end. */
+/**
+ * Yields findings about the databases. At the end, returns the processes that receive webhooks for this mirror, according to
+ * their heartbeats in the database; none if the database cannot be read.
+ */
 async function* checkDatabases(
   { io, requireMirror, openReader }: CommandContext,
   workSettings: WorkSettings | null,

@@ -45,7 +45,7 @@ export async function enqueueSync(
   const organizationId = installation?.organizationId ?? null;
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
-  /** Certificates are in no scope: they are fetched after every sync, even if it reads no list. */
+  /** No job names certificates as something to read. They are fetched after every sync, even if it reads no list. */
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
   const payload = serializeScope({ resources, full });
   const installationJobs = targets.map(({ installation_id, organization_id }): NewJob => {

@@ -134,8 +134,8 @@ export function createRetryingBatch({ query }: Pick<Postgres, 'query'>): RunBatc
 }
 
 /**
- * Creates the functions that read and write the inbox on PostgreSQL. Each batch is one transaction, which is retried after a
- * conflict.
+ * Creates the functions that read and write the inbox on PostgreSQL. Each call runs its statements in one transaction, and retries
+ * the transaction after a conflict.
  */
 export function createInboxDatabase({ sendTransaction }: Postgres, clock: InboxClock): InboxDatabase {
   const batch = createBatch(all =>

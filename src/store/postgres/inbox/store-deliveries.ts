@@ -59,7 +59,7 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
   const callStore = createStoreCall(query, clock);
   let cache: TransactionalCache<CachedText> | null = null;
 
-  /** Stores groups of duplicate deliveries in one transaction, by one call of the SQL function `inbox.store`. */
+  /** Stores groups of deliveries in one transaction, by one call of the SQL function `inbox.store`. */
   async function callStoreFunction(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     cache ??= createTransactionalCache(await readLatestTexts(query));
     const currentCache = cache;
@@ -74,8 +74,8 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
   }
 
   /**
-   * Stores groups of duplicate deliveries in one transaction. If the content of one delivery causes an error, stores each
-   * delivery in a transaction of its own.
+   * Stores groups of deliveries in one transaction. The deliveries of a group are duplicates of each other. If the content of one
+   * delivery causes an error, stores each delivery in a transaction of its own.
    */
   async function storeGroups(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     try {

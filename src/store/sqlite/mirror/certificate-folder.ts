@@ -50,14 +50,14 @@ export function createCertificateFolder(
     },
     save: async (retirementId, body) => {
       validateRetirementId(retirementId);
-      const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
+      const partialFile = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
-        const written = await writePartialFile(part, body, maxBytes);
-        const file = await renameToFinalName(folder, part, { retirementId, sha256: written.sha256 });
+        const written = await writePartialFile(partialFile, body, maxBytes);
+        const file = await renameToFinalName(folder, partialFile, { retirementId, sha256: written.sha256 });
         await flush();
         return { file, ...written };
       } catch (error) {
-        await rm(part, { force: true });
+        await rm(partialFile, { force: true });
         throw error;
       }
     },
@@ -70,10 +70,10 @@ export function createCertificateFolder(
 }
 
 /**
- * Creates the functions that find and remove PDF files of a folder during a transaction on certificates. A rollback does not
- * restore removed files.
+ * Creates the functions with which a database transaction finds and removes the PDF files of certificates in a folder. A rollback
+ * of the transaction does not restore removed files.
  */
-export function createCertificateFiles(folder: string): CertificateFiles {
+export function createCertificateFileAccess(folder: string): CertificateFiles {
   const isStored = (file: string): boolean => existsSync(join(folder, file));
   return {
     findStored: async (_, files) => new Set(files.filter(isStored)),
@@ -86,16 +86,16 @@ export function createCertificateFiles(folder: string): CertificateFiles {
 }
 
 /**
- * Writes a PDF to the new file `part`, validates it meanwhile, and flushes the file. Returns its SHA-256 and size, and throws if
- * the PDF is not valid or exceeds `maxBytes`.
+ * Writes a PDF to the new file `partialFile`, validates it meanwhile, and flushes the file. Returns its SHA-256 and size. Throws
+ * if the PDF is not valid or exceeds `maxBytes`.
  */
 async function writePartialFile(
-  part: string,
+  partialFile: string,
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<{ sha256: string; size: number }> {
   const validator = createPdfValidator(maxBytes);
-  const file = await open(part, 'wx', PRIVATE_FILE);
+  const file = await open(partialFile, 'wx', PRIVATE_FILE);
   try {
     for await (const chunk of body) {
       validator.addChunk(chunk);
@@ -110,24 +110,25 @@ async function writePartialFile(
 }
 
 /**
- * Renames a complete file to its final name and returns that name. If a file with the same bytes exists, returns the name of
- * that file instead. A file that has the final name but other bytes is kept under another name.
+ * Renames a completely written partial file to its final name, and returns that name. If the folder already has a file with the
+ * same bytes, removes the partial file and returns the name of the existing file. If another file has the final name but
+ * different bytes, that file is first renamed to a name that ends in `.damaged`.
  */
 async function renameToFinalName(
   folder: string,
-  part: string,
+  partialFile: string,
   { retirementId, sha256 }: FileIdentity,
 ): Promise<string> {
   const name = formatCertificateFileName(retirementId, sha256);
   for (const existing of [name, formatLegacyFileName(retirementId, sha256)]) {
     if ((await hashFile(join(folder, existing))) !== sha256) continue;
-    await rm(part);
+    await rm(partialFile);
     return existing;
   }
   if (existsSync(join(folder, name))) {
     await rename(join(folder, name), join(folder, `${name}.${randomUUID()}.damaged`));
   }
-  await rename(part, join(folder, name));
+  await rename(partialFile, join(folder, name));
   return name;
 }
 

@@ -2,7 +2,7 @@ import type { MirrorPort } from '../../../mirror/port/mirror-port.js';
 import { resolveBuiltFile } from '../../../package.js';
 import { startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror-store.js';
-import { createCertificateFiles } from './certificate-folder.js';
+import { createCertificateFileAccess } from './certificate-folder.js';
 import {
   type AsyncStatementRunner,
   createStatementRunner,
@@ -57,5 +57,5 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     endTransaction: commits => call('endTransaction', [commits]),
   };
   const database = createQueuedDatabase(runner);
-  return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
+  return { mirror: createMirrorStore(database, createCertificateFileAccess(certificates)), close };
 }

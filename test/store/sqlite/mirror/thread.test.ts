@@ -73,9 +73,9 @@ test('an operation refused in the thread rejects with its code, and the next ope
     name: 'MirrorError',
     code: 'fenced',
   });
-  expect(await port.readState()).toMatchObject({ highestClaim: 2 });
+  expect(await port.readMirrorState()).toMatchObject({ highestClaim: 2 });
   db.exec('DROP TABLE fences');
-  await expect(port.readState()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
+  await expect(port.readMirrorState()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
 });
 
 test('T17 a lock of another process does not block the main thread', async () => {
