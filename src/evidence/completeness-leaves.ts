@@ -82,7 +82,7 @@ function parseMonthKey(key: string) {
  */
 type MonthTotals = Readonly<Record<'changes' | 'months' | 'months_sha256' | 'rows', LeafRecord[string]>>;
 
-/** Up to where the new leaf of an organization counts. */
+/** The newest change and the last leaf that the new leaf of an organization takes into account. */
 interface CountingLimits {
   /** The number of the newest change that is counted. */
   readonly upTo: number;
@@ -117,8 +117,8 @@ export async function createOrganizationLeafInput(
  * Yields new leaf inputs for the organizations whose newest leaf is out of date: a row changed, a read failed, or a list was read
  * completely after a failure. `since` is the previous checkpoint leaf.
  *
- * Repeated successful reads of a list do not cause a new leaf, so `read_at` of its line may be older than its newest sealed read.
- * Organizations in `exported` get a new leaf for them too.
+ * Repeated successful reads of a list do not cause a new leaf, so `read_at` in an organization's leaf may be older than the newest
+ * sealed read of the list. Organizations in `exported` get a new leaf after such reads too.
  */
 export async function* streamOrganizationLeafInputs(
   port: EvidencePort,
@@ -185,7 +185,7 @@ async function assertSameReads(port: EvidencePort, organizationId: string, leaf:
     );
 }
 
-/** Returns the leaves of the newest complete read of each list of an organization, below a leaf index. */
+/** Returns the leaves of the newest complete read of each list of an organization. Ignores leaves from `beforeIndex` on. */
 async function readNewestReads(port: EvidencePort, organizationId: string, beforeIndex: number) {
   const { reads } = await readSealedReads(port, organizationId, beforeIndex);
   const leafIndexes = reads.flatMap(({ place }) => (place === null ? [] : [place]));
@@ -209,7 +209,7 @@ function createMonthCounter() {
       else sum += BigInt(micro);
       commitments.update(`${toHex(commitment)}\n`);
     },
-    /** Returns the fields of the month line. Can be called once. */
+    /** Returns the fields of the line with the counts of the month. Can be called once. */
     end: () => ({
       rows,
       without_amount: withoutAmount,
@@ -269,8 +269,8 @@ export function createCheckpointLeafInput(
 }
 
 /**
- * Reads the newest checkpoint leaf below a leaf index, with its fields. If there is none, `leaf` is undefined, `place` is -1 and
- * the fields are 0 or empty.
+ * Reads the newest checkpoint leaf with a lower index than `beforeIndex`, with its fields. If there is none, `leaf` is undefined,
+ * `place` is -1 and the fields are 0 or empty.
  */
 export async function readCheckpointLeaf(port: EvidencePort, beforeIndex: number) {
   const [leaf] = await port.listLeaves({ newest: 'complete', beforeIndex });

@@ -27,7 +27,7 @@ export interface ExportScope {
   readonly numbers: readonly number[];
 }
 
-/** What `exportEvidence` exports, and where certificates go. */
+/** The request for an export: what to export, and how to export certificates. */
 export interface ExportRequest {
   readonly port: EvidencePort;
   readonly scope: ExportScope;
@@ -301,7 +301,7 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
   return await port.findCheckpoint(size);
 }
 
-/** Returns true if the row version of a change leaf is exported, provided that its organization is. */
+/** Returns true if the scope selects the row version of a change leaf, provided that its organization is exported. */
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
   if (kind === 'period') return listMonthKeys(leaf).some(key => key.split(' ')[2]?.startsWith(value));
   return kind === 'organization' || numbers.includes(leaf.number);

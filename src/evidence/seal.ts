@@ -20,7 +20,7 @@ import { assertSameKey, assertNewestLeaves, createLeafGuard } from './seal-guard
 import { storeMissingCheckpoint, signTree } from './sign-tree.js';
 import { streamUnsealedSpans, streamUnsealedInputs } from './unsealed-inputs.js';
 
-/** How long a sealing run locks the log. The lock is extended at each write. */
+/** How long a sealing run holds the lock of the log before the lock expires. Each write prolongs the lock. */
 const LOCK_MS = 120_000;
 const MAX_LEAVES_PER_WRITE = 5000;
 const LOCK_RETRY_MS = 200;
@@ -100,17 +100,17 @@ export async function sealForExport(sealer: Sealer, organizationId: string | nul
 
 /**
  * Creates functions that append leaves to the log from the index `start` on. Leaves are written in large batches, and after each
- * batch the lease of the sealer's lock is renewed.
+ * batch the writer lock of the log is prolonged, so that it does not expire.
  */
 function createLogAppender(sealer: Sealer, start: number) {
   const { port, key, now, randomBytes } = sealer;
   const [codeKey] = key().codeKeys;
   let [written, lockedAt, latest]: [number, number, string] = [start, now(), ''];
   let waiting: LeafInput[] = [];
-  /** Writes the waiting leaves and renews the lock. Throws if the lock is lost or the sealer was stopped. */
+  /** Writes the waiting leaves and prolongs the lock. Throws if the lock is lost or the sealer was stopped. */
   const write = async () => {
     lockedAt = now();
-    /** One call for all, because each call takes as long. */
+    /** The salts of all leaves come from one call, because a call takes the same time for one salt as for many. */
     const salts = randomBytes(LEAF_SALT_BYTES * waiting.length);
     const getSalt = (position: number) =>
       salts.subarray(position * LEAF_SALT_BYTES, (position + 1) * LEAF_SALT_BYTES);
@@ -148,7 +148,7 @@ function createLogAppender(sealer: Sealer, start: number) {
   };
 }
 
-/** Returns the records of leaves, which the leaf stores or the mirror. Omits records that the mirror no longer has. */
+/** Returns the records of leaves. A record is stored in its leaf or in the mirror. Omits records that the mirror no longer has. */
 async function readLeafRecords(port: EvidencePort, leaves: readonly Leaf[]): Promise<readonly LeafRecord[]> {
   const records = leaves.map(parseLeafRecord);
   for (const kind of NUMBERED_KINDS) {
@@ -181,7 +181,7 @@ function getLastSignedAt({ lastSigned }: Sealer): string {
   return lastSigned.read()?.signedAt ?? '';
 }
 
-/** Acquires or extends the writer lock. Returns false if another process holds it or the sealer was stopped. */
+/** Acquires the writer lock, or prolongs it if held. Returns false if another process holds it or the sealer was stopped. */
 async function acquireLock({ port, holder, now, signal }: Sealer): Promise<boolean> {
   return !signal.aborted && (await port.acquireLock(holder, now(), now() + LOCK_MS));
 }

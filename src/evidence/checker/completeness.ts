@@ -14,13 +14,13 @@ const KINDS_OF_ORGANIZATIONS = ['organization', 'coverage'];
 export interface NamedLeaves {
   /** The index of the checkpoint leaf. */
   readonly leafIndex: number;
-  /** The lines of all leaves that it names, shown or not. */
+  /** The lines about all leaves that the checkpoint leaf names, whether or not the folder shows these leaves. */
   readonly named: readonly NamedLine[];
   /** The named leaves of organizations that the folder shows, by the id of the organization. */
   readonly organizations: ReadonlyMap<string, HashedLeaf>;
 }
 
-/** A month line with the rows of the month that the folder shows. */
+/** The sealed counts of a month, with the rows of the month that the folder shows. */
 export interface CheckedMonth extends MonthLine {
   /** The id of the organization. */
   readonly organization: string;
@@ -141,7 +141,7 @@ async function checkLinesHash(
   assertFolder(record.get(field) === hash, `the lines of leaf ${leafIndex} are not those of its ${field}`);
 }
 
-/** Compares the rows of a month, shown and hidden, with its line. Throws an EvidenceFault if a complete month has a wrong sum. */
+/** Compares all rows of a month with its sealed counts. Throws an EvidenceFault if a complete month has a wrong sum. */
 async function checkMonth(
   organization: string,
   line: MonthLine,
@@ -158,7 +158,7 @@ async function checkMonth(
   return { ...line, organization, shown, isComplete, isProven };
 }
 
-/** Throws an EvidenceFault unless the rows of a month have the sum in its line. */
+/** Throws an EvidenceFault unless the rows of a month have the sealed sum. */
 function checkSum(
   organization: string,
   { list, month, ...line }: MonthLine,

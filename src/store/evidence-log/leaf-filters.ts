@@ -89,21 +89,21 @@ const WITH_INDEXES = prepareFilter(
   ({ leafIndexes }: Params<{ readonly leafIndexes: Table }>, { fn }) =>
     sql<boolean>`${leaf.place} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, leafIndexes)})`,
 );
-/** Statements for the leaves about erasures, restores and new keys that are below a leaf index. */
+/** Statements for the leaves about erasures, restores and new keys that have a lower index than a given one. */
 const LOG_EVENTS = prepareFilter(
   ({ logEventsBefore }: Params<{ readonly logEventsBefore: number }>) =>
     sql<boolean>`${leaf.kind} IN ('forget', 'purge', 'restore', 'key') AND ${leaf.place} < ${logEventsBefore}`,
 );
 
 type BeforeIndex = { readonly beforeIndex: number };
-/** Prepares the statements for the newest leaf of a kind of each organization, below a leaf index. */
+/** Prepares the statements for the newest leaf of a kind of each organization with a lower index than a given one. */
 const prepareNewestFilter = (kind: 'coverage' | 'organization') =>
   prepareFilter(
     ({ beforeIndex }: Params<BeforeIndex>) =>
       sql<boolean>`${leaf.place} IN (SELECT max(${leaf.place}) FROM ${leaf()}
         WHERE ${leaf.kind} = ${kind} AND ${leaf.place} < ${beforeIndex} AND ${leaf.subject} IS NOT NULL GROUP BY ${leaf.subject})`,
   );
-/** Statements for the newest leaves of these kinds, below a leaf index. The newest `complete` leaf is one for the entire log. */
+/** Statements for the newest leaves of these kinds before an index. The newest `complete` leaf is one for the entire log. */
 const NEWEST = {
   coverage: prepareNewestFilter('coverage'),
   organization: prepareNewestFilter('organization'),

@@ -8,7 +8,7 @@ import type { EvidenceDatabase } from './evidence-database.js';
 /** Numbers of changes, syncs or spans: those above `after`, up to and including `to`. */
 export type NumberRange = { readonly after: number; readonly to: number };
 
-/** Functions that read, for the evidence log, what the mirror stores about its own reads of the registry. */
+/** Functions that read, for the evidence log, the mirror's records of when it read the registry. */
 interface MirrorReads
   extends Pick<EvidencePort, 'findNewestNumber' | 'listOpenSpans' | 'readSyncsKeptSince' | 'listCoverage'> {
   /** Reads the syncs with ids in a range, as leaf inputs. */
