@@ -73,7 +73,7 @@ export interface NewJob {
   readonly payload?: Readonly<Record<string, unknown>>;
   /** Whether only duplicate deliveries request the job. They announce nothing new. */
   readonly onlyDuplicates?: boolean;
-  /** The shortest delay before the job starts; absent, the job starts as soon as the pacing allows. */
+  /** The shortest delay before the job starts. If it is absent, the job starts as soon as the pacing allows. */
   readonly startDelayMs?: number;
 }
 

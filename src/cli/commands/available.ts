@@ -45,7 +45,7 @@ const TABLE_COLUMNS = [
   'credit_id',
 ];
 
-/** A terminal shows so many credits; the total counts all. Files, pipes, JSON and CSV get all. */
+/** The maximum number of credits shown on a terminal. The total counts all. Files, pipes, JSON and CSV get all credits. */
 const MAX_CREDITS_SHOWN = 100;
 
 export const AVAILABLE = defineCommand({
@@ -144,7 +144,7 @@ async function printAvailable(
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 
-/** Returns a line for each excluded warehouse. If many were never read, the last line only counts the rest of them. */
+/** Returns a line for each excluded warehouse. If many were never read, the last line only says how many more there are. */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

@@ -17,7 +17,7 @@ import type { ColumnSort, TableColumn } from '../components/table.js';
 import { renderTermLabel } from '../components/glossary.js';
 import type { ConsoleRequest } from '../page.js';
 
-/** Facts about the rows of a page that are in none of their columns. */
+/** Facts about the rows of a page that no column of the list contains. */
 export interface RowNotes {
   readonly freshness: ListFreshness | null;
   /** Null if the rows are neither retirements nor their certificates. */

@@ -26,7 +26,7 @@ interface ListDefinition<Table extends TableName, Computed extends string = neve
   readonly order?: readonly (readonly [column: keyof Tables[Table] & string, direction: 'asc' | 'desc'])[];
   readonly filters?: Readonly<Record<string, Filter<ColumnOf<Table>>>>;
   readonly isIndexed?: boolean;
-  /** The words for the order and its reverse, and the column above which pages offer them. Needs an index. */
+  /** The words for the order and its reverse, and the column whose heading offers them on pages. Needs an index. */
   readonly sortWords?: SortWords<ColumnOf<Table> | NoInfer<Computed>>;
   readonly isOffer?: boolean;
   readonly holds?: Condition<ColumnOf<Table>>;
@@ -51,7 +51,7 @@ interface MirroredDefinition<Table extends TableName, History extends TableName,
   readonly computed?: ComputedColumns<Computed>;
   readonly entry: ResourceEntry;
   readonly history: History;
-  /** The columns as of an instant, if they are others than those of now. */
+  /** The columns of a past instant, if they differ from the current columns. */
   readonly pastColumns?: readonly ListColumn<ColumnOf<History> | NoInfer<Computed>>[];
 }
 

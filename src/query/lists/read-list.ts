@@ -1,4 +1,4 @@
-/** Answers what is in a list: rows, totals, and how complete and fresh they are. Commands, pages and files draw it. */
+/** Answers what is in a list: rows, totals, and how complete and fresh they are. Commands, pages and files show the answer. */
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Value } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
@@ -44,11 +44,11 @@ export interface ListAnswer extends Answer<Row> {
   /** The list as it was read: as of an instant, some have other columns. */
   readonly list: List;
   readonly totals: Totals;
-  /** The part of the amounts that buyers can reserve now. Null if all of it is available, or the list is no offer. */
+  /** The part of the amounts that buyers can reserve now. Null if all amounts are available, or if the list is no offer. */
   readonly available: readonly TypeAmount[] | null;
-  /** The totals of the rows whose amounts are held now. Null if the total counts nothing else, or that is not known. */
+  /** The totals of the rows whose amounts are held now. Null if `totals` counts no other rows, or if that is not known. */
   readonly held: Totals | null;
-  /** What the total counts besides what its unit says, such as `in any state`. Usually empty. */
+  /** Words that say which rows the total counts, such as `in any state`. Usually empty. */
   readonly subject: string;
   /** How fresh the list of each row is. Null for a past instant, and for lists of the mirror's own. */
   readonly rowFreshness: ListFreshness | null;
@@ -65,7 +65,7 @@ export interface ListAnswer extends Answer<Row> {
 /** The filter by which people choose rows that are held, or rows that have ended. */
 const STATE = 'state';
 
-/** Longer lists stream instead of being read at once. */
+/** Lists with more rows are streamed instead of being read at once. */
 const MAX_COLLECTED_ROWS = 1_000;
 
 /**

@@ -161,7 +161,7 @@ export async function hasRows(reader: Reader, request: ListSelection): Promise<b
   return (await reader.all(row)).length > 0;
 }
 
-/** Whether no matching row has a null in a sort column, so that an index can be entered where the page starts. */
+/** Whether no matching row has a null in a sort column, so that the query can start at the page in an index. */
 async function isOrderWithoutNulls(reader: Reader, request: ListPageRequest): Promise<boolean> {
   const { list, after } = request;
   if (after?.includes(null) === true) return false;
@@ -248,8 +248,8 @@ function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]
 }
 
 /**
- * Returns the part of a subquery after FROM that finds the organization of a row of `listed`, with its name at the instant. Null
- * finds the name of now.
+ * Returns the part of a subquery after FROM that finds the organization of a row of `listed`, with its name at the
+ * instant `at`. If `at` is null, finds the current name.
  */
 export function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
   if (ownerColumnOf(list) !== OWNER)

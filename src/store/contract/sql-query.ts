@@ -9,7 +9,7 @@ import type { Row, Value } from './tables.js';
  * - `in_brackets`: the whole statement is in brackets.
  * - `damaged`: the database is damaged.
  * - `ended`: the query was cancelled, or its process ended.
- * - `refused`: the database refused the query for another reason, or the query does not begin like a read.
+ * - `refused`: the database refused the query for another reason, or it does not begin like a query that reads.
  */
 export type SqlQueryErrorCode =
   | 'time_limit'

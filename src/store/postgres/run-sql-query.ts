@@ -90,7 +90,7 @@ interface RowBatch {
   readonly bytes: number;
 }
 
-/** A person's query on a connection of its own. */
+/** A query that a user wrote, on a connection of its own. */
 interface QuerySession {
   /** Runs the query and returns its columns and the stream of its rows. */
   begin(text: string): Promise<StatementRows>;

@@ -30,8 +30,8 @@ export async function resolveInstallationRun(
 }
 
 /**
- * What the read of one resource depends on. It gives no access to a database transaction, so no request can be awaited
- * while one is open.
+ * The dependencies of the read of one resource. They give no access to a database transaction, so that no request to the registry
+ * can be awaited while a transaction is open.
  */
 export interface ReadContext extends SyncContext, InstallationRun {
   readonly organizationId: string;
@@ -41,13 +41,13 @@ export interface ReadContext extends SyncContext, InstallationRun {
   readonly observations: Observations;
 }
 
-/** What the reads of one job have found out so far. Each read updates it. */
+/** The facts that the reads of one job have found so far. Each read updates them. */
 export interface Observations {
   /** How each resource was last read before this sync. */
   readonly previousReads: Map<string, LastRead>;
   /** The errors of resources that could not be read. */
   readonly failures: Map<SyncedResource, unknown>;
-  /** The errors of resources that the registry says do not exist. Believed only if it answers another list. */
+  /** The errors of resources that the registry says do not exist. Believed only if the registry answers for another list. */
   readonly notFound: Map<SyncedResource, unknown>;
   hasAnsweredList: boolean;
   /** When the next outstanding reservation ends, by the registry's clock. */

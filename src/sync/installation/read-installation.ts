@@ -86,7 +86,7 @@ async function readResources(
     const yieldTurn = () => urgentReads.yieldTurn(resource);
     await readOrRecordFailure({ ...context, yieldTurn }, resource, accessChecker);
     const isLastPlanned = resource === planned.at(-1);
-    // More may have changed that no delivery announced, even in rarely read resources.
+    // Other resources may have changed without a delivery too, even those that are rarely read.
     if (isLastPlanned && observations.hasChanges && job.trigger === 'schedule') {
       const readable = await listReadable();
       queue.push(...readable.filter(other => !planned.includes(other)));
@@ -134,8 +134,8 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
   declined === null ? null : { since: attemptedAt ?? 0, event: 'newPermissionsAccepted' };
 
 /**
- * Looks for any delivery since the last complete read of a rarely read resource began. A delivery that a wrong clock dated
- * after that read is found again.
+ * Looks for any delivery since the last complete read of a rarely read resource began. If a wrong clock dated a
+ * delivery after that read, the delivery is found again.
  */
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
@@ -163,8 +163,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks resources whose read got a 404 answer as not offered. If the registry answered no list at all, records those as
- * failed that were not marked before.
+ * Marks the resources for which the registry answered 404 as not offered by the registry. If the registry answered for no list
+ * at all, records the resources that were not marked before as failed instead.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
@@ -172,7 +172,7 @@ async function markNotOffered({ mirror, now, writeClaim, observations }: ReadCon
   const lastReads = await mirror.readListStates(writeClaim.organizationId);
   for (const [resource, error] of notFound) {
     const isKnown = lastReads.get(resource)?.declined === 'not_offered';
-    // If the registry answered no list at all, a 404 has another cause.
+    // If the registry answered for no list at all, the 404 does not mean that this resource is not offered.
     if (hasAnsweredList || isKnown) await mirror.markAccess('not_offered', writeClaim, [resource], now());
     else failures.set(resource, error);
   }

@@ -33,7 +33,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
     /** Returns whether every answer named the organization that it belongs to. False if there was no answer. */
     answersNameOrganization: () => owners.length > 0 && !owners.includes(null),
 
-    /** Describes the last answer of a read that succeeded. Returns null if there was no answer. */
+    /** Describes the registry's last HTTP response in a read that succeeded. Returns null if there was none. */
     describeGoodAnswer: (form: AnswerDescription['form']): AnswerDescription | null =>
       lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
 

@@ -40,7 +40,7 @@ const RULES = JSON.stringify({
   duplicate_within_ms: DUPLICATE_WINDOW_MS,
 });
 
-/** Both timeouts are shorter than the lease of a minute. */
+/** This timeout and the next one are shorter than the lease of a job, which is a minute. */
 const LOCK_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 
@@ -72,7 +72,7 @@ function prepareFunctionCall<Result>(
 const STORE = prepareFunctionCall(
   (values, rows) => sql<readonly StoredDeliveryRow[]>`inbox.store(${values}, ${rows})`,
 );
-/** Returns the ids of jobs by the index of their request. */
+/** The statement that enqueues jobs. It returns the id of each job with the index of its request. */
 const ENQUEUE = prepareFunctionCall(
   (values, rows) => sql<Readonly<Record<string, number>>>`inbox.enqueue(${values}, ${rows})`,
 );

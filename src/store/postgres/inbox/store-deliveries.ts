@@ -18,7 +18,7 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createStoreCall, type StoredDeliveryRow } from './inbox-functions.js';
 
-/** The stored text and the latest row of deliveries with one SHA-256. Both may be deleted by now, which the SQL function checks. */
+/** The ids of a stored signed text and of the latest row of its deliveries. Either may be deleted by now. */
 interface CachedText {
   readonly textId: number;
   readonly rowId: number | null;
