@@ -108,3 +108,10 @@ test('changes state the organizations of which no list was read, also in a cavea
   });
   expect((await notes('inventory', 'organization-1')).caveats).toEqual([]);
 });
+
+test('changes of installations cover all known organizations, because installations are one list', async () => {
+  const { reader } = await openFilledMirror({ organizations: 2 });
+  const answer = await answerChanges(reader, { ...ALL_CHANGES, resource: 'installation' }, null);
+  expect(answer.coverage).toEqual({ counted: 2, known: 2, missing: 0 });
+  expect(answer.caveats).toEqual([]);
+});

@@ -1,11 +1,12 @@
 /** Answers which changes were observed: all of them in the order of their numbers, or the newest. */
 import type { Reader } from '../../store/contract/reader.js';
 import type { Change } from '../../text/describe-change.js';
-import { type Answer, type AnswerNotes, type Totals, streamOf } from '../answer/answer.js';
-import { readListCoverage } from '../coverage.js';
+import { type Answer, type AnswerNotes, type Coverage, type Totals, streamOf } from '../answer/answer.js';
+import { countKnown, readListCoverage } from '../coverage.js';
 import {
   type ChangeRangeRequest,
   type ChangeRow,
+  INSTALLATION,
   readBetween,
   readChanges,
   readLastNumber,
@@ -55,7 +56,7 @@ async function readNotes(
   request: ChangeRangeRequest,
   totals: Totals | null,
 ): Promise<AnswerNotes> {
-  const coverage = await readListCoverage(reader, request);
+  const coverage = await readChangesCoverage(reader, request);
   return {
     at: null,
     totals,
@@ -64,4 +65,11 @@ async function readNotes(
     gaps: [],
     caveats: coverage.missing > 0 ? [{ code: 'never_read', organizations: coverage.missing }] : [],
   };
+}
+
+/** Reads how many organizations the changes cover. Installations are not a list of an organization; all of them are read at once. */
+async function readChangesCoverage(reader: Reader, request: ChangeRangeRequest): Promise<Coverage> {
+  if (request.resource !== INSTALLATION) return await readListCoverage(reader, request);
+  const known = await countKnown(reader, request.organizationId);
+  return { counted: known, known, missing: 0 };
 }

@@ -13,8 +13,11 @@ import { belongsTo, readFirst, readOne } from '../read-one.js';
 /** The columns of a change, in the order in which they are shown. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
 
+/** The resource of changes of installations. */
+export const INSTALLATION = 'installation';
+
 /** Resources that have changes. */
-export const CHANGED = ['installation', ...Object.keys(ENTRY_BY_RESOURCE)];
+export const CHANGED = [INSTALLATION, ...Object.keys(ENTRY_BY_RESOURCE)];
 
 export type ChangeRow = Tables['changes'];
 
