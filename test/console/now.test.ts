@@ -43,6 +43,14 @@ test('Now names a stale warehouse whose credits are not available, with the reas
   expect(words).toContain('the last complete read is older than two intervals of the schedule');
 });
 
+test('Now counts fresh warehouses apart from the state of all lists of an organization', async () => {
+  const { scene, page } = await openConsoleStage({ now: Date.now });
+  await scene.read('warehouse', [credit('c-1')]);
+  const words = getPageText(await page('/'));
+  expect(words).toContain('Fresh warehouses1 of 1known organizations');
+  expect(words).toMatch(/OrganizationAll lists[^]*never read/);
+});
+
 test('Now and the command status name a suspended organization, its tonnes and who can act', async () => {
   const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { amount: amount('14337') })]);

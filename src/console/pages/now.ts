@@ -184,7 +184,7 @@ function renderUnavailableTile({ unavailable }: Overview): Html {
 function renderFreshTile({ available }: Overview, now: number): Html {
   const { coverage, freshness } = available;
   return renderTile(
-    'Fresh',
+    'Fresh warehouses',
     `${formatWithCommas(coverage.counted)} of ${formatWithCommas(coverage.known)}`,
     html`<a href="/organizations">known organizations</a>${freshness.length > 0 && html`: ${renderFreshnessSums(freshness, now)}`}`,
   );
@@ -225,7 +225,7 @@ const NOTICE_ACTIONS: Readonly<
   read_now: visitor => renderButton(visitor, '/read-now', 'Read now'),
 };
 
-/** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */
+/** Renders a table of organizations with the state of their worst list and tonnes. Organizations with problems come first. */
 function renderOrganizations(overview: Overview, request: ConsoleRequest): Html {
   const { query } = request;
   const { organizations, availableByOwner, certificates } = overview;
@@ -252,7 +252,7 @@ function renderOrganizations(overview: Overview, request: ConsoleRequest): Html 
             null,
           ),
       },
-      { name: 'State', cell: organization => renderFreshnessState(worstOf(organization)) },
+      { name: 'All lists', cell: organization => renderFreshnessState(worstOf(organization)) },
       createSumColumn('exPost'),
       createSumColumn('exAnte'),
     ],
