@@ -3,7 +3,7 @@ import { LISTS } from '../../src/resources/lists.js';
 import { renderInstant } from '../../src/console/components/instants.js';
 import { copyToPastText } from '../support/copy-to-past.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
-import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
 /** Opens a console over a warehouse and retirements that changed ten minutes after the first read; returns instants before, between and after. */
@@ -52,6 +52,43 @@ test('every page of data shows what the mirror had observed by an instant', asyn
       `had observed by ${getPageText(renderInstant(between).text)}.`,
     );
   }
+});
+
+test('an organization that was suspended at an instant is named beside the total and on its page', async () => {
+  const { page, scene, between, after } = await openChangedMirror();
+  const suspendedAt = Date.parse(between) - MINUTE;
+  const write = async (state: 'active' | 'suspended', at: number, claim: number) => {
+    scene.clock.at = at;
+    await scene.mirror.writeInstallation({
+      installation: installation('installation-1'),
+      state,
+      claim,
+      startedAt: at,
+      arrivedAt: at,
+      trigger: 'delivery',
+    });
+  };
+  await write('suspended', suspendedAt, 3);
+  await write('active', Date.parse(after) - MINUTE, 4);
+  const shown = async (path: string, at: string) => getPageText(await page(`${path}?as-of=${at}`));
+  expect(await shown('/', between)).toContain(
+    '100 t ex-post of it could not be sold, because the organizations had suspended or removed the app: organization-1 (suspended).',
+  );
+  expect(await shown('/', after)).not.toContain('could not be sold, because');
+  expect(await shown('/', after)).toContain('including credits that could not be sold then');
+  const path = '/organizations/organization-1';
+  expect(await shown(path, between)).toContain('suspended at that time, so its credits could not be sold.');
+  expect(await shown(path, after)).not.toContain('suspended');
+});
+
+test("an organization's page as of an instant shows its stock, and links its lists as of then", async () => {
+  const { page, between } = await openChangedMirror();
+  const shown = await page(`/organizations/organization-1?as-of=${between}`);
+  const asOf = `as-of=${encodeURIComponent(between).replaceAll('&', '&amp;')}`;
+  expect(shown).toContain(`<a href="/warehouse?organization_id=organization-1&amp;${asOf}">warehouse</a>`);
+  expect(shown).toContain('In the warehouse by project and vintage');
+  expect(shown).toMatch(/href="\/warehouse\?organization_id=organization-1&amp;project_id=[^"]*&amp;as-of=/);
+  expect(getPageText(shown)).toContain('warehouse1100 t ex-post');
 });
 
 test('an as-of URL keeps its rows and names, whatever changes later', async () => {

@@ -7,7 +7,7 @@ import { amount, credit } from '../support/mirror/rows.js';
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
 async function ask({ reader }: Filled, at: string, projectId: string | null = null) {
-  const { rows, ...notes } = await readWarehousesAt(reader, { at, projectId });
+  const { rows, ...notes } = await readWarehousesAt(reader, { at, organizationIds: null, projectId });
   return { ...notes, rows: await collectRows(rows) };
 }
 

@@ -48,6 +48,7 @@ import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/quer
 import { readLastRestatement } from '../../src/query/history/restated-fields.js';
 import { readFailedJobs, readStaleAndFreshLists } from '../../src/query/evaluation.js';
 import * as orders from '../../src/query/order-targets.js';
+import { readInactiveAt } from '../../src/query/history/inactive-at.js';
 import { readWarehousesAt } from '../../src/query/history/warehouses-at.js';
 import * as people from '../../src/query/people.js';
 import {
@@ -192,9 +193,12 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   readOwnCoverageAt: forEachItem(AT_MOMENTS, asOf.readOwnCoverageAt),
   readWarehousesAt: forEachItem(pairs(MOMENTS, [null, 'project-1']), async (reader, [at, projectId]) => {
-    const { rows, ...answer } = await readWarehousesAt(reader, { at, projectId });
+    const { rows, ...answer } = await readWarehousesAt(reader, { at, organizationIds: null, projectId });
     return { ...answer, rows: await collectRows(rows) };
   }),
+  readInactiveAt: forEachItem(pairs(MOMENTS, [null, ONE, 'nobody']), (reader, [at, organizationId]) =>
+    readInactiveAt(reader, at, organizationId),
+  ),
   readRowNotesAt: forEachItem(AT_MOMENTS, (reader, { organizationId, ...request }) =>
     asOf.readRowNotesAt(reader, [organizationId], request),
   ),

@@ -22,6 +22,8 @@ interface MatrixOptions {
   readonly query?: URLSearchParams | null;
   /** Whether all rows belong to one project, which is then not named. */
   readonly isOneProject?: boolean;
+  /** The organization that all rows belong to. The links of amounts then keep it as a filter. */
+  readonly organizationId?: string | null;
   readonly at?: string | null;
 }
 
@@ -40,7 +42,7 @@ const EMPTY_CELL = html`<td></td>`;
 export function renderVintageMatrix(
   captionPrefix: string,
   rows: readonly MatrixRow[],
-  { query = null, isOneProject = false, at = null }: MatrixOptions,
+  { query = null, isOneProject = false, organizationId = null, at = null }: MatrixOptions,
 ): Html {
   const showsAll = isOneProject || query?.has(ALL) === true;
   const groups = groupByProject(rows);
@@ -56,7 +58,7 @@ export function renderVintageMatrix(
     const othersLabel = formatCount(others.length, 'other project');
     const othersLink = query === null ? othersLabel : renderShowAllLink(query, othersLabel);
     return html`<tbody>${!isOneProject && renderSumRow(typeLabel, ofType, columns, 'sum')}${shown.map(group =>
-      renderProjectRow(group, { columns, largest, isOneProject, at }),
+      renderProjectRow(group, { columns, largest, isOneProject, organizationId, at }),
     )}${others.length > 0 && renderSumRow(othersLink, others, columns, 'others')}</tbody>`;
   };
 
@@ -134,13 +136,14 @@ interface ProjectRowOptions {
   readonly columns: readonly string[];
   readonly largest: number;
   readonly isOneProject: boolean;
+  readonly organizationId: string | null;
   readonly at: string | null;
 }
 
 /** Renders the table row of one project. Shades each amount by size and links each amount to the warehouse list. */
 function renderProjectRow(
   { type, firstRow, rows }: ProjectGroup,
-  { columns, largest, isOneProject, at }: ProjectRowOptions,
+  { columns, largest, isOneProject, organizationId, at }: ProjectRowOptions,
 ): Html {
   const projectName = getProjectName(firstRow);
   const name = isOneProject
@@ -148,7 +151,7 @@ function renderProjectRow(
     : renderDetailLink('project_id', firstRow['project_id'], html`${projectName}`, null);
   const renderAmount = (micro: bigint, vintage: string) => {
     const heat = Math.ceil((HEATS * Number(micro)) / largest);
-    const href = withAsOf(toWarehouseHref(firstRow, vintage), at);
+    const href = withAsOf(toWarehouseHref(firstRow, vintage, organizationId), at);
     return html`<td class="number heat${heat}" data-label="${toColumnLabel(vintage)}" title="${formatTonnes(micro)} t"><a href="${href}">${formatWholeTonnes(micro)}</a></td>`;
   };
   return html`<tr><th scope="row" title="${projectName}">${name}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
@@ -197,10 +200,15 @@ function getProjectName(row: MatrixRow): string {
   return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
 
-/** Returns the URL of the warehouse list, filtered by the project and type of `row` and by `vintage`. */
-function toWarehouseHref(row: MatrixRow, vintage: string): string {
+/** Returns the URL of the warehouse list, filtered by the project and type of `row`, by `vintage` and by an organization. */
+function toWarehouseHref(row: MatrixRow, vintage: string, organizationId: string | null): string {
   const query = new URLSearchParams();
-  const filters = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };
+  const filters = {
+    organization_id: organizationId,
+    project_id: getText(row, 'project_id'),
+    vintage,
+    type: getText(row, 'type'),
+  };
   for (const [name, value] of Object.entries(filters))
     if (value !== null && value !== '' && value !== OTHERS) query.set(name, value);
   return `/warehouse?${query.toString()}`;

@@ -28,7 +28,10 @@ function renderAvailability({ rows, unavailable, ...notes }: Availability, scope
   const amounts =
     rows.length === 0
       ? html`<p class="card">Nothing is available now.</p>`
-      : renderVintageMatrix('Available', rows, { isOneProject: scope.projectId != null });
+      : renderVintageMatrix('Available', rows, {
+          isOneProject: scope.projectId != null,
+          organizationId: scope.organizationId ?? null,
+        });
   return html`<div class="stack">${amounts}
 ${renderCaveats(notes)}
 ${renderUnavailableTable(unavailable)}</div>`;
@@ -57,13 +60,24 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
   );
 }
 
+/** Renders the warehouse credits of an organization at an instant. Returns false if it had none. */
+export async function renderOrganizationStockAt(
+  reader: Reader,
+  organizationId: string,
+  at: string,
+): Promise<Html | false> {
+  const answer = await readWarehousesAt(reader, { at, organizationIds: [organizationId], projectId: null });
+  const rows = await collectRows(answer.rows);
+  return rows.length > 0 && renderVintageMatrix('In the warehouse', rows, { organizationId, at });
+}
+
 /** Renders the warehouse credits of a project at an instant, and how complete the mirror's copy of them was. */
 export async function renderProjectStockAt(
   { reader, now }: Pick<ConsoleRequest, 'reader' | 'now'>,
   projectId: string,
   at: string,
 ): Promise<Html> {
-  const answer = await readWarehousesAt(reader, { at, projectId });
+  const answer = await readWarehousesAt(reader, { at, organizationIds: null, projectId });
   const rows = await collectRows(answer.rows);
   const credits =
     rows.length === 0

@@ -1,4 +1,6 @@
-import { collectRows } from '../../query/answer/answer.js';
+import { collectRows, type Totals } from '../../query/answer/answer.js';
+import { formatAmounts, describeExcludedRows } from '../../query/answer/describe-totals.js';
+import { readInactiveAt } from '../../query/history/inactive-at.js';
 import { answerResourcesAt } from '../../query/history/resources-at.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import { describeListState, type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
@@ -11,7 +13,7 @@ import { withAsOf } from '../components/as-of.js';
 import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { renderFreshnessState } from '../components/freshness.js';
-import { html, type Html } from '../components/html.js';
+import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderCount } from '../components/table-cell.js';
 import { renderTermLabel } from '../components/glossary.js';
@@ -19,7 +21,7 @@ import { renderCertificateCounts } from '../components/certificate-counts.js';
 import { renderBadge } from '../components/badges.js';
 import { renderAge, renderInstantsIn } from '../components/instants.js';
 import { redirectByIdPrefix } from './redirect-by-id.js';
-import { renderOrganizationAvailability } from './availability.js';
+import { renderOrganizationAvailability, renderOrganizationStockAt } from './availability.js';
 
 const MAX_CHANGES = 200;
 const MAX_CHANGE_GROUPS = 10;
@@ -56,16 +58,35 @@ async function renderOrganization(
       (at === null ? resource === null : past !== null),
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
-  const state = status.state === 'active' ? renderFreshnessState(worstOf(status)) : renderBadge(status.state);
+  const state = at === null ? renderState(status) : await renderStateAt(request, id, at);
   const listLink = { href: withAsOf('/organizations', at), title: 'Organizations' };
-  const top = html`${renderPageHead(listLink, title, at === null && state)}
+  const top = html`${renderPageHead(listLink, title, state)}
 <ul class="links no-paper">${links.map(list => html`<li><a href="${toListHref(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${toListHref('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
-  if (at !== null) return { title, body: top, renderRest: () => renderResourcesAt(request, id, at) };
+  if (at !== null)
+    return { title, body: top, renderRest: () => renderResourcesAt(request, id, { at, toListHref }) };
   const body = html`${top}
 <section id="available" data-live>${await renderOrganizationAvailability(reader, id)}</section>
 <section id="resources" data-live>${renderResources(status, toListHref, now)}</section>
 <section class="links"><span id="certificates" data-live>${renderCertificateCounts(status.certificates, id)}</span> ${renderButton(request, '/read-now', 'Read now', { organization_id: id })}</section>`;
   return { title, body, renderRest: () => renderRecentChanges(request, id) };
+}
+
+/** Renders the state of an organization now: of its data if the app is active, otherwise of its installation. */
+function renderState(status: OrganizationStatus): Html {
+  return status.state === 'active' ? renderFreshnessState(worstOf(status)) : renderBadge(status.state);
+}
+
+/** Renders that an organization had suspended or removed the app at a past instant. Returns false if it had not. */
+async function renderStateAt(
+  { reader }: ConsoleRequest,
+  organizationId: string,
+  at: string,
+): Promise<Html | false> {
+  const [inactive] = await readInactiveAt(reader, at, organizationId);
+  return (
+    inactive !== undefined &&
+    html`${renderBadge(inactive.state, 'doubt')} at that time, so its credits could not be sold.`
+  );
 }
 
 /** Renders the latest changes in the lists of an organization. */
@@ -81,21 +102,23 @@ const ROW_COUNT_COLUMN = {
   numeric: true,
 };
 
+/** Renders the name of a resource as a link to its list, if it has a list by organization. */
+function renderResourceLink(resource: string, toListHref: (list: string) => string): HtmlContent {
+  const label = resource.replaceAll('_', ' ');
+  const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
+  return list === undefined ? label : html`<a href="${toListHref(list.name)}">${label}</a>`;
+}
+
 /** Renders a table of an organization's lists, each with how fresh the mirror's copy is. */
 function renderResources(
   { resources }: OrganizationStatus,
   toListHref: (list: string) => string,
   now: number,
 ): Html {
-  const renderResourceLink = (resource: string) => {
-    const label = resource.replaceAll('_', ' ');
-    const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
-    return list === undefined ? label : html`<a href="${toListHref(list.name)}">${label}</a>`;
-  };
   return renderTable(
     'Data freshness',
     [
-      { name: 'Resource', cell: ({ resource }) => renderResourceLink(resource) },
+      { name: 'Resource', cell: ({ resource }) => renderResourceLink(resource, toListHref) },
       { name: 'State', cell: renderFreshnessState },
       ROW_COUNT_COLUMN,
       { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
@@ -113,20 +136,22 @@ function renderResources(
 }
 
 /**
- * Renders a table of an organization's resources at an instant, with their row counts and last complete reads. Notes below the
- * table say what was not known.
+ * Renders an organization's warehouse at an instant, then a table of its resources with their rows, tonnes and last complete
+ * reads. Notes below the table say what was not known.
  */
 async function renderResourcesAt(
   { reader, now }: ConsoleRequest,
   organizationId: string,
-  at: string,
+  { at, toListHref }: { readonly at: string; readonly toListHref: (list: string) => string },
 ): Promise<Html> {
+  const stock = await renderOrganizationStockAt(reader, organizationId, at);
   const answer = await answerResourcesAt(reader, organizationId, at);
   const table = renderTable(
     'Known data at that time',
     [
-      { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
+      { name: 'Resource', cell: ({ resource }) => renderResourceLink(resource, toListHref) },
       ROW_COUNT_COLUMN,
+      { name: 'Tonnes', cell: ({ totals }) => totals !== null && renderTonnesOf(totals) },
       {
         name: 'Last complete read',
         cell: ({ lastReadAt }) => renderInstantsIn(lastReadAt ?? 'not recorded'),
@@ -134,5 +159,10 @@ async function renderResourcesAt(
     ],
     await collectRows(answer.rows),
   );
-  return html`${table}${renderAnswerNotes(answer, now)}${renderGaps(answer)}`;
+  return html`${stock}${table}${renderAnswerNotes(answer, now)}${renderGaps(answer)}`;
+}
+
+/** Renders the amounts of a list by credit type, and how many rows are in no amount. */
+function renderTonnesOf({ amounts, rowsWithoutAmount }: Totals): Html {
+  return html`${formatAmounts(amounts ?? [])}${describeExcludedRows([{ rows_without_amount: rowsWithoutAmount }])}`;
 }

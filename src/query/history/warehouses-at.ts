@@ -9,6 +9,8 @@ import { BY_PROJECT, type CreditSum, toExactSum, TOTAL_COLUMNS } from '../sums.j
 
 interface WarehousesAtRequest {
   readonly at: string;
+  /** Null for all organizations. */
+  readonly organizationIds: readonly string[] | null;
   /** Null for all projects. */
   readonly projectId: string | null;
 }
@@ -16,9 +18,10 @@ interface WarehousesAtRequest {
 /** Adds up the warehouses at an instant by project, vintage and credit type. Organizations whose warehouse was unknown are left out. */
 export async function readWarehousesAt(
   reader: Reader,
-  { at, projectId }: WarehousesAtRequest,
+  { at, organizationIds, projectId }: WarehousesAtRequest,
 ): Promise<Answer<CreditSum>> {
-  const lists = await readCoverageAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const allLists = await readCoverageAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const lists = allLists.filter(list => organizationIds?.includes(list.organizationId) !== false);
   const credits = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
     .where(wasValidAt(at))
