@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import type { CollectedAnswer, Coverage, Totals } from './answer/answer.js';
@@ -6,7 +5,7 @@ import { answerSums, readWarehouseCounts } from './available.js';
 import { ALL_CHANGES, readNewest } from './history/changes.js';
 import { readActivity } from './inbox/activity.js';
 import { countRows } from './read-one.js';
-import { type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
+import { FAILING_LISTS, type OrganizationStatus, readOrganizations, sumCertificates } from './status.js';
 import {
   BY_OWNER,
   BY_PROJECT,
@@ -78,14 +77,6 @@ export async function readSums(reader: Reader, maxOrganizations: number, maxLeft
     };
   });
 }
-
-/** Lists whose last read failed, was refused although it is permitted, or must be confirmed. */
-const FAILING_LISTS = queryBuilder
-  .selectFrom('mirror.freshness')
-  .select('resource')
-  .where(eb => eb.or([eb('failing_since', 'is not', null), eb('reason', '=', 'removals_unconfirmed')]))
-  .where('state', '<>', 'not_offered')
-  .where(eb => eb(eb.fn.coalesce('reason', sql.lit('')), 'not in', ['uninstalled', 'suspended']));
 
 /** Whether a list is a fresh warehouse, so that its credits are available. */
 function isAvailable({ resource, state }: OrganizationStatus['resources'][number]): boolean {

@@ -17,8 +17,9 @@ import { formatCount } from '../text/numbers.js';
 import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
-import { findTroubles } from './inbox/troubles.js';
+import { findTroubles, reportFailingLists } from './inbox/troubles.js';
 import { readOrigin } from './names.js';
+import { countRows } from './read-one.js';
 import { groupByOwner } from './sums.js';
 import { RANK } from './freshness/read-freshness.js';
 
@@ -50,12 +51,23 @@ export async function readStatus(reader: Reader, now: number) {
       simulatedUntil: origin?.simulated_until ?? null,
       ...activity,
       /** The problems that somebody has to look at, and who can act. */
-      issues: findTroubles(activity, now),
+      issues: [
+        ...findTroubles(activity, now),
+        ...reportFailingLists(await countRows(snapshot, FAILING_LISTS)),
+      ],
       firstReads: await readFirstReads(snapshot, now),
       findings: await readFindings(snapshot),
     };
   });
 }
+
+/** Lists whose last read failed, was refused although it is permitted, or must be confirmed. */
+export const FAILING_LISTS = queryBuilder
+  .selectFrom('mirror.freshness')
+  .select('resource')
+  .where(eb => eb.or([eb('failing_since', 'is not', null), eb('reason', '=', 'removals_unconfirmed')]))
+  .where('state', '<>', 'not_offered')
+  .where(eb => eb(eb.fn.coalesce('reason', sql.lit('')), 'not in', ['uninstalled', 'suspended']));
 
 /** Returns how many organizations have data, as the notes of the status. Freshness is left out, because each list has its own. */
 function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {

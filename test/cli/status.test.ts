@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/demo-settings.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { runCommand } from '../support/command.js';
 import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
+import { retirement } from '../support/mirror/rows.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { ALL_PERMISSIONS, startTestSandbox } from '../support/sandbox.js';
 
@@ -136,4 +138,27 @@ test('status shows 20 organizations, troubled ones first and then the largest, a
   const failing = await runStatus();
   expect(failing.stdout.match(/(stale|never read) \(read failed\): answered 503/g)).toHaveLength(20);
   expect(failing.stdout).toContain('\nand 280 more: carbon-mirror status --all\n');
+});
+
+test('status ends with a verdict: nothing needs attention, or each thing that does and who can act', async () => {
+  const installed = await startInstalled();
+  expect((await status(installed)).text).toMatch(
+    /\n1 thing needs attention:\n {2}No worker has ever run\. Who can act: you\. Start .*\n$/,
+  );
+  await writeHeartbeat(installed, 0);
+  expect((await status(installed)).text).toMatch(/\nNothing needs attention\.\n$/);
+});
+
+test('status calls a certificate of an unclaimed retirement unavailable, as the list of certificates does', async () => {
+  const { read, folder, port, pdfs, clock, db } = await openMirror();
+  temporaryInbox(folder);
+  clock.at = Date.now();
+  await read('retirements', [retirement('r-1', { beneficiary: null, isClaimed: false })]);
+  await createCertificateStore(port, pdfs(1_000), () => clock.at).makeNewDue();
+  await db.change("UPDATE certificates SET state = 'unavailable'");
+  const { stdout } = await runCommand(['status'], { env: { DATA_DIR: folder } });
+  expect(stdout).toContain(' 1 unavailable ');
+  expect(stdout).toContain(
+    '\n1 certificate is unavailable because the retirement is unclaimed: it has no beneficiary yet.\n',
+  );
 });

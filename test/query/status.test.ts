@@ -126,3 +126,12 @@ test('the status names the registry, all organizations and the findings', async 
   await db.change('DELETE FROM origin');
   expect((await readStatus(reader, clock.at)).registry).toBeNull();
 });
+
+test('the issues of the status include lists whose last read failed, as on the page Now', async () => {
+  const mirror = await openFilledMirror({ organizations: 2 });
+  const findChecks = async () =>
+    (await readStatus(mirror.reader, mirror.clock.at)).issues.map(({ check }) => check);
+  expect(await findChecks()).not.toContain('lists');
+  await breakReads(mirror, 'organization-1');
+  expect(await findChecks()).toContain('lists');
+});

@@ -62,8 +62,9 @@ export const STATUS = defineCommand({
     const describeHidden = (items: readonly unknown[]) =>
       items.length > limit ? [describeHiddenCount(items.length)] : [];
     await context.printLines(...describeHidden(organizations), '', ...describeEstimate(estimate));
-    await context.printLines(...describeActivity(status, now));
+    await context.printLines(...describeActivity(status, now), ...describeUnclaimed(status));
     await context.printLines(...reasons.slice(0, limit), ...describeHidden(reasons));
+    await context.printLines(...describeIssues(status));
     printAnswerNotes(context.io, notes);
   },
 });
@@ -73,13 +74,17 @@ function describeHiddenCount(count: number): string {
   return `${formatOmittedCount(count)}: carbon-mirror status --all`;
 }
 
-/** Formats an organization as a table row with the row counts and freshness of its lists. */
+/**
+ * Formats an organization as a table row with the row counts and freshness of its lists. Certificates of unclaimed retirements
+ * have the state that "certificates list" gives them.
+ */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
   const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
-  const certificates = Object.entries(organization.certificates).map(
-    ([certificateState, count]) => `${formatWithCommas(count)} ${certificateState}`,
-  );
+  const { unclaimed = 0, unavailable = 0, ...counts } = organization.certificates;
+  const certificates = Object.entries({ ...counts, unavailable: unavailable + unclaimed })
+    .filter(([, count]) => count > 0)
+    .map(([certificateState, count]) => `${formatWithCommas(count)} ${certificateState}`);
   return {
     ...Object.fromEntries(resources.map(({ resource, rows }) => [resource, rows])),
     organization: getOrganizationName(organization),
@@ -116,7 +121,7 @@ function describeEstimate(estimate: FirstReadEstimate | null): string[] {
   return [`${text.charAt(0).toUpperCase()}${text.slice(1)}.`];
 }
 
-/** Returns lines about deliveries, jobs, suspicious rows and current problems. */
+/** Returns lines about deliveries, jobs and suspicious rows. */
 function describeActivity(status: ShownStatus, now: number): string[] {
   const { newestDeliveryAt, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
@@ -124,9 +129,26 @@ function describeActivity(status: ShownStatus, now: number): string[] {
     `Newest delivery: ${newestDeliveryAt === null ? 'never' : `${formatAge(newestDeliveryAt, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
-    ...status.issues.map(trouble =>
-      [`${trouble.found}.`, describeActor(trouble) ?? [], describeRemedy(trouble)].flat().join(' '),
+  ];
+}
+
+/** Returns the verdict: how many things need attention, then a line for each with who can act. */
+function describeIssues({ issues }: ShownStatus): string[] {
+  if (issues.length === 0) return ['Nothing needs attention.'];
+  return [
+    `${formatCount(issues.length, 'thing needs', 'things need')} attention:`,
+    ...issues.map(issue =>
+      [`  ${issue.found}.`, describeActor(issue) ?? [], describeRemedy(issue)].flat().join(' '),
     ),
+  ];
+}
+
+/** Explains certificates of unclaimed retirements, which the table counts as unavailable. Returns no line if there are none. */
+function describeUnclaimed({ organizations }: ShownStatus): string[] {
+  const count = organizations.reduce((sum, { certificates }) => sum + (certificates['unclaimed'] ?? 0), 0);
+  if (count === 0) return [];
+  return [
+    `${formatCount(count, 'certificate is', 'certificates are')} unavailable because the retirement is unclaimed: it has no beneficiary yet.`,
   ];
 }
 
