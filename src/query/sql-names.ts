@@ -17,19 +17,54 @@ export function suggestNames(message: string, schema: readonly Relation[], query
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
   const [unknownName = '', qualifier = null] = qualifiedName.toLowerCase().split('.').toReversed();
   if (kind !== 'column') return formatSuggestions(findSimilar(unknownName, schema.map(getQualifiedName)));
-  const columnsOf = (relations: readonly Relation[]) =>
-    relations.flatMap(({ columns }) => columns.map(({ name }) => name));
-  const near = formatSuggestions(
-    findSimilar(unknownName, columnsOf(selectRelationsOf(query, qualifier, schema))),
-  );
-  const owners = schema.filter(({ columns }) => columns.some(({ name }) => name === unknownName));
-  const elsewhere =
-    owners.length === 0
-      ? null
-      : `It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
-  const hints = [near, elsewhere].filter(hint => hint !== null);
+  const relations = selectRelationsOf(query, qualifier, schema);
+  const near = findSimilar(unknownName, columnsOf(relations)).map(column => {
+    const owners = relations.filter(relation => hasColumn(relation, column)).map(getQualifiedName);
+    return `${qualifier === null ? '' : `${qualifier}.`}${column} of ${owners.join(' and ')}`;
+  });
+  const hints = [
+    suggestJoin(unknownName, relations, schema) ?? formatSuggestions(near),
+    listOwners(unknownName, schema),
+  ].filter(hint => hint !== null);
   if (hints.length > 0) return hints.join(' ');
   return formatSuggestions(findSimilar(unknownName, columnsOf(schema)));
+}
+
+function columnsOf(relations: readonly Relation[]): string[] {
+  return relations.flatMap(({ columns }) => columns.map(({ name }) => name));
+}
+
+function hasColumn({ columns }: Relation, column: string): boolean {
+  return columns.some(({ name }) => name === column);
+}
+
+/** Says which tables and views have the unknown column, the most common first. Null if none has. */
+function listOwners(unknownName: string, schema: readonly Relation[]): string | null {
+  const owners = schema.filter(relation => hasColumn(relation, unknownName)).map(getQualifiedName);
+  if (owners.length === 0) return null;
+  const shown = owners
+    .toSorted((one, other) => rankRelation(one) - rankRelation(other))
+    .slice(0, MAX_SUGGESTIONS);
+  return `"${unknownName}" is a column of ${shown.join(', ')}.`;
+}
+
+/**
+ * Suggests the table with the name of an object of which the queried tables have only the id: for `organization_name` and a table
+ * with `organization_id`, the column `full_name` of organizations. Null if there is none.
+ */
+function suggestJoin(
+  unknownName: string,
+  relations: readonly Relation[],
+  schema: readonly Relation[],
+): string | null {
+  const [, noun] = /^(\w+)_name$/.exec(unknownName) ?? [];
+  const owner = schema.find(relation => relation.name === `${noun}s` && hasColumn(relation, 'full_name'));
+  if (owner === undefined || hasColumn(owner, unknownName)) return null;
+  const name = getQualifiedName(owner);
+  if (relations.includes(owner)) return `The name is ${name}.full_name.`;
+  const idOwner = relations.find(relation => hasColumn(relation, `${noun}_id`));
+  if (idOwner === undefined) return null;
+  return `The name is ${name}.full_name: join ${name} on ${name}.id = ${getQualifiedName(idOwner)}.${noun}_id.`;
 }
 
 /** Returns the tables and views that a query names. With a qualifier, such as `o` of `o.name`, only the one that it stands for. */
