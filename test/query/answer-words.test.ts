@@ -167,10 +167,8 @@ test('totals name the rows, the amounts by type and the part that is available',
   expect(describeTotals({ ...totals, rows: 3, amounts }, 'reservation', { subject: 'in any state' })).toBe(
     '3 reservations in any state: 12.5 t',
   );
-  expect(describeHeld({ ...totals, amounts: available.slice(0, 1) }, 'reservation')).toBe(
-    'Held now: 1 reservation with 2 t ex-post',
-  );
-  expect(describeHeld({ ...totals, rows: 0, amounts: [] }, 'reservation')).toBe('Held now: nothing');
+  expect(describeHeld({ ...totals, amounts: available.slice(0, 1) })).toBe('Held now: 1 with 2 t ex-post');
+  expect(describeHeld({ ...totals, rows: 0, amounts: [] })).toBe('Held now: nothing');
 });
 
 test('sums are added up by credit type, with the rows that are in no sum', () => {

@@ -62,7 +62,7 @@ export async function printListAnswer(
   const hasTotal = totals.amounts !== null && totals.rows > 0;
   const lines = [
     describeTotals(totals, list.singular, { subject, available }),
-    ...(held === null ? [] : [describeHeld(held, list.singular)]),
+    ...(held === null ? [] : [describeHeld(held)]),
   ];
   await context.printAnswer(answer, {
     tableColumns: hidesFreshness ? names : answer.columns,

@@ -80,7 +80,7 @@ async function renderRows(
     subject: [isEmpty ? '' : subject, owner].filter(text => text !== '').join(' '),
     available,
   });
-  const caption = held === null || isEmpty ? total : `${total}. ${describeHeld(held, list.singular)}`;
+  const caption = held === null || isEmpty ? total : `${total}. ${describeHeld(held)}`;
   const columns = createListColumns(answer.list, request, {
     freshness: answer.rowFreshness,
     findRestatement: await readRestatementsOf(listRequest, rows, reader),

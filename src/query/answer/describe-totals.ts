@@ -28,10 +28,10 @@ export function describeTotals(
   return `${counted}: ${formatAmounts(amounts)}${offer}`;
 }
 
-/** Describes the part of a total that is held now, such as `Held now: 2 reservations with 290 t`. */
-export function describeHeld({ rows, amounts }: Totals, singular: string): string {
+/** Describes the part of a total that is held now, such as `Held now: 2 with 290 t`. */
+export function describeHeld({ rows, amounts }: Totals): string {
   if (rows === 0 || amounts === null) return 'Held now: nothing';
-  return `Held now: ${formatCount(rows, singular)} with ${formatAmounts(amounts)}`;
+  return `Held now: ${formatWithCommas(rows)} with ${formatAmounts(amounts)}`;
 }
 
 /** Formats amounts, such as `440,995 t ex-post and 63,304 t ex-ante`. */
