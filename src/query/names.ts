@@ -106,6 +106,37 @@ export async function readProjectNamedBy(
   return name;
 }
 
+/**
+ * Reads the projects that credits or retirements refer to and that the registry does not show to the app, now or as of an instant.
+ * Their names are those in the credits and retirements. Reads at most `MOST_CHOICES` + 1.
+ */
+export async function readUnlistedProjects({ all }: Reader, at: string | null): Promise<NamedObject[]> {
+  const listed = queryBuilder
+    .selectFrom(at === null ? 'mirror.projects' : 'mirror.projects_history')
+    .select('id')
+    .where(wasValidAt(at));
+  const references = await all(
+    queryBuilder
+      .selectFrom('mirror.project_references')
+      .select('project_id')
+      .distinct()
+      .where('project_id', 'not in', listed)
+      .orderBy('project_id')
+      .limit(MOST_CHOICES + 1),
+  );
+  if (references.length === 0) return [];
+  const ids = references.map(({ project_id: id }) => id);
+  const rows = TABLES_WITH_PROJECTS.map(
+    name =>
+      sql`SELECT project_id, project_name FROM ${relation(at === null ? name : `${name}_history`)}
+        WHERE project_id IN ${ids} AND ${wasValidAt(at)}`,
+  );
+  return await all(
+    sqlStatement`SELECT ${select({ id: sql.ref<string>('project_id'), name: sql<string | null>`max(project_name)` })}
+      FROM (${sql.join(rows, sql` UNION ALL `)}) AS named GROUP BY project_id ORDER BY project_id`,
+  );
+}
+
 /** Reads which registry and app the mirror is filled from, and since when. Null before a worker has started for the first time. */
 export async function readOrigin(reader: Reader) {
   return await readFirst(
@@ -123,13 +154,18 @@ export interface NamedChoice {
 /** A longer list is too long to choose from. */
 export const MOST_CHOICES = 200;
 
-/** Reads the names from which a visitor can choose. Null if there are more than `MOST_CHOICES`. */
+/**
+ * Reads the names from which a visitor can choose. Projects that the registry does not show come last. Null if there are more than
+ * `MOST_CHOICES`.
+ */
 export async function readChoices(
-  { all }: Reader,
+  reader: Reader,
   kind: Kind,
   at: string | null,
 ): Promise<NamedChoice[] | null> {
-  const names = await all(limitRows(selectNames(kind, at), MOST_CHOICES + 1));
+  const listed = await reader.all(limitRows(selectNames(kind, at), MOST_CHOICES + 1));
+  const unlisted = kind === 'projects' ? await readUnlistedProjects(reader, at) : [];
+  const names = [...listed, ...unlisted];
   return names.length > MOST_CHOICES ? null : names.map(({ id, name }) => ({ value: id, label: name ?? id }));
 }
 

@@ -320,3 +320,14 @@ test('type, vintage, verdict and organization are chosen from lists', async () =
   expect(deliveries).toContain('<option value="installation-1">organization-1</option>');
   expect(deliveries).not.toContain('name="ignored"');
 });
+
+test('a project that the registry does not show is on the page of projects and in the filter of its credits', async () => {
+  const { scene, page } = await openConsoleStage();
+  await scene.read('warehouse', [credit('c-1')]);
+  const projects = await page('/projects');
+  expect(getPageText(projects)).toContain(
+    'Projects known only from credits and retirementsThe registry does not show them to the app, or has not been asked for them yet.Peat bog',
+  );
+  expect(projects).toContain('<li><a href="/projects/project-1">Peat bog</a></li>');
+  expect(await page('/warehouse')).toContain('<option value="project-1">Peat bog</option>');
+});

@@ -10,6 +10,7 @@ import {
   readOrganizationNames,
   readOrigin,
   readProjectNamedBy,
+  readUnlistedProjects,
 } from '../../src/query/names.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit, organization } from '../support/mirror/rows.js';
@@ -74,6 +75,17 @@ test('names are offered as choices unless there are too many of them', async () 
   expect(await readChoices(reader, 'organizations', null)).toHaveLength(MOST_CHOICES);
   await db.change(`${insert} (9000, 'one-more', '2026-01-01', 1, '{}')`);
   expect(await readChoices(reader, 'organizations', null)).toBe(null);
+});
+
+test('a project that only credits name is offered as a choice, now and as of an instant', async () => {
+  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
+  const project = { value: 'project-1', label: 'Peat bog' };
+  expect(await readChoices(reader, 'projects', null)).toEqual([project]);
+  const at = new Date(clock.at).toISOString();
+  expect(await readChoices(reader, 'projects', at)).toEqual([project]);
+  expect(await readChoices(reader, 'projects', '2020-01-01T00:00:00.000Z')).toEqual([]);
+  await read('warehouse', [credit('c-1', { project: { id: 'project-9', fullName: 'Fen' } })]);
+  expect(await readUnlistedProjects(reader, null)).toContainEqual({ id: 'project-9', name: 'Fen' });
 });
 
 test('a row is found by its id, its name or the beginning of either, unless two rows match', async () => {

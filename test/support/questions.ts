@@ -196,6 +196,7 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     const { rows, ...answer } = await readWarehousesAt(reader, { at, organizationIds: null, projectId });
     return { ...answer, rows: await collectRows(rows) };
   }),
+  readUnlistedProjects: forEachItem([null, ...MOMENTS], names.readUnlistedProjects),
   readInactiveAt: forEachItem(pairs(MOMENTS, [null, ONE, 'nobody']), (reader, [at, organizationId]) =>
     readInactiveAt(reader, at, organizationId),
   ),

@@ -3,7 +3,7 @@ import { describeHeld, describeTotals } from '../../query/answer/describe-totals
 import { collectRows } from '../../query/answer/answer.js';
 import { type FindRestatement, readLastRestatements } from '../../query/history/restated-fields.js';
 import { parseListRequest as parseFilters, getFilterText, SORT } from '../../query/lists/parse-request.js';
-import { readNameOf } from '../../query/names.js';
+import { MOST_CHOICES, readNameOf, readUnlistedProjects } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list-type.js';
 import { type ListAnswer, readList } from '../../query/lists/read-list.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
@@ -12,6 +12,7 @@ import { renderCaveats, renderFreshnessOf, renderGaps } from '../components/answ
 import { withAsOf, withQuery } from '../components/as-of.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
+import { renderDetailLink } from '../components/table-cell.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import { createListColumns } from './list-columns.js';
 import { type FilterChoices, readFilterChoices, renderFilters } from './list-filters.js';
@@ -90,8 +91,19 @@ async function renderRows(
 <section id="rows" data-live>${renderTable(caption, columns, rows, { empty: renderEmpty(listRequest, answer), captionExtra, hasRowLinks: true })}
 ${renderPageLinks(`/${name}`, query, answer)}
 </section>
+${name === 'projects' && listRequest.filters.length === 0 && (await renderUnlistedProjects(request))}
 ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
+}
+
+/** Renders links to the projects that credits refer to and the registry does not show. Returns false if there are none. */
+async function renderUnlistedProjects({ reader, at }: ConsoleRequest): Promise<Html | false> {
+  const projects = await readUnlistedProjects(reader, at);
+  if (projects.length === 0) return false;
+  const links = projects
+    .slice(0, MOST_CHOICES)
+    .map(({ id, name }) => html`<li>${renderDetailLink('project_id', id, html`${name ?? id}`, at)}</li>`);
+  return html`<section id="unlisted" class="card" data-live><h2>Projects known only from credits and retirements</h2><p>The registry does not show them to the app, or has not been asked for them yet.</p><ul>${links}</ul>${projects.length > MOST_CHOICES && html`<p>There are more.</p>`}</section>`;
 }
 
 /**
