@@ -72,6 +72,9 @@ test('the pages of a credit and a project show their values and history, and an 
   const words = getPageText(await page('/warehouse/c-1'));
   expect(words).toContain('1,087.5 t ex-post of Peat bog 2021');
   expect(words).toContain('tonnes: 100 → 1,087.5');
+  expect(await page('/warehouse/c-1')).toMatch(
+    /<ol class="timeline"><li class="good"><strong>Current version, observed<\/strong>[^]*<li class="none">Observed/,
+  );
   for (const path of ['/warehouse/c-9', '/inventory/c-1', '/projects/p-9'])
     expect((await open(path)).status, path).toBe(404);
   const project = getPageText(await page('/projects/project-1'));

@@ -37,9 +37,12 @@ function describeVersion(version: Row, previous: Row | undefined, now: number): 
   const sync =
     version['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>`;
   const difference = previous === undefined ? 'first observed' : renderDifferences(previous, version, now);
+  // Earlier versions are grey, so that the current one stands out.
+  const isCurrent = version['valid_to'] === null;
+  const title = html`${isCurrent ? html`<strong>Current version, observed</strong>` : 'Observed'} ${renderCell('valid_from', version['valid_from'], now)}`;
   return {
-    colour: previous === undefined ? 'good' : 'none',
-    title: html`<strong>Observed</strong> ${renderCell('valid_from', version['valid_from'], now)}`,
+    colour: isCurrent ? 'good' : 'none',
+    title,
     details: html`${difference} (${sync})`,
   };
 }
