@@ -25,7 +25,7 @@ test('a delivery page shows a timeline from its arrival over its job to the chan
   const shown = await page('/deliveries/7');
   const timeline = getPageText(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(timeline).toMatch(
-    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored answered 202; .* Processed by job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
+    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored answered 202; .* Processed by job 5, done, started after 12 ms Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');

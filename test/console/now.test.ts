@@ -43,6 +43,16 @@ test('Now names a stale warehouse whose credits are not available, with the reas
   expect(words).toContain('the last complete read is older than two intervals of the schedule');
 });
 
+test('Now links the newest webhook and the due jobs to their lists', async () => {
+  const { tables, page } = await openConsoleStage();
+  await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id,
+    verdict, secret_index, duplicates) VALUES (1, '2026-05-04T11:50:00.000Z', 'warehouseTransaction', 'installation-1', 'digest', 1,
+    'accepted', 0, 0)`);
+  const shown = await page('/');
+  expect(shown).toMatch(/<dd><a href="\/deliveries"><time [^>]*>10 min ago<\/time><\/a><\/dd>/);
+  expect(shown).toContain('<a href="/jobs?state=waiting">0 due now</a>');
+});
+
 test('Now counts fresh warehouses apart from the state of all lists of an organization', async () => {
   const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1')]);

@@ -59,7 +59,7 @@ function createJobEntries(delivery: Row): TimelineEntry[] {
   if (jobId === null || jobId === undefined) return [];
   const wait = formatElapsed(String(receivedAt ?? ''), String(delivery['started_at'] ?? ''));
   const state = String(jobState ?? 'unknown');
-  const title = html`<strong>Processed</strong> by <a href="/jobs/${String(jobId)}">job ${String(jobId)}</a> ${wait !== null && `after ${wait} `}${renderState(state)}`;
+  const title = html`<strong>Processed</strong> by <a href="/jobs/${String(jobId)}">job ${String(jobId)}</a>, ${renderState(state)}${wait !== null && `, started after ${wait}`}`;
   return [
     { colour: findStateColour(state), title, details: state === 'done' ? null : String(outcome ?? '') },
   ];

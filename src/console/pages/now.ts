@@ -143,13 +143,15 @@ function renderTiles(overview: Overview, issues: readonly Trouble[], now: number
   const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
   const webhookTile = renderTile(
     'Newest webhook',
-    activity.newestDeliveryAt === null ? 'none yet' : renderAge(activity.newestDeliveryAt, now),
+    activity.newestDeliveryAt === null
+      ? 'none yet'
+      : html`<a href="/deliveries">${renderAge(activity.newestDeliveryAt, now)}</a>`,
     html`<a href="/rejected-webhooks">${formatWithCommas(rejected)} rejected</a> since yesterday`,
   );
   const attentionTile = renderTile(
     'Attention',
     renderIssueCount(issues),
-    html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${formatWithCommas(activity.jobs.due)} due now`,
+    html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, <a href="/jobs?state=waiting">${formatWithCommas(activity.jobs.due)} due now</a>`,
   );
   return html`${renderReservedTile(overview, now)}${renderUnavailableTile(overview)}${renderFreshTile(overview, now)}${webhookTile}${attentionTile}`;
 }
