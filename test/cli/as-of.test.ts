@@ -38,7 +38,7 @@ test('as-of during a read shows the rows observed by then and reports the runnin
   );
   expect(early.stdout).toMatch(/^retirements as of 2026-05-04T13:05:00.000Z:\n/);
   expect(early.stderr).toContain(
-    'retirements: Changes after 2026-05-04T12:00:00.000Z had not been read yet.',
+    'retirements: The answer shows what was read until 2026-05-04T12:00:00.000Z; later changes may be missing.',
   );
   expect(early.stdout).toMatch(/\n4 retirements: [\d,.]+ t\n/);
   expect(early.stdout).toContain('first');
@@ -108,7 +108,7 @@ test('as-of a day, month or year means its last instant: it includes rows that e
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
     expect(list.stderr, span).toBe(
-      `As observed by 2026-05-31T23:59:59.999Z.\nChanges after 2026-05-31T23:59:59.999Z had not been read yet.\n`,
+      `As observed by 2026-05-31T23:59:59.999Z.\nThe answer shows what was read until 2026-05-31T23:59:59.999Z; later changes may be missing.\n`,
     );
     const asOf = await ask('as-of', span, ...organizationOption);
     expect(asOf.stdout, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z:/);

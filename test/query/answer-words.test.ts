@@ -88,12 +88,12 @@ const CAVEATS: readonly (readonly [Caveat, string, string])[] = [
   ],
   [
     { code: 'changes_unread_after', lastReadAt: AT, organization: 'Acme', lists: 1 },
-    `Changes after ${AT} had not been read yet.`,
+    `The answer shows what was read until ${AT}; later changes may be missing.`,
     `changes_unread_after lastReadAt=${AT} organization=Acme lists=1`,
   ],
   [
     { code: 'changes_unread_after', lastReadAt: AT, organization: 'Acme', lists: 2 },
-    `Changes after ${AT} had not been read yet (the oldest of 2 reads: Acme).`,
+    `The answer shows what was read until ${AT} (the oldest of 2 reads: Acme); later changes may be missing.`,
     `changes_unread_after lastReadAt=${AT} organization=Acme lists=2`,
   ],
   [

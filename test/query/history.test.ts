@@ -286,8 +286,8 @@ test('gaps and the oldest read are described in one sentence each', () => {
     describeCaveat({ code: 'unchanged_between', from: at, to: at, reads: 24, organization, lists: 2 }),
     describeCaveat({ code: 'reads_not_recorded' }),
   ]).toEqual([
-    `Changes after ${at} had not been read yet.`,
-    `Changes after ${at} had not been read yet (the oldest of 2 reads: Acme).`,
+    `The answer shows what was read until ${at}; later changes may be missing.`,
+    `The answer shows what was read until ${at} (the oldest of 2 reads: Acme); later changes may be missing.`,
     `Read once between ${at} and ${at}, always unchanged.`,
     `Read 24 times between ${at} and ${at}, always unchanged (the oldest of 2 reads: Acme).`,
     'Reads from before then are no longer on record.',

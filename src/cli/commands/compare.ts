@@ -1,4 +1,5 @@
-import { isUnknown } from '../../query/answer/caveat.js';
+import { type Caveat, isUnknown } from '../../query/answer/caveat.js';
+import { describeNotes } from '../../query/answer/describe-notes.js';
 import { CAVEATS_COLUMN } from '../../query/answer/serialize.js';
 import {
   ALL_COMPARED_ROWS,
@@ -107,7 +108,9 @@ async function printComparisons(
       emptyMessage: known.map(({ empty }) => empty).join(' '),
     });
   } else for (const comparison of known) await printComparison(context, comparison);
-  for (const comparison of known) printNotes(context, comparison);
+  for (const { list, from: _from, to: _to, ...notes } of known)
+    printAnswerNotes(context.io, notes, list.name);
+  printSideNotes(context, known);
 }
 
 /** Prints the totals of a list side by side, then the rows that differ. */
@@ -137,9 +140,40 @@ async function printComparison(context: CommandContext, comparison: ComparisonAn
   await context.printLines('');
 }
 
-/** Prints to stderr which organizations were not compared, and how recent the data of both instants is. */
-function printNotes({ io }: CommandContext, { list, from, to, ...notes }: ComparisonAnswer): void {
-  printAnswerNotes(io, notes, list.name);
-  for (const side of from.at === to.at ? [to] : [from, to])
-    printAnswerNotes(io, { ...side, coverage: null, gaps: [] }, `${list.name} at ${side.at}`);
+type ComparedSide = ComparisonAnswer['from'];
+type UnreadChanges = Extract<Caveat, { code: 'changes_unread_after' }>;
+
+/** Prints to stderr how recent the data of both instants is. A note that several lists share is printed once for each instant. */
+function printSideNotes(context: CommandContext, comparisons: readonly ComparisonAnswer[]): void {
+  const sides = comparisons.flatMap(({ list, from, to }) =>
+    (from.at === to.at ? [to] : [from, to]).map(side => ({ name: list.name, side })),
+  );
+  for (const at of new Set(sides.map(({ side }) => side.at))) {
+    const namesByNote = new Map<string, string[]>();
+    const ofInstant = sides.filter(({ side }) => side.at === at);
+    const oldest = findOldestUnread(ofInstant.map(({ side }) => side));
+    for (const { name, side } of ofInstant)
+      for (const note of describeSide(side, oldest))
+        namesByNote.set(note, [...(namesByNote.get(note) ?? []), name]);
+    for (const [note, names] of namesByNote) context.printNotice(`${names.join(', ')} at ${at}: ${note}`);
+  }
+}
+
+/** Describes how recent the data of a list is at one instant. Reads of several lists are described by the oldest of them. */
+function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChanges | null): string[] {
+  const shown = caveats
+    .filter(caveat => !isUnknown(caveat))
+    .map(caveat => (caveat.code === 'changes_unread_after' ? (oldest ?? caveat) : caveat));
+  return describeNotes({ freshness, caveats: shown, coverage: null, gaps: [] });
+}
+
+/** Returns the caveat of the list that was read longest before the instant, for the reads of all lists. Null if there is none. */
+function findOldestUnread(sides: readonly ComparedSide[]): UnreadChanges | null {
+  const unread = sides.flatMap(({ caveats }) =>
+    caveats.flatMap(caveat => (caveat.code === 'changes_unread_after' ? caveat : [])),
+  );
+  const [oldest] = unread.toSorted((one, other) => (one.lastReadAt < other.lastReadAt ? -1 : 1));
+  return oldest === undefined
+    ? null
+    : { ...oldest, lists: unread.reduce((sum, { lists }) => sum + lists, 0) };
 }

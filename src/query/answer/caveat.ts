@@ -96,7 +96,7 @@ export function describeCaveat(caveat: Caveat): string {
     case 'no_match':
       return describeNoMatch(caveat);
     case 'changes_unread_after':
-      return `Changes after ${caveat.lastReadAt} had not been read yet${describeOldestRead(caveat)}.`;
+      return `The answer shows what was read until ${caveat.lastReadAt}${describeOldestRead(caveat)}; later changes may be missing.`;
     case 'unchanged_between':
       return `${describeUnchanged(caveat)}${describeOldestRead(caveat)}.`;
     case 'reads_not_recorded':
