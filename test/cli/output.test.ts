@@ -57,6 +57,18 @@ async function printToStdout(
   return (await printToStreams(format, columns, rows, printOptions)).stdout;
 }
 
+test('a missing value is printed with the word of its column in a table, and is empty in CSV', async () => {
+  const shape = { placeholders: { beneficiary: 'unclaimed' } };
+  const rows = [
+    { beneficiary: null, size: null },
+    { beneficiary: 'Ada', size: 1 },
+  ];
+  expect(await printToStdout('table', ['beneficiary', 'size'], rows, { shape })).toBe(
+    'beneficiary  size\nunclaimed       -\nAda             1\n',
+  );
+  expect(await printToStdout('csv', ['beneficiary', 'size'], rows, { shape })).toContain('\n,\n');
+});
+
 test('a table aligns numbers to the right and prints "-" for missing values', async () => {
   const rows = [
     { name: 'Nordur', tonnes: 12.5 },

@@ -2,6 +2,7 @@ import { describeHeld, describeTotals } from '../../query/answer/describe-totals
 import { FRESHNESS_COLUMNS } from '../../query/freshness/read-freshness.js';
 import type { AnswerNotes } from '../../query/answer/answer.js';
 import { findLastYearEnd } from '../../query/history/year-end.js';
+import type { ListColumn } from '../../query/lists/column.js';
 import type { List } from '../../query/lists/list-type.js';
 import type { ListAnswer } from '../../query/lists/read-list.js';
 import type { CommandContext } from '../context.js';
@@ -50,6 +51,13 @@ export function adviseOnUncompared(
     : `The last year end can be compared: --from ${yearEnd}.`;
 }
 
+/** Returns the words for missing values by column name, such as `unclaimed` for a beneficiary. */
+export function listPlaceholders(columns: readonly ListColumn[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    columns.flatMap(({ name, placeholder }) => (placeholder === null ? [] : [[name, placeholder]])),
+  );
+}
+
 /** Prints the rows of a list, their total and their notes. If several lists are printed, `heading` is the name of this one. */
 export async function printListAnswer(
   context: CommandContext,
@@ -73,6 +81,7 @@ export async function printListAnswer(
     ],
     wrappedColumns: list.columns.filter(({ isWrapped }) => isWrapped).map(({ name }) => name),
     tonneColumns: list.columns.filter(({ kind }) => kind === 'tonnes').map(({ name }) => name),
+    placeholders: listPlaceholders(list.columns),
     emptyMessage: answer.empty,
     total: hasTotal ? lines.join('\n') : null,
     heading,

@@ -6,14 +6,14 @@ import { type Command, defineCommand, ROW_FORMATS } from '../define-command.js';
 import { definePastDate, defineText, withDefault } from '../options.js';
 import { assertKnown } from '../output/answer.js';
 import { createFilterOptions, toListRequest } from './filter-options.js';
-import { adviseOnUnknown } from './print-list-answer.js';
+import { adviseOnUnknown, listPlaceholders } from './print-list-answer.js';
 
 const DEFAULT_GROUPING = 'organization';
 
 /** Creates the subcommand that adds up the rows of a list in groups, such as `retirements totals`. */
 export function createTotalsCommand(list: List): Command {
   return defineCommand({
-    summary: `Add up ${list.plural} in groups`,
+    summary: `Add up the tonnes of ${list.plural} in groups`,
     options: {
       ...createFilterOptions(list),
       by: withDefault(
@@ -41,6 +41,7 @@ export function createTotalsCommand(list: List): Command {
         fileColumns: names,
         importantColumns: names,
         tonneColumns: ['amount_exact'],
+        placeholders: listPlaceholders(answer.columns),
         emptyMessage: answer.empty,
         total: answer.totals.rows === 0 ? null : describeTotals(answer.totals, list.singular),
       });

@@ -13,6 +13,8 @@ export interface TableShape {
   readonly wrappedColumns?: readonly string[];
   /** Columns of tonnes. A terminal shows them with thousands separators. */
   readonly tonneColumns?: readonly string[];
+  /** Words for missing values, by column. */
+  readonly placeholders?: Readonly<Record<string, string>>;
   /** The message on stderr for a table without rows; an empty text prints none. */
   readonly emptyMessage?: string;
 }
@@ -41,7 +43,8 @@ export async function printTable(
   shape: TableShape,
 ): Promise<void> {
   const tonnes = io.terminal.stdout ? (shape.tonneColumns ?? []) : [];
-  const toCells = (row: OutputRow) => columns.map(name => toTableCell(row[name], tonnes.includes(name)));
+  const toCells = (row: OutputRow) =>
+    columns.map(name => toTableCell(row[name] ?? shape.placeholders?.[name], tonnes.includes(name)));
   const firstRows: TableCell[][] = [];
   let characters = 0;
   let formatLine: LineFormatter | null = null;
