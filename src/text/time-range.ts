@@ -23,7 +23,7 @@ export type ParsedTimeRange = TimeRange | { readonly fault: string };
 
 /** Years before 0000 are written with a sign and six digits, which do not sort as text. */
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?$/;
 const DAY_MS = 24 * 3_600_000;
 
 /** A range of time in epoch milliseconds, both ends included. */
@@ -57,7 +57,8 @@ function parseEpochRange(text: string, now: number): EpochRange | null {
   if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : createInstantRange(now - agoMs);
   if (!INSTANT.test(text)) return parseCalendarDate(text);
   if (parseCalendarDate(text.slice(0, 10)) === null) return null;
-  const instant = Date.parse(text);
+  const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const instant = Date.parse(hasZone ? text : `${text}Z`);
   return Number.isNaN(instant) ? null : createInstantRange(instant);
 }
 

@@ -68,6 +68,10 @@ describe('sync without a running worker', () => {
     expect(head).toMatch(/organization +resource +added +changed +removed +unchanged +state/);
     expect(row).toMatch(/retirements +0 +0 +0 +\d+ +fresh/);
     expect(stdout).toContain('1 organization; 1 resource: 1 fresh;');
+    const all = await sync('--organization', id);
+    expect(all.stdout).toMatch(/ retirements +0 +0 +0 +\d+ +fresh/);
+    // No certificate was downloaded, so a row of zeros would say nothing about the stored ones.
+    expect(all.stdout).not.toContain('certificates');
   });
 
   test('of many organizations prints the lists that changed or failed and counts all of them', async () => {

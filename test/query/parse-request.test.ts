@@ -99,6 +99,20 @@ const MEANINGS: readonly (readonly [string, string, string, string, Condition])[
     { column: 'created_at', from: '2025-02-01T00:00:00.000Z', to: LAST },
   ],
   [
+    'rejected-webhooks',
+    'from',
+    '7d',
+    '7d',
+    { column: 'newest_at', from: '2026-04-27T12:00:00.000Z', to: LAST },
+  ],
+  [
+    'rejected-webhooks',
+    'from',
+    '2026-05-03T12:30',
+    '2026-05-03T12:30',
+    { column: 'newest_at', from: '2026-05-03T12:30:00.000Z', to: LAST },
+  ],
+  [
     'retirements',
     'until',
     '2025-Q1',

@@ -162,7 +162,8 @@ export function byDays<const Column extends string>(
       column,
       kind: 'from',
       option: 'since',
-      description: 'only from this date on: a day, month, quarter, year or instant in UTC',
+      description:
+        'only from this date on: a day, month, quarter, year or instant in UTC, yesterday, or 7d (7 days ago)',
       label: 'from',
     },
     until: {

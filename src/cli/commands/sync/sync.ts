@@ -57,7 +57,8 @@ export const SYNC = defineCommand({
     const seconds = (io.now() - startedAt) / 1000;
     if (format === 'json') await printJson({ by, seconds, resources: synced, failures: failedJobs });
     else if (synced.length > 0) {
-      const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
+      const shown =
+        countOrganizations(synced) < 2 ? synced.filter(list => !isIdle(list)) : synced.filter(isWorthShowing);
       const tableRows = shown.map(row => ({ ...row, state: wordsOf(row) }));
       if (tableRows.length > 0) await printRows(SYNCED_COLUMNS, tableRows, TABLE_SHAPE);
       await printLines(summarizeSync(synced));
@@ -146,6 +147,11 @@ function isWorthShowing(list: SyncedResourceResult): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
+}
+
+/** Whether a sync had no certificate to download, so that its counts of certificates are all 0 although some are stored. */
+function isIdle(list: SyncedResourceResult): boolean {
+  return list.resource === 'certificates' && list.unchanged === 0 && !isWorthShowing(list);
 }
 
 /** Summarizes the result of `sync` in one line: organizations, lists by state, changed rows. */
