@@ -77,11 +77,18 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
 
   return async (request, response) => {
     const { searchParams: query } = new URL(request.url, ORIGIN);
-    const parsed =
-      findUnknownParameter(query, page) ??
-      findNulCharacter(request, query) ??
-      (hasHistory ? parseAsOf(query, now()) : { at: null });
-    if ('fault' in parsed) return await responder.sendMessage(request, response, 400, parsed.fault);
+    const invalid = findUnknownParameter(query, page) ?? findNulCharacter(request, query);
+    if (invalid !== null) return await responder.sendMessage(request, response, 400, invalid.fault);
+    const parsed = hasHistory ? parseAsOf(query, now()) : { at: null };
+    if ('fault' in parsed) {
+      // The page has the form with the typed text, so that the visitor can correct it.
+      const history = {
+        at: null,
+        now: new Date(now()).toISOString(),
+        invalidText: query.get(AS_OF) ?? '',
+      };
+      return await responder.sendMessage(request, response, 400, parsed.fault, history);
+    }
     const { at } = parsed;
     // Redirect a range such as a day to its last instant, so that the URL names the instant that is shown.
     if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))

@@ -24,6 +24,7 @@ export interface Responder {
     response: Response,
     status: number,
     sentence: string,
+    history?: LayoutOptions['history'],
   ) => Promise<void>;
   /** Streams a file as a download. Reading stops if the visitor disconnects. */
   readonly sendFile: (response: Response, file: FileContent) => Promise<void>;
@@ -110,9 +111,10 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
   return {
     sendPage,
     sendStream,
-    sendMessage: async (request, response, status, sentence) => {
+    sendMessage: async (request, response, status, sentence, history = null) => {
       const title = status === 404 ? 'Not found' : 'Error';
-      await sendPage(request, response, { title, body: renderErrorPage(status, sentence) }, { status });
+      const content = { title, body: renderErrorPage(status, sentence) };
+      await sendPage(request, response, content, { status, history });
     },
     sendFile: async (response, { type, name, text }) => {
       response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });

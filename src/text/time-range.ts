@@ -1,6 +1,6 @@
 /**
  * Parses the dates that people type into options and filters: `2025-12-31`, `2025-12`, `2025-Q4`, `2025`, `yesterday`, `24h`,
- * `now` or an ISO instant. A date becomes the range from its first to its last millisecond in UTC.
+ * `now` or an ISO instant, and the dates that pages show: `31 Dec 2025`, `Dec 2025` and `31 Dec 2025, 12:00:00.000 UTC`. A date becomes the range from its first to its last millisecond in UTC.
  */
 import { parseDuration } from './duration.js';
 
@@ -49,8 +49,23 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
+/** The months as pages show them, from January on. */
+export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const DISPLAYED_DATE = /^(?:(\d{1,2}) )?([a-z]{3}) (\d{4})(?:, (\d{2}:\d{2}:\d{2}\.\d{3}) UTC)?$/i;
+
+/** Converts a date as pages show it, such as `31 Dec 2025`, to one such as `2025-12-31`. Returns other texts unchanged. */
+function toIsoDate(text: string): string {
+  const [, day, name = '', year, time] = DISPLAYED_DATE.exec(text) ?? [];
+  const month = MONTHS.findIndex(each => each.toLowerCase() === name.toLowerCase()) + 1;
+  if (year === undefined || month === 0 || (time !== undefined && day === undefined)) return text;
+  const days = day === undefined ? '' : `-${day.padStart(2, '0')}`;
+  const instant = time === undefined ? '' : `T${time}Z`;
+  return `${year}-${String(month).padStart(2, '0')}${days}${instant}`;
+}
+
 /** Parses a date, an instant or a duration to a time range in epoch milliseconds. Returns null for any other text. */
-function parseEpochRange(text: string, now: number): EpochRange | null {
+function parseEpochRange(writtenText: string, now: number): EpochRange | null {
+  const text = toIsoDate(writtenText.trim());
   if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
   const agoMs = parseDuration(text);

@@ -31,6 +31,15 @@ test.each([
   ['now', '2026-03-01T08:30:00.000Z'],
 ])('%s is a single instant', (text, at) => expect(formatRange(text)).toBe(`${at} to ${at}`));
 
+test.each([
+  ['31 Dec 2025', '2025-12-31'],
+  ['1 jan 2026', '2026-01-01'],
+  ['Dec 2025', '2025-12'],
+  ['31 Dec 2025, 12:00:00.000 UTC', '2025-12-31T12:00:00.000Z'],
+])('a date as pages write it is accepted: %s', (written, date) =>
+  expect(formatRange(written)).toBe(formatRange(date)),
+);
+
 test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s has not ended yet and is cut at now', text =>
   expect(formatRange(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
 );
@@ -38,6 +47,9 @@ test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s has not ended yet an
 test.each([
   '2026-02-30',
   '2026-02-30T00:00:00Z',
+  '30 Feb 2026',
+  '31 Foo 2025',
+  '31 December 2025',
   '2025-12-31T25:00:00Z',
   '2025-13',
   '2025-00',

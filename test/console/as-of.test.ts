@@ -195,3 +195,24 @@ test.each(['soon', '2026-02-30', '2999-01-01', "'; drop table retirements"])(
     expect(faults).toEqual([]);
   },
 );
+
+test('the field of the date shows a day as pages write it and accepts it', async () => {
+  const { open, page } = await openChangedMirror();
+  const { status, headers } = await open('/warehouse?as-of=31+Dec+2025');
+  expect(status).toBe(303);
+  expect(headers.get('location')).toBe('/warehouse?as-of=2025-12-31T23%3A59%3A59.999Z');
+  const shown = await page('/warehouse?as-of=2025-12-31T23:59:59.999Z');
+  expect(shown).toContain('value="31 Dec 2025" title="2025-12-31T23:59:59.999Z"');
+  expect(shown).toContain('>Overview</a>');
+  const instant = await page('/warehouse?as-of=2025-12-31T12:00:00.000Z');
+  expect(instant).toContain('value="31 Dec 2025, 12:00:00.000 UTC"');
+  const { headers: exact } = await open('/warehouse?as-of=31+Dec+2025,+12:00:00.000+UTC');
+  expect(exact.get('location')).toBe('/warehouse?as-of=2025-12-31T12%3A00%3A00.000Z');
+});
+
+test('the error page of a date that cannot be read has the field with what was typed', async () => {
+  const { open } = await openChangedMirror();
+  const answer = await open('/warehouse?as-of=soon');
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('<input name="as-of" value="soon"');
+});

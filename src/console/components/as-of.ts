@@ -1,4 +1,4 @@
-import { renderInstant } from './instants.js';
+import { formatDayOrInstant, renderInstant } from './instants.js';
 import { html, type Html } from './html.js';
 import { capitalize } from './column-labels.js';
 import { describeDateForms } from '../../text/time-range.js';
@@ -30,14 +30,21 @@ export interface AsOfState {
   readonly at: string | null;
   /** The current instant; its day is the example in the field. */
   readonly now: string;
+  /** What the visitor typed, if it is no date. */
+  readonly invalidText?: string;
 }
 
 /** Renders the form to choose the instant that a page shows. */
-export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
+export function renderAsOfBar(
+  path: string,
+  query: URLSearchParams,
+  { at, now, invalidText }: AsOfState,
+): Html {
   const today = now.slice(0, 10);
+  const value = invalidText ?? (at === null ? null : formatDayOrInstant(at));
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
 ${otherParameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by ${renderInstant(at)}.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a> <a href="/compare?from=${encodeURIComponent(at)}">Compare with now</a></p>`}
-<label title="${capitalize(describeDateForms('end', Date.parse(today)))}">As of end of<input name="${AS_OF}" value="${at}" placeholder="${today}"></label><button>Show</button></form>`;
+<label title="${capitalize(describeDateForms('end', Date.parse(today)))}">As of end of<input name="${AS_OF}" value="${value}"${at !== null && html` title="${at}"`} placeholder="${today}"></label><button>Show</button></form>`;
 }

@@ -1,3 +1,4 @@
+import { MONTHS } from '../../text/time-range.js';
 import { formatDuration } from '../../text/duration.js';
 import { html, type Html, type HtmlContent } from './html.js';
 
@@ -14,8 +15,6 @@ const DAY_MS = 86_400_000;
 function isFarFrom(instant: string, now: number): boolean {
   return Math.abs(now - Date.parse(instant)) > DAY_MS;
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Renders the day of an instant in UTC, such as `29 May 2025`. The tooltip shows the full instant and how long ago it was. */
 export function renderDay(instant: string, now: number): Html {
@@ -36,7 +35,17 @@ export function formatMonth(month: string): string {
 
 /** Renders the date and time of an instant, such as `29 May 2025, 03:45:09.240 UTC`. */
 export function renderInstant(instant: string): Html {
-  return html`<time datetime="${instant}">${formatDay(instant)}, ${instant.slice(11, 23)} UTC</time>`;
+  return html`<time datetime="${instant}">${formatInstant(instant)}</time>`;
+}
+
+/** Formats the date and time of an instant, such as `29 May 2025, 03:45:09.240 UTC`. */
+function formatInstant(instant: string): string {
+  return `${formatDay(instant)}, ${instant.slice(11, 23)} UTC`;
+}
+
+/** Formats an instant as its day if it is the last millisecond of the day, otherwise with the time. */
+export function formatDayOrInstant(instant: string): string {
+  return instant.endsWith('T23:59:59.999Z') ? formatDay(instant) : formatInstant(instant);
 }
 
 /** Replaces each ISO instant in a sentence with a readable one, such as `29 May 2025, 03:45:09.240 UTC`. */

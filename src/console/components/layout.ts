@@ -101,7 +101,8 @@ function renderHeader(
   const sections = SECTIONS.map(({ name, pages: [firstPage] }) =>
     renderNavigationItem(
       toSectionHref(name, firstPage?.path ?? '/', history?.at ?? null),
-      name,
+      // At a past instant, the first page does not show the present.
+      name === 'Now' && history !== null && history.at !== null ? 'Overview' : name,
       name === currentSection?.name && CURRENT_SECTION,
     ),
   );

@@ -88,7 +88,7 @@ header.top { display: flex; align-items: center; gap: var(--s4); min-height: 3re
 .tabs [aria-current] { border-color: var(--accent); }
 form.asof { display: flex; align-items: center; gap: var(--s2); margin-left: auto; padding: .2rem 0; }
 form.asof label { display: flex; align-items: center; gap: var(--s2); color: var(--quiet); font-size: var(--fine); }
-form.asof input { width: 10rem; }
+form.asof input { width: auto; min-width: 10rem; max-width: 16rem; field-sizing: content; }
 form.asof p { padding: .1rem .6rem; color: var(--doubt); background: var(--doubt-soft); border-radius: var(--radius); }
 main { display: grid; grid-template-columns: minmax(0, 1fr); gap: var(--s3) var(--s4); max-width: 96rem; margin: 0 auto; padding: var(--s3) var(--s5) var(--s5); overflow-wrap: anywhere; }
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: var(--s1) var(--s2); }
