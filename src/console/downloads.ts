@@ -47,9 +47,8 @@ export function createFilePages(
   readRows: (request: ConsoleRequest) => Promise<ExportedAnswer | PageFault>,
 ): readonly ConsolePage[] {
   return Object.entries(FILE_FORMATS).map(([extension, { type, write }]) => {
-    const file = `${baseName}.${extension}`;
     return {
-      path: `/${file}`,
+      path: `/${baseName}.${extension}`,
       ...urlOptions,
       render: async request => {
         const exported = await readRows(request);
@@ -57,10 +56,29 @@ export function createFilePages(
         const unknown = describeUnknown(exported.notes);
         // For the present, the file says that nothing was read.
         if (exported.notes.at !== null && unknown !== null) return { fault: unknown };
-        return { type, name: request.isDemo ? `demo-${file}` : file, text: write(exported) };
+        const name = `${formatFileName(baseName, request)}.${extension}`;
+        return { type, name, text: write(exported) };
       },
     };
   });
+}
+
+/** Parameters of a URL that a file name repeats: those that choose a period. */
+const PERIOD_PARAMETERS = ['year', 'since', 'from', 'until', 'to'];
+
+/** Returns the name of a file without extension, such as `retirement-totals-2025-as-of-2025-12-31`. */
+export function formatFileName(
+  baseName: string,
+  { query, at, isDemo }: Pick<ConsoleRequest, 'query' | 'at' | 'isDemo'>,
+): string {
+  const periods = PERIOD_PARAMETERS.flatMap(name => {
+    const value = query.get(name) || null;
+    return value === null ? [] : name === 'year' ? [value] : [name, value];
+  });
+  const date = at === null ? [] : ['as-of', at.replace('T23:59:59.999Z', '')];
+  const parts = [...(isDemo ? ['demo'] : []), baseName, ...periods, ...date];
+  // A header and a file system accept these characters only.
+  return parts.map(part => part.replaceAll(/[^\w.-]+/g, '-')).join('-');
 }
 
 /** Yields the header and the rows of a CSV file, line by line. */

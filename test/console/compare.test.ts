@@ -38,7 +38,9 @@ test('two dates are compared with the totals side by side, and with the rows tha
 test('the files of a comparison have the rows of all lists', async () => {
   const { open, query } = await openComparedConsole();
   const csv = await open(`/compare.csv?${query}`);
-  expect(csv.headers.get('content-disposition')).toBe('attachment; filename="compare.csv"');
+  expect(csv.headers.get('content-disposition')).toMatch(
+    /^attachment; filename="compare-from-[\w.-]+\.csv"$/,
+  );
   const lines = (await csv.text()).trimEnd().split(/\r?\n/);
   expect(lines[0]).toMatch(/^list,change,.*,caveats$/);
   expect(lines.slice(1).map(line => line.split(',').slice(0, 2).join(' '))).toEqual([

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { formatFileName } from '../../src/console/downloads.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
@@ -130,3 +131,18 @@ test.each(['1.0', '1.1'])(
     expect(stage.faults).toEqual([failure]);
   },
 );
+
+test.each([
+  ['year=2025', '2025-12-31T23:59:59.999Z', 'retirement-totals-2025-as-of-2025-12-31'],
+  ['year=&vintage=2021', null, 'retirement-totals'],
+  [
+    'since=24h&until=now',
+    '2025-12-31T12:00:00.000Z',
+    'retirement-totals-since-24h-until-now-as-of-2025-12-31T12-00-00.000Z',
+  ],
+  ['from=a%22/b', null, 'retirement-totals-from-a-b'],
+])('the name of a file repeats the period and the date that were asked for: %s', (query, at, name) => {
+  const request = { query: new URLSearchParams(query), at, isDemo: false };
+  expect(formatFileName('retirement-totals', request)).toBe(name);
+  expect(formatFileName('retirement-totals', { ...request, isDemo: true })).toBe(`demo-${name}`);
+});

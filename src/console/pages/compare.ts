@@ -33,7 +33,7 @@ import { html, type Html } from '../components/html.js';
 import { renderInstant, renderInstantsIn } from '../components/instants.js';
 import { renderTable, type TableColumn } from '../components/table.js';
 import { isNumericKind, renderValue, ZERO, NO_VALUE } from '../components/table-cell.js';
-import { FILE_FORMATS, renderFileLinks, writeCsv } from '../downloads.js';
+import { FILE_FORMATS, formatFileName, renderFileLinks, writeCsv } from '../downloads.js';
 import { findChosenOrganization } from '../filter-fault.js';
 import { toDetailHref } from '../lists/list-columns.js';
 import type { ConsolePage, ConsoleRequest, FileContent, PageFault } from '../page.js';
@@ -79,7 +79,7 @@ function createFilePage(extension: keyof typeof FILE_FORMATS, write: WriteFile):
       const answers = await readComparisons(request.reader, comparison, ALL_COMPARED_ROWS);
       const unknown = answers.map(describeUnknown);
       if (unknown.every(reason => reason !== null)) return { fault: unknown[0] ?? '' };
-      const name = `${request.isDemo ? 'demo-' : ''}compare.${extension}`;
+      const name = `${formatFileName('compare', request)}.${extension}`;
       return { type: FILE_FORMATS[extension].type, name, text: write(answers, comparison) };
     },
   };
