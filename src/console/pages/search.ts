@@ -56,7 +56,7 @@ ${hits.map(group => renderHitGroup(group, findRestatement))}
 ${SEARCH_HELP}`;
 }
 
-const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
+const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown: those by id in the order of the ids, those by text newest first.</p>`;
 
 /** Renders the search results in one column of one list. */
 function renderHitGroup({ list, column, rows }: SearchHits, findRestatement: FindRestatement): Html {
