@@ -10,6 +10,8 @@ interface OutputFormats {
 
 /** A command of the program, or a group of commands. Its command-line options and its help are derived from this. */
 export interface Command {
+  /** Another name of the command. */
+  readonly alias?: string;
   /** An imperative phrase of at most ten words. */
   readonly summary: string;
   /** Shown below the summary in the command's own help. */

@@ -70,7 +70,7 @@ function findUnknownCommand(program: Command, args: readonly string[]): string[]
   for (const word of args.filter(arg => !arg.startsWith('-') && arg !== HELP)) {
     if (command.commands.length === 0) return null;
     path.push(word);
-    const subcommand = command.commands.find(each => each.name() === word);
+    const subcommand = command.commands.find(each => each.name() === word || each.aliases().includes(word));
     if (subcommand === undefined) return path;
     command = subcommand;
   }

@@ -6,8 +6,9 @@ import type { Io } from './io.js';
 
 /** Adds a command and all its subcommands to a commander program. */
 export function registerCommand(parent: CommanderCommand, name: string, command: Command, io: Io): void {
-  const { summary, details, options = {}, formats = {}, examples = [], commands = {}, run } = command;
+  const { alias, summary, details, options = {}, formats = {}, examples = [], commands = {}, run } = command;
   const registered = parent.command(name).summary(summary);
+  if (alias !== undefined) registered.alias(alias);
   registered.description(details === undefined ? summary : `${summary}\n\n${details}`);
   const args = Object.entries(command.args ?? {});
   for (const [, parameter] of args) registered.addArgument(createArgument(parameter, io));

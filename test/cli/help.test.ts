@@ -87,6 +87,18 @@ test.each([80, 120])(
   },
 );
 
+test('reservations release is another name of reservations cancel', async () => {
+  const help = await readHelp('reservations release', 100);
+  expect(help).toBe(await readHelp('reservations cancel', 100));
+  expect(help).toContain('Release reserved credits');
+});
+
+test('the overview of commands has the words stock and stale', async () => {
+  const help = await readHelp('', 100);
+  expect(help).toContain('stock that apps can reserve');
+  expect(help).toContain('stale');
+});
+
 test('every summary in the help has at most ten words', () => {
   const summaries = (command: Command): string[] => [
     command.summary(),

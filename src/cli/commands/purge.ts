@@ -12,7 +12,9 @@ import { defineFlag, makeRequired, VACUUM_OPTION, defineText, ORGANIZATION_ARGUM
 
 export const PURGE = defineCommand({
   summary: 'Remove everything mirrored for one organization',
-  details: 'Removes all rows, history and certificate files of the organization.',
+  details:
+    'Erases all rows, history, certificate files and console orders of the organization, the signed texts of webhooks that name it, and its records in the evidence log. ' +
+    'Times and digests of webhooks stay until RETENTION_DAYS, and hashes stay in the evidence log. Backups, snapshots, and rows of other organizations that name it are not changed.',
   options: {
     organization: ORGANIZATION_ARGUMENT,
     confirm: makeRequired(defineText('name', "the organization's exact name, to confirm")),

@@ -31,7 +31,7 @@ const ROW_COUNT_COLUMNS = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...ROW_COUNT_COLUMNS, 'certificates', 'freshness', 'oldest_read'];
 
 export const STATUS = defineCommand({
-  summary: 'Show organizations, data freshness and problems',
+  summary: 'Show organizations, fresh and stale data, and problems',
   options: { all: defineFlag(`show all organizations, not only the first ${MAX_SHOWN}`) },
   formats: { json: 'print everything as JSON' },
   examples: ['carbon-mirror status', "carbon-mirror status --json | jq '.organizations[].resources'"],

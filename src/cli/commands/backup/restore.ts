@@ -18,7 +18,9 @@ import {
 
 export const RESTORE = defineCommand({
   summary: 'Replace the current data with a backup',
-  details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
+  details:
+    'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted. ' +
+    'For a mirror in PostgreSQL, use pg_restore: the command prints the lines to run.',
   args: { folder: makeRequired(defineText('folder', 'a folder written by "carbon-mirror backup"')) },
   formats: JSON_FORMAT,
   examples: ['carbon-mirror restore /backup/2026-01-31'],

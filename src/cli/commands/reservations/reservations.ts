@@ -100,6 +100,7 @@ const finish = defineCommand({
 });
 
 const cancel = defineCommand({
+  alias: 'release',
   summary: 'Release reserved credits',
   args: RESERVATION_ARGUMENT,
   options: { organization: OWNER_OPTION, yes: YES_OPTION },

@@ -17,7 +17,7 @@ const ID_BYTES = 5;
 const EVENTS = makeRequired(
   defineParsedText(
     'names',
-    'types of events, separated by commas, such as retirement.created,credit.changed; retirement.* for a group, or all',
+    'types of events, separated by commas, such as retirement.created,credit.changed; "retirement.*" in quotation marks for a group, or all; "carbon-mirror subscriptions events" lists them',
     text => {
       const types = parseEventTypes(text);
       if ('fault' in types) throw createUsageError(`--events: ${types.fault}`);
@@ -38,12 +38,13 @@ const FROM = withDefault(
 export const ADD = defineCommand({
   summary: 'Send events to a URL, and print the secret once',
   details:
-    'Events are signed as https://www.standardwebhooks.com describes. The URL must be https with a public address; OUTBOUND_ALLOW allows others. "carbon-mirror subscriptions events" lists the types.',
+    'Events are signed as https://www.standardwebhooks.com describes. The URL must be https with a public address; OUTBOUND_ALLOW allows others.',
   args: { url: makeRequired(defineText('url', 'address to which events are posted')) },
   options: { events: EVENTS, from: FROM },
   formats: { json: 'print the subscription with its secret as JSON' },
   examples: [
     'carbon-mirror subscriptions add https://shop.example/hooks --events retirement.created,credit.changed',
+    'carbon-mirror subscriptions add https://shop.example/hooks --events "retirement.*"',
     'carbon-mirror subscriptions add https://copy.example/hooks --events all --from beginning',
   ],
   run: async (context, { url, events, from }) => {
