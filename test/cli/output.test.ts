@@ -1,4 +1,5 @@
 import { colourState } from '../../src/cli/output/colour.js';
+import { findList } from '../../src/query/lists/list-definitions.js';
 import { wordsOf } from '../../src/query/freshness/describe-freshness.js';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -56,6 +57,36 @@ async function printToStdout(
 ): Promise<string> {
   return (await printToStreams(format, columns, rows, printOptions)).stdout;
 }
+
+test('restatements on 100 columns keep the values before and after and hide ids', async () => {
+  const { columns } = findList('restatements');
+  const hash = 'ab'.repeat(32);
+  const oldValue = 'Harbour Ferries Limited and its daughters';
+  const rows = [
+    {
+      number: 1,
+      observed_at: '2026-01-05T12:00:00.000Z',
+      organization_name: 'Soltera Project Developers',
+      resource: 'retirements',
+      year: '2025',
+      change: 'changed',
+      fields: 'beneficiary',
+      old_values: oldValue,
+      new_values: 'Bay Trams',
+      id: hash,
+      sync_id: 12,
+      organization_id: hash,
+    },
+  ];
+  const shape = {
+    importantColumns: columns.filter(({ isImportant }) => isImportant).map(({ name }) => name),
+    wrappedColumns: columns.filter(({ isWrapped }) => isWrapped).map(({ name }) => name),
+  };
+  const names = columns.map(({ name }) => name);
+  const printed = await printToStdout('table', names, rows, { terminal: true, columns: 100, shape });
+  for (const word of [...oldValue.split(' '), 'Bay Trams', 'beneficiary']) expect(printed).toContain(word);
+  expect(printed).not.toContain('abab');
+});
 
 test('a missing value is printed with the word of its column in a table, and is empty in CSV', async () => {
   const shape = { placeholders: { beneficiary: 'unclaimed' } };
