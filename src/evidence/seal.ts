@@ -98,11 +98,24 @@ export async function sealForExport(sealer: Sealer, organizationId: string | nul
   }
 }
 
+/** Appends leaves to the log in one sealing run. */
+interface LogAppender {
+  /** Returns the size of the log, without leaves that wait to be written. */
+  readonly size: () => number;
+  /** Appends leaves, and returns once all of them are written. */
+  readonly append: (inputs: AsyncIterable<LeafInput> | Iterable<LeafInput>) => Promise<void>;
+  /**
+   * Returns the latest instant in the records of all leaves after a checkpoint leaf: those that were appended here, and those of
+   * earlier runs that were killed.
+   */
+  readonly findLatestInstantAfter: (leaf: { readonly place: number }) => Promise<string>;
+}
+
 /**
- * Creates functions that append leaves to the log from the index `start` on. Leaves are written in large batches, and after each
- * batch the writer lock of the log is prolonged, so that it does not expire.
+ * Creates an appender of leaves to the log from the index `start` on. `append` writes leaves in large batches. It prolongs the
+ * writer lock of the log with each batch, and begins a new batch early if the lock would otherwise expire.
  */
-function createLogAppender(sealer: Sealer, start: number) {
+function createLogAppender(sealer: Sealer, start: number): LogAppender {
   const { port, key, now, randomBytes } = sealer;
   const [codeKey] = key().codeKeys;
   let [written, lockedAt, latest]: [number, number, string] = [start, now(), ''];
@@ -124,10 +137,8 @@ function createLogAppender(sealer: Sealer, start: number) {
       throwEvidenceError('not signed: another seals meanwhile, or this one is to stop');
   };
   return {
-    /** Returns the size of the log, without leaves that wait to be written. */
-    size: (): number => written,
-    /** Appends leaves, and returns once all of them are written. */
-    append: async (inputs: AsyncIterable<LeafInput> | Iterable<LeafInput>): Promise<void> => {
+    size: () => written,
+    append: async inputs => {
       for await (const input of inputs) {
         latest = findLatestInstant([latest, ...listInstants(input.record)]);
         waiting.push(input);
@@ -135,11 +146,7 @@ function createLogAppender(sealer: Sealer, start: number) {
       }
       await write();
     },
-    /**
-     * Returns the latest instant in the records of all leaves after a checkpoint leaf: those that were appended here, and those
-     * of earlier runs that were killed.
-     */
-    findLatestInstantAfter: async ({ place }: { readonly place: number }): Promise<string> => {
+    findLatestInstantAfter: async ({ place }) => {
       for await (const leaves of port.iterateLeaves(place + 1, start))
         for (const record of await readLeafRecords(port, leaves))
           latest = findLatestInstant([latest, ...listInstants(record)]);

@@ -10,9 +10,21 @@ const TABLES = ENTRIES.filter(entry => entry.hasDocument && entry !== LISTS.memb
   entry => entry.table,
 );
 
-/** Counts the rows, including older versions, whose document mentions a person. Reads every document. */
-export async function countMentions({ stream }: Reader, mentionsPerson: (document: string) => boolean) {
-  const mentions: { readonly table: string; readonly rows: number }[] = [];
+/** How many rows of a table mention a person. */
+interface TableMentions {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/**
+ * Returns for each table, except that of the members, how many rows have a document that mentions a person. Counts older versions
+ * of rows too, and omits tables without a mention. Reads every document.
+ */
+export async function countMentions(
+  { stream }: Reader,
+  mentionsPerson: (document: string) => boolean,
+): Promise<TableMentions[]> {
+  const mentions: TableMentions[] = [];
   for (const table of TABLES) {
     let rows = 0;
     const documents = stream(

@@ -58,8 +58,17 @@ const QUERY_URL_ALONE = {
   problem: 'it is not set',
 };
 
-/** Reads and checks a database URL, which may be in a file. */
-function readDatabaseUrl(env: Environment, name: string, readFile: ReadTextFile) {
+/** A database URL, null if there is none, and the faults of its setting. With any fault, the URL must not be used. */
+interface DatabaseUrlResult {
+  readonly url: string | null;
+  readonly faults: readonly SettingsFault[];
+}
+
+/**
+ * Returns the database URL from the variable `name`, or from the file that `<name>_FILE` names, together with its faults. Returns
+ * an invalid URL too, and throws nothing: the caller must check the faults.
+ */
+function readDatabaseUrl(env: Environment, name: string, readFile: ReadTextFile): DatabaseUrlResult {
   const resolved = resolveSecretFile(env, name, readFile);
   const url = resolved.env[name] ?? null;
   const { faults } = resolved;

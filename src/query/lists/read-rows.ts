@@ -93,20 +93,23 @@ async function readSorted(reader: Reader, request: ListPageRequest): Promise<Pag
 const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
 /**
- * Builds the SQL query that selects one page of the rows that the query `rows` selects. Columns of other tables, such as names, are
- * read for the rows of the page only. `hasNoNullSortValues` says that no sort column of these rows is null. `more` selects
- * further columns of `rows`; null for none.
+ * Builds the SQL query of one page of a list, plus the first row of the next page, which shows that there is one. `rows` selects
+ * the rows of the list and must end in a WHERE condition, because `AND` is appended to it. `hasNoNullSortValues` says that no
+ * sort column of these rows is null. `extraColumns` are further columns of `rows`; null for none. Columns of other tables, such
+ * as names, are read for the rows of the page only.
  */
-function selectPage<More extends object = object>(
+function selectPage<Extra extends object = object>(
   request: ListPageRequest,
   rows: RawBuilder<unknown>,
   hasNoNullSortValues: boolean,
-  more: SelectList<More> | null = null,
-): RawBuilder<Row & More> {
+  extraColumns: SelectList<Extra> | null = null,
+): RawBuilder<Row & Extra> {
   const order = buildOrder(request.list, hasNoNullSortValues);
   const page = sql`${rows} AND ${isAfter(request, hasNoNullSortValues)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
   const columns = selectWithOwner(request, listReadColumns(request.list));
-  const all = new SelectList<Row & More>(more === null ? sql`${columns}` : sql`${columns}, ${more}`);
+  const all = new SelectList<Row & Extra>(
+    extraColumns === null ? sql`${columns}` : sql`${columns}, ${extraColumns}`,
+  );
   return sqlStatement`SELECT ${all} FROM (${page}) AS listed
     ORDER BY ${order}`;
 }

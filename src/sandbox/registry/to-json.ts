@@ -234,9 +234,24 @@ interface IssuedCredit extends CreditRecord {
   readonly retiredMicro: number;
 }
 
-/** Sums the issued and retired amounts of credits, in tonnes. */
-export function summarizeCredits(rows: readonly IssuedCredit[]) {
-  // The sandbox cancels no credits, and validates exactly what it issues.
+/** Amounts of some credits in tonnes. The sandbox cancels no credits, and validates exactly what it issues. */
+export interface CreditSummary {
+  /** The issued amount of credits of the type `exPost`. */
+  readonly exPost: number;
+  readonly exPostCancelled: 0;
+  /** The issued amount of credits of the type `exAnte`. */
+  readonly exAnte: number;
+  readonly exAnteCancelled: 0;
+  readonly retired: number;
+  /** The issued amount of all credits. */
+  readonly validated: number;
+}
+
+/**
+ * Sums credits in tonnes: the amounts issued as ex post, issued as ex ante, issued in total (`validated`) and retired. The
+ * cancelled amounts are always 0.
+ */
+export function summarizeCredits(rows: readonly IssuedCredit[]): CreditSummary {
   const sumTonnes = (amounts: readonly number[]) =>
     toTonnes(amounts.reduce((total, amountMicro) => total + amountMicro, 0));
   const sumIssued = (credits: readonly IssuedCredit[]) =>

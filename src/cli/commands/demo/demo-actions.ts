@@ -26,7 +26,7 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
 
   /** Reserves one tonne from any warehouse. Returns the reservation and a function `retire` that retires the tonne. */
   async function reserveOneTonne(reader: Reader) {
-    const { creditId, ...owner } = await findSellableCredit(reader);
+    const { creditId, ...owner } = await findWarehouseCredit(reader);
     const client = (await connect()).organization(owner.installation_id, owner.organization_id);
     const { id } = await client.reserve({ creditId, amount: ONE_TONNE });
     const retire = () => client.finishReservation(id, 'retire', { retirementData: RETIREMENT_DATA });
@@ -100,8 +100,18 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
   ];
 }
 
-/** Returns a credit from the warehouse of any active organization. Throws if there is none. */
-async function findSellableCredit(reader: Reader) {
+/** A credit in a warehouse, and the installation through which its owner is reached. */
+interface WarehouseCredit {
+  readonly installation_id: string;
+  readonly organization_id: string;
+  readonly creditId: string;
+}
+
+/**
+ * Returns the credit with the lowest id in the first warehouse of an active organization that holds credits. Does not check
+ * whether the credit is available. Throws if all these warehouses are empty.
+ */
+async function findWarehouseCredit(reader: Reader): Promise<WarehouseCredit> {
   for (const target of await readTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;
     if (state !== 'active' || organization_id === null) continue;
