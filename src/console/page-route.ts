@@ -119,7 +119,8 @@ function findUnknownParameter(
 }
 
 /**
- * Returns an error for the visitor if a URL parameter contains U+0000, which PostgreSQL cannot store. Otherwise returns null.
+ * Returns an error for the visitor if the value of a query or path parameter contains U+0000, which PostgreSQL cannot store.
+ * Otherwise returns null.
  */
 function findNulCharacter(request: Request, query: URLSearchParams): PageFault | null {
   const values = [...query.values(), ...Object.values(getPathParameters(request))];

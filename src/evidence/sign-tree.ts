@@ -22,13 +22,14 @@ async function rebuildSignedTree(port: EvidencePort, storedPeaks: TreePeaks, sig
 
 /**
  * Stores the newest signed checkpoint if it is missing in the database, because a sealing run was killed before it could store the
- * checkpoint, or because somebody deleted the checkpoint. Signs it again from the file of the last signed checkpoint.
+ * checkpoint, or because somebody deleted the checkpoint. Signs it again from the file of the last signed checkpoint. Stores
+ * nothing if the stored leaves do not have the signed root, or if the last signed leaf is no checkpoint leaf.
  */
 export async function storeMissingCheckpoint({ port, key, lastSigned }: Sealer): Promise<void> {
   const head = lastSigned.read();
   if (head === null || (await port.findCheckpoint(head.size))?.size === head.size) return;
   const [last] = await port.listLeaves({ leafIndexes: [head.size - 1] });
-  /** A restored log that was not signed yet has no checkpoint. */
+  // A restored log that was not signed yet has no checkpoint.
   if (last?.kind !== 'complete') return;
   const tree = createMerkleTree(EMPTY_TREE);
   await tree.appendAll(port.iterateCommitments(0, head.size));

@@ -77,8 +77,9 @@ export class SyncSession {
   }
 
   /**
-   * Creates a sync session from the stored state of a resource, without writing. In a scheduled sync, changes count as drift if
-   * the resource is one of `DRIFT_RESOURCES` and `hasNewDelivery` returns false: no webhook announced them since the last read.
+   * Creates a sync session from the stored state of a resource, without writing. The changes that the session finds count as
+   * drift only if the sync is scheduled, the resource is one of `DRIFT_RESOURCES` and was read before, and `hasNewDelivery` is
+   * given and returns false: no webhook has arrived since that read.
    */
   static async begin(
     options: SyncSessionOptions,

@@ -243,6 +243,7 @@ export const PROJECT = {
 } as const satisfies ObjectModel;
 export type Project = ParsedObject<typeof PROJECT>;
 
+/** A public EVM address of an organization. */
 export const ADDRESS = {
   id: 'id or hash',
   address: ['text', 'address', 'publicKey'],

@@ -161,8 +161,9 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
 }
 
 /**
- * Lists the texts to mask for a secret: the whole secret and its long parts, each in several encodings. The parts are what white
- * space and dots separate, such as the lines of a key or the sections of a JWT.
+ * Returns the texts to mask for a secret: the whole secret and its long parts, each in several encodings. White space and dots
+ * separate the parts, such as the lines of a key or the sections of a JWT without its header. Returns an empty list for a secret
+ * that is too short to mask.
  */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();

@@ -15,7 +15,10 @@ export async function withSubscriptions<T>(
   return port === null ? await work(null) : await useAndClose(port, work);
 }
 
-/** Finds a subscription by id, start of the id, or URL, and passes it to `work`. Throws unless exactly one matches. */
+/**
+ * Finds the subscription whose id or URL is `name`, or otherwise whose id starts with `name`, and passes it and the open store to
+ * `work`. Returns the result of `work` and closes the store. Throws unless exactly one subscription matches.
+ */
 export async function withSubscription<T>(
   context: SubscriptionsContext,
   name: string,

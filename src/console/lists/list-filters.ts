@@ -12,8 +12,9 @@ import type { ConsoleRequest } from '../page.js';
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
 /**
- * Reads the values that a visitor can choose in each drop-down filter of a list. If the list is filtered by organization,
- * leaves out values of other organizations' rows.
+ * Returns the values that a visitor can choose in each drop-down filter of a list. If the list is filtered by organization,
+ * values that come from rows of the list are limited to that organization; fixed choices and names, such as those of
+ * projects, are not.
  */
 export async function readFilterChoices(
   listRequest: ListRequest,

@@ -46,6 +46,10 @@ function parseObject(text: string, start: number, depth: number): Parsed<JsonObj
   return text[offset] === '}' ? { value: object, end: offset + 1 } : null;
 }
 
+/**
+ * Parses the text, number, object or null at the offset `start`. Returns null instead of a parsed value if anything else is
+ * there, such as an array or a boolean, or if the value is valid JSON but not canonical.
+ */
 function parseValue(text: string, start: number, depth: number): Parsed<JsonValue> | null {
   if (text[start] === '"') return parseString(text, start);
   if (text[start] === '{') return parseObject(text, start, depth + 1);

@@ -163,7 +163,10 @@ async function verifyFolder(
   { files, key, olderCheckpoint, onProgress = () => undefined }: CheckRequest,
   progress: CheckProgress,
 ): Promise<VerifiedEvidence> {
-  /** Runs a step and records that it was completed, unless it throws. */
+  /**
+   * Runs a step and returns the result of `work`. Before the work, makes it the current step and calls `onProgress`. After the
+   * work, records that the step was completed, unless it throws.
+   */
   async function run<Result>(step: CheckStep, work: () => Result | Promise<Result>): Promise<Result> {
     progress.current = step;
     onProgress(step);

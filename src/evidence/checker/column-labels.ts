@@ -91,7 +91,10 @@ export function formatColumnName(column: string): string {
   return COLUMN_LABELS[column] ?? column;
 }
 
-/** Selects the columns that a table shows, and sorts them. Without `all`, selects only the most important ones. */
+/**
+ * Returns the columns that a table shows, in the order of the labels. Without `all`, returns only the most important ones. Always
+ * leaves out `HIDDEN_COLUMNS`, which repeat other columns.
+ */
 export function chooseColumns(columns: Iterable<string>, all: boolean): string[] {
   const order = Object.keys(COLUMN_LABELS);
   const getRank = (column: string) => (order.includes(column) ? order.indexOf(column) : order.length);

@@ -53,7 +53,7 @@ export class PendingWrites {
     this.#repairs.push({ version, cells });
   }
 
-  /** Discards all buffered row versions. */
+  /** Discards all buffered row versions, including those in flight. Keeps the repairs. */
   clear(): void {
     this.#writes.clear();
     this.#inFlight.clear();

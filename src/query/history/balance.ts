@@ -176,7 +176,10 @@ export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
   };
 }
 
-/** Describes how many checks passed or failed, such as "1 of 5 checks failed." */
+/**
+ * Describes how many checks passed or failed, such as "1 of 5 checks failed." A second sentence says how many sums with nothing to
+ * check are hidden, if any: the caller shows only those that `selectListedSums` selects.
+ */
 export function describeVerdict(sums: readonly BalanceLine[]): string {
   const failed = sums.filter(line => !line.balanced).length;
   const all = formatWithCommas(sums.length);

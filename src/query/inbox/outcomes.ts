@@ -122,8 +122,9 @@ function isPartial({ outcome }: Row): boolean {
 }
 
 /**
- * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse" (rows in the list `warehouse`), its
- * last error, why it waits, or why a delivery was ignored. Returns null for a job that runs, or has no error to describe.
+ * Describes the result of a job, such as "read in 1.5 s: 1 added and 1 changed in warehouse" (rows in the list `warehouse`), or
+ * why a delivery was ignored. For a job that has not ended, describes why it waits, or the error of its last attempt; null if
+ * there is neither.
  */
 function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
   const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;

@@ -62,7 +62,10 @@ function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCod
   return 'invalid';
 }
 
-/** Returns the message from the registry's error format `{ statusCode, message }`. Returns null for any other body. */
+/**
+ * Returns the message of a body in the registry's error format `{ statusCode, message }`; joins several messages to one text.
+ * Returns null for any other body, and if `statusCode` differs from the HTTP status: a proxy may have sent the response.
+ */
 function parseErrorMessage(status: number, bodyText: string): string | null {
   const body = parseJsonOrNull(bodyText);
   if (!isObject(body) || body['statusCode'] !== status) return null;

@@ -163,7 +163,7 @@ export const parseProject = createObjectParser(PROJECT);
 const parseAddressFields = createObjectParser(ADDRESS);
 const parseMemberFields = createObjectParser(MEMBER);
 
-/** Parses a blockchain address of an organization from the registry's JSON. Throws `bad_answer` if the address is blank. */
+/** Parses a public EVM address of an organization from the registry's JSON. Throws `bad_answer` if the address is blank. */
 export function parseAddress(object: SourceObject): Address {
   const address = parseAddressFields(object);
   if (isBlank(address.address)) throw createBadAnswerError(`${object.label}.address`, 'an address', 'none');

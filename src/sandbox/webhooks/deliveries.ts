@@ -80,7 +80,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return toDeliveryJson(addDelivery({ ...original, ...pending, copyOf: copyOf ?? id }));
   });
 
-  /** Returns a held delivery. Throws a 409 error if the delivery is not held. */
+  /** Returns the delivery with this id. Throws a 409 error if the delivery is not held, and a 404 error if there is none. */
   function getHeldDelivery(id: number): DeliveryRecord {
     const row = deliveries.getOrThrow(id);
     if (row.state !== 'held') throw conflict(`Delivery ${id} is not held`);

@@ -37,9 +37,10 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
 );
 
 /**
- * Creates two methods of `MirrorPort`. `checkOrigin` stores the registry and the app that fill the mirror, and throws
- * `foreign_registry` if the mirror was filled from another registry or by another app. `readMirrorState` returns facts about the
- * mirror as a whole, such as when it was first filled.
+ * Creates two methods of `MirrorPort`. `checkOrigin` stores the registry and the app that fill a new mirror. Later it throws
+ * `foreign_registry` if the app or the base URL of the registry is another, unless `mayMove` allows another base URL.
+ * `readMirrorState` returns when the mirror was first filled and the installations were last listed, the highest claim, and the
+ * hashes of the email addresses of forgotten people.
  */
 export function createOrigin({
   read,

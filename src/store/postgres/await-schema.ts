@@ -19,8 +19,9 @@ export async function migrateSchemas(postgres: Postgres, now: number): Promise<N
 }
 
 /**
- * Waits up to a minute until the server is available and another process has migrated the schemas. Calls `onWait` once if it
- * must wait. Returns an empty list, because it applies no migrations.
+ * Waits until the server is available and another process has migrated the schemas. Then returns an empty list, because it
+ * applies no migrations. Throws the last error after a minute, and throws at once an error that waiting cannot remove, such as a
+ * newer schema. Calls `onWait` once if it must wait.
  */
 export async function awaitSchema(
   postgres: Postgres,

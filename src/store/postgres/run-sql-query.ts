@@ -275,7 +275,10 @@ function createTooLargeError(message: string): SqlQueryError {
   return new SqlQueryError('too_large', message);
 }
 
-/** Converts an error of the server or the connection to an `SqlQueryError`. Returns other errors unchanged. */
+/**
+ * Returns an `SqlQueryError` for an error of the server or the connection, and for a `TooLargeError`, which a too large row
+ * causes. Returns other errors unchanged.
+ */
 function toQueryError(error: unknown, timeLimitMs: number): unknown {
   if (error instanceof TooLargeError) return createTooLargeError(error.message);
   if (!(error instanceof Error) || !('code' in error)) return error;

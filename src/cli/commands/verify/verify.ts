@@ -242,8 +242,8 @@ async function compareRegistry(context: CommandContext) {
 }
 
 /**
- * Describes the lists that were not compared and why, one on a line. If there are too many, the last line says how many more
- * there are.
+ * Returns lines that say which lists were not compared, and why. An organization that suspended or uninstalled the app gets one
+ * line for all its lists, and equal lines are merged. Beyond a maximum, the last line says how many lines are left out.
  */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
