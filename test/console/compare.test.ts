@@ -35,6 +35,16 @@ test('two dates are compared with the totals side by side, and with the rows tha
   );
 });
 
+test('a table of compared rows has columns of changed fields only if a field besides the amount changed', async () => {
+  const { page, query } = await openComparedConsole();
+  const markup = await page(`/compare?${query}`);
+  const [, warehouse = ''] = /<section id="warehouse">([^]*?)<\/section>/.exec(markup) ?? [];
+  const [, retirements = ''] = /<section id="retirements">([^]*?)<\/section>/.exec(markup) ?? [];
+  expect(getPageText(warehouse)).toContain('Tonnes before');
+  expect(warehouse).not.toContain('data-label="Fields"');
+  expect(retirements).toContain('data-label="Fields"');
+});
+
 test('the files of a comparison have the rows of all lists', async () => {
   const { open, query } = await openComparedConsole();
   const csv = await open(`/compare.csv?${query}`);

@@ -24,6 +24,7 @@ import type { List } from '../../query/lists/list-type.js';
 import { readChoices } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
+import { nameColumn } from '../../text/describe-change.js';
 import { parseTimeRange } from '../../text/time-range.js';
 import { renderGaps } from '../components/answer.js';
 import { withQuery } from '../components/as-of.js';
@@ -205,7 +206,13 @@ function renderTotals(
 /** Renders the rows of a list that differ between two instants, then notes on how complete the mirror was at each instant. */
 async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleRequest): Promise<Html> {
   const { from, to, empty, list } = answer;
-  const shown = selectShownColumns(answer).map(
+  const rows = await collectRows(answer.rows);
+  // Three columns without values would make a wide table wider than the window.
+  const hasChangedFields = rows.some(hasFieldsBesideAmount);
+  const columns = selectShownColumns(answer).filter(
+    ({ name }) => hasChangedFields || !CHANGE_COLUMNS.includes(name),
+  );
+  const shown = columns.map(
     (column): TableColumn<Row> => ({
       name: capitalize(column.label),
       numeric: isNumericKind(column.kind),
@@ -220,14 +227,13 @@ async function renderRows(answer: ComparisonAnswer, { query, now }: ConsoleReque
       describeNotes({ ...side, coverage: null, gaps: [] }).map(note => `At ${side.at}: ${note}`),
     ),
   ];
-  const { rows } = answer;
   const files = renderFileLinks(
     PATH,
     new URLSearchParams(withQuery('', query, { list: list.name }).slice(1)),
     {},
   );
   return html`<section id="${list.name}"><h2>${list.title}</h2>
-${renderTable(describeCounts(answer), shown, await collectRows(rows), { empty, captionExtra: files, hasRowLinks: list.detailList !== null })}
+${renderTable(describeCounts(answer), shown, rows, { empty, captionExtra: files, hasRowLinks: list.detailList !== null })}
 <p class="lead">${sentences.map(sentence => html`${renderInstantsIn(sentence)} `)}</p></section>`;
 }
 
@@ -253,6 +259,11 @@ function selectShownColumns({ list, columns }: ComparisonAnswer): ListColumn[] {
 /** The columns that say what changed in a row. */
 const CHANGE_COLUMNS: readonly string[] = RESTATED_FIELD_COLUMNS;
 
+/** Returns whether fields of a row changed that no other column shows. The columns of tonnes show a change of the amount. */
+function hasFieldsBesideAmount({ fields }: Row): boolean {
+  return fields !== null && fields !== nameColumn('amount_exact');
+}
+
 /** Renders a cell of a row. The name links to the page of the row, at the earlier instant if the row was removed. */
 function renderRowCell(
   { list, from }: ComparisonAnswer,
@@ -260,8 +271,7 @@ function renderRowCell(
   { name, kind, placeholder }: ListColumn,
   now: number,
 ): Html {
-  // The columns of tonnes show a change of the amount already.
-  if (CHANGE_COLUMNS.includes(name) && row['fields'] === 'amount_exact') return NO_VALUE;
+  if (CHANGE_COLUMNS.includes(name) && !hasFieldsBesideAmount(row)) return NO_VALUE;
   const value = row[name];
   const content =
     placeholder !== null && !value
