@@ -41,10 +41,10 @@ export function renderAsOfBar(
   { at, now, invalidText }: AsOfState,
 ): Html {
   const today = now.slice(0, 10);
-  const value = invalidText ?? (at === null ? null : formatDayOrInstant(at));
+  const shownText = invalidText ?? (at === null ? null : formatDayOrInstant(at));
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
 ${otherParameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by ${renderInstant(at)}.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a> <a href="/compare?from=${encodeURIComponent(at)}">Compare with now</a></p>`}
-<label title="${capitalize(describeDateForms('end', Date.parse(today)))}">As of end of<input name="${AS_OF}" value="${value}"${at !== null && html` title="${at}"`} placeholder="${today}"></label><button>Show</button></form>`;
+<label title="${capitalize(describeDateForms('end', Date.parse(today)))}">As of end of<input name="${AS_OF}" value="${shownText}"${at !== null && html` title="${at}"`} placeholder="${today}"></label><button>Show</button></form>`;
 }
