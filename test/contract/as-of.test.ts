@@ -160,7 +160,7 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
     for (const { table } of ENTRIES) histories[table] = await history(table, at);
     const list: Row[] = (await json('retirements', 'list', '--as-of', at, '--limit', '0')).rows;
     const asOf: Record<string, { rows: Row[] }> = await json('as-of', at, '--organization', OWNER);
-    const [then, counts] = [await words('/', at), await words(`/organizations/${OWNER}`, at)];
+    const [then, counts] = [await words('/', at), await page(`/organizations/${OWNER}`, at)];
     return {
       histories,
       lists,
@@ -170,7 +170,7 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
       stood: /([\d.,]+) t ex-post in the warehouses/.exec(then)?.[1],
-      counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)4 May 2026`).exec(counts)?.[1]),
+      counts: AS_OF.map(name => new RegExp(`>${name}</a></td><td[^>]*>(\\d+)<`).exec(counts)?.[1]),
     };
   };
 }

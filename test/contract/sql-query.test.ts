@@ -9,10 +9,10 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select * from retirments', 'Did you mean retirements?'],
     ['select * from availabel_credits', 'Did you mean available_credits?'],
     ['select * from inbox.jbos', 'Did you mean inbox.jobs?'],
-    ['select benficiary from retirements', 'Did you mean beneficiary?'],
-    ['select amount_exact from available_credits', 'It is a column of warehouse_credits'],
-    ['select verdict from retirements', 'It is a column of inbox.deliveries'],
-    ['select r.vintge from retirements as r', 'Did you mean vintage?'],
+    ['select benficiary from retirements', 'Did you mean beneficiary of retirements?'],
+    ['select amount_exact from available_credits', 'is a column of retirements, warehouse_credits'],
+    ['select verdict from retirements', 'is a column of inbox.deliveries'],
+    ['select r.vintge from retirements as r', 'Did you mean r.vintage of retirements?'],
   ])('an unknown name in a query is reported with similar names: %s', async (sql, perhaps) => {
     const { env } = await library();
     const { runSqlQuery: runQuery, describeSchema } = openEngine(readStoreSettings(env));

@@ -387,7 +387,7 @@ export const DELIVERIES = defineOwnList({
     text('event', { isImportant: true }),
     ORGANIZATION_NAME,
     state('job_state', { isImportant: true }),
-    idOf('job_id', 'jobs'),
+    { ...idOf('job_id', 'jobs'), isImportant: true },
     text('end', { isImportant: true, isWrapped: true }),
     state('verdict'),
     count('duplicates'),
