@@ -57,7 +57,13 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
     for (const [name, command] of Object.entries(commands))
       if (isCommandNeeded(args, name)) registerCommand(program, name, command, io);
   }
-  await program.parseAsync(findUnknownCommand(program, args) ?? [...args], { from: 'user' });
+  await program.parseAsync(findUnknownCommand(program, args) ?? moveHelpToEnd(args), { from: 'user' });
+}
+
+/** Turns `help retirements totals` into `retirements totals --help`: commander's own `help` knows only the first of the words. */
+function moveHelpToEnd(args: readonly string[]): string[] {
+  const [first, ...words] = args;
+  return first === HELP && words.length > 0 ? [...words, '--help'] : [...args];
 }
 
 /**

@@ -146,6 +146,15 @@ test.each([
   expect(stderr).toContain(`See "${path} --help".`);
 });
 
+test('help before a command and --help after it print the same page', async () => {
+  const [before, after] = await Promise.all([
+    runCommand(['help', 'retirements', 'totals'], { env: {} }),
+    runCommand(['retirements', 'totals', '--help'], { env: {} }),
+  ]);
+  expect(before).toEqual(after);
+  expect(before.stdout).toContain('Usage: carbon-mirror retirements totals');
+});
+
 test('every example is a valid command line, and every command has one', async () => {
   const called = new Set<string>();
   const examples = [...pages.values()].flatMap(page => splitLines(page).filter(line => EXAMPLE.test(line)));
