@@ -174,7 +174,7 @@ test('a second build of the same sources changes no file and needs no compiler',
   writeParts(folder, 'second');
   const { status, output } = build(folder);
   expect(status).toBe(1);
-  expect(output).toBe('dist/ is not that of these sources, and there is no compiler here: run npm ci.\n');
+  expect(output).toBe('dist/ is out of date, and the TypeScript compiler is not installed. Run npm ci.\n');
   expect(stamps(folder)).toEqual(before);
 });
 

@@ -1,7 +1,11 @@
-// Makes dist/ of src/ and migrations/ under a program that may be running: for importers and types a file each, by tsc; for the program one
-// bundle in a folder named for its sources, by rolldown. Each file is written beside and renamed over the old one, those which
-// name the bundle after all others; what has no source any more goes last, and nothing is touched where dist/ was made from
-// these very sources. The bundle before stays for who still runs it, until there is another.
+// npm run build: builds dist/ from src/ and migrations/. It does nothing if dist/ was built from the same sources.
+//
+// - Importers get one JavaScript file and one file of types for each source file, from tsc.
+// - The program gets a bundle from rolldown, in the folder program-DIGEST. DIGEST is a digest of the sources.
+//
+// A build does not disturb programs that are running. Files are built in another folder and then renamed into dist/. The files
+// that start a bundle are replaced after the bundle itself, and files without a source are deleted last. The previous bundle
+// stays until the next build, because running programs still load from it.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -22,12 +26,12 @@ const ROOT = join(import.meta.dirname, '..');
 const SOURCES = ['src', 'migrations'];
 const DIST = join(ROOT, 'dist');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
-/** Stands in dist/ as long as all of it was made from the sources with this digest; below it, what was made. */
-const DIGEST = join(DIST, '.sources-sha256');
+/** The first line is the digest of the sources of dist/, the other lines are the built files. Missing while files are replaced. */
+const DIGEST_FILE = join(DIST, '.sources-sha256');
 const MAIN = 'main.js';
 const BUNDLED = 'kysely';
 const CHECKER = 'src/evidence/checker';
-/** What is started as a process or a thread of its own. */
+/** The entry points of processes and threads. Each gets a bundle of its own. */
 const PROGRAMS = [
   'src/main',
   'src/app/receiver-thread',
@@ -37,8 +41,8 @@ const PROGRAMS = [
   'src/store/sqlite/sql-query/query-process',
   'src/store/sqlite/sql-query/query-watchdog',
 ];
-/** What people start stands at the top. */
-const STARTED = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));
+/** The built files that start a bundle. The one that people run is at the top of dist/. */
+const ENTRY_FILES = PROGRAMS.map(program => (program === 'src/main' ? MAIN : `${program}.js`));
 
 process.exitCode = (await build()) || (await loadDriver());
 
@@ -50,7 +54,7 @@ async function build() {
   ]);
   if (isBuilt(digest)) return 0;
   if (!existsSync(TSC)) {
-    console.error('dist/ is not that of these sources, and there is no compiler here: run npm ci.');
+    console.error('dist/ is out of date, and the TypeScript compiler is not installed. Run npm ci.');
     return 1;
   }
   const fresh = mkdtempSync(join(ROOT, '.dist-'));
@@ -59,7 +63,7 @@ async function build() {
       stdio: 'inherit',
     });
     if (status !== 0) return status ?? 1;
-    await bundle(fresh, programOf(digest));
+    await bundle(fresh, bundleName(digest));
     await buildChecker(fresh);
     if (!isBuilt(digest)) replace(fresh, digest);
     return 0;
@@ -68,7 +72,10 @@ async function build() {
   }
 }
 
-/** npm leaves a driver out without a word where it cannot compile it: the driver itself says the cause and the cure. */
+/**
+ * Loads the SQLite driver once, so that its absence is noticed at installation. npm silently skips an optional package that it cannot
+ * compile; our driver module throws an error with the cause and the remedy. Returns the exit code.
+ */
 async function loadDriver() {
   if (process.env['npm_config_omit']?.split(/\s+/).includes('optional')) return 0;
   try {
@@ -81,9 +88,9 @@ async function loadDriver() {
 }
 
 /**
- * Our own sources, and one package of so many files that reading them would take longer than any question; all others stay
- * where npm put them, with their licences and their own versions. Each program by itself, and all that it loads at once in one
- * file: reading many costs more than the code does.
+ * Bundles each entry point. A bundle contains our own sources and `kysely`, whose many files would slow down the start of every
+ * command. All other packages stay in node_modules. Modules that an entry point always loads are put into one file, because one
+ * large file loads faster than many small ones.
  * @param {string} fresh
  * @param {string} program
  */
@@ -92,7 +99,7 @@ async function bundle(fresh, program) {
   const licence = `/*! ${BUNDLED}\n${readFileSync(join(ROOT, 'node_modules', BUNDLED, 'LICENSE'), 'utf8')}*/`;
   for (const file of PROGRAMS) {
     const entry = join(ROOT, `${file}.ts`);
-    const atOnce = loadedBy(entry);
+    const isLoadedAtStart = createStartupCheck(entry);
     await roll({
       cwd: ROOT,
       platform: 'node',
@@ -104,13 +111,18 @@ async function bundle(fresh, program) {
         banner: ({ moduleIds }) => (moduleIds.some(isBundled) ? licence : ''),
         chunkFileNames: '[name]-[hash].js',
         codeSplitting: {
-          groups: [{ debugName: 'at once', name: (id, modules) => (atOnce(id, modules) ? 'at-once' : null) }],
+          groups: [
+            {
+              debugName: 'at once',
+              name: (id, modules) => (isLoadedAtStart(id, modules) ? 'at-once' : null),
+            },
+          ],
         },
       },
     });
   }
   for (const file of ['main.js', 'main.js.map', 'main.d.ts']) rmSync(join(fresh, 'src', file));
-  for (const file of STARTED) nameBundle(fresh, file, program);
+  for (const file of ENTRY_FILES) writeEntryFile(fresh, file, program);
   chmodSync(join(fresh, MAIN), 0o755);
 }
 
@@ -160,12 +172,13 @@ async function bundleChecker(entry) {
 }
 
 /**
- * Sources that run unbuilt start the same threads and processes as the program does.
+ * Writes the file that starts a bundle. It has the path of its source, so that code finds threads and processes at the same path
+ * in src/ and in dist/.
  * @param {string} fresh
  * @param {string} file
  * @param {string} program
  */
-function nameBundle(fresh, file, program) {
+function writeEntryFile(fresh, file, program) {
   const above = '../'.repeat(file.split('/').length - 1);
   rmSync(join(fresh, `${file}.map`), { force: true });
   writeFileSync(join(fresh, file), `#!/usr/bin/env node\nimport './${above}${program}/${basename(file)}';\n`);
@@ -179,11 +192,12 @@ function isBundled(id) {
 /** @typedef {{ getModuleInfo(id: string): { importedIds: readonly string[] } | null }} Modules */
 
 /**
- * Whether a module is loaded by the program itself, not only by what it imports later.
+ * Returns a function that checks whether an entry point always loads a module, directly or through other modules. Modules behind a
+ * dynamic `import()` are loaded later.
  * @param {string} entry
  * @returns {(id: string, modules: Modules) => boolean}
  */
-function loadedBy(entry) {
+function createStartupCheck(entry) {
   /** @type {Set<string>} */
   const found = new Set();
   return (id, modules) => {
@@ -193,6 +207,7 @@ function loadedBy(entry) {
 }
 
 /**
+ * Adds a module and all that it imports statically.
  * @param {string} id
  * @param {Modules} modules
  * @param {Set<string>} found
@@ -204,56 +219,63 @@ function collect(id, modules, found) {
 }
 
 /**
+ * Moves the built files into dist/, and deletes files that are not built any more.
  * @param {string} fresh
  * @param {string} digest
  */
 function replace(fresh, digest) {
-  const before = namedProgram();
-  rmSync(DIGEST, { force: true });
-  const files = filesOf(fresh).toSorted((a, b) => STARTED.indexOf(a) - STARTED.indexOf(b));
+  const previous = findCurrentBundle();
+  rmSync(DIGEST_FILE, { force: true });
+  const files = filesOf(fresh).toSorted((a, b) => ENTRY_FILES.indexOf(a) - ENTRY_FILES.indexOf(b));
   for (const file of files) {
     mkdirSync(dirname(join(DIST, file)), { recursive: true });
     renameSync(join(fresh, file), join(DIST, file));
   }
-  removeAllBut([...files, before]);
-  if (before !== undefined && before !== programOf(digest)) keepFromPackages(before);
+  removeAllBut([...files, previous]);
+  if (previous !== undefined && previous !== bundleName(digest)) excludeFromPackage(previous);
   writeFileSync(join(fresh, 'digest'), [digest, ...files].join('\n'));
-  renameSync(join(fresh, 'digest'), DIGEST);
+  renameSync(join(fresh, 'digest'), DIGEST_FILE);
 }
 
-/** @param {readonly (string | undefined)[]} kept */
+/**
+ * Deletes all files of dist/ except these files and the files of these folders.
+ * @param {readonly (string | undefined)[]} kept
+ */
 function removeAllBut(kept) {
-  const stays = new Set(kept);
+  const keptPaths = new Set(kept);
   for (const file of filesOf(DIST)) {
-    if (stays.has(file) || stays.has(dirname(file))) continue;
+    if (keptPaths.has(file) || keptPaths.has(dirname(file))) continue;
     rmSync(join(DIST, file));
     if (readdirSync(dirname(join(DIST, file))).length === 0) rmdirSync(dirname(join(DIST, file)));
   }
 }
 
 /**
- * npm packs no second bundle.
+ * Excludes the previous bundle from the package that npm packs.
  * @param {string} program
  */
-function keepFromPackages(program) {
+function excludeFromPackage(program) {
   writeFileSync(join(DIST, program, '.npmignore'), '*\n');
 }
 
 /** @param {string} digest */
-function programOf(digest) {
+function bundleName(digest) {
   return `program-${digest.slice(0, 12)}`;
 }
 
-/** The bundle that is started at present. */
-function namedProgram() {
+/** Returns the folder of the bundle that dist/main.js starts. */
+function findCurrentBundle() {
   const main = join(DIST, MAIN);
   return existsSync(main) ? /program-\w+/.exec(readFileSync(main, 'utf8'))?.[0] : undefined;
 }
 
-/** @param {string} digest */
+/**
+ * Whether dist/ is complete and was built from the sources with this digest.
+ * @param {string} digest
+ */
 function isBuilt(digest) {
-  if (!existsSync(DIGEST)) return false;
-  const [built, ...files] = readFileSync(DIGEST, 'utf8').split('\n');
+  if (!existsSync(DIGEST_FILE)) return false;
+  const [built, ...files] = readFileSync(DIGEST_FILE, 'utf8').split('\n');
   return built === digest && files.every(file => existsSync(join(DIST, file)));
 }
 
@@ -269,7 +291,7 @@ function digestOf(files) {
 }
 
 /**
- * Paths below a folder, in one order everywhere.
+ * Returns the paths of all files below a folder, sorted.
  * @param {string} folder
  */
 function filesOf(folder) {
