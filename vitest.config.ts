@@ -76,7 +76,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'laws',
+          name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/fixtures/**', ...PROGRAM, ...POSTGRES, ...BROWSER],
           isolate: false,

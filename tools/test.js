@@ -5,11 +5,11 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** More failing files than this are a broken program, not a busy machine. */
+/** If more files fail, none is run again: the program is probably broken, and the machine not just busy. */
 const MAX_RETRIED_FILES = 3;
 
 const args = process.argv.slice(2);
-/** Options such as --project=laws, without the names of files. */
+/** Options such as --project=unit, without the names of files. */
 const options = args.filter(arg => /^--[\w-]+=/.test(arg));
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-test-'));
 try {

@@ -1,7 +1,12 @@
-// npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]: changes src/MODULE, a folder or a file, by one small mistake at a time and lists
-// the mistakes that no unit test notices. EVERY is the sampling interval: 7 tests every seventh mutant. Only tests below a TESTFOLDER run:
-// without one all unit tests do, and with one also program tests, whose processes run the built program without mutants.
-// test/mutants/known.json names survivors that no test can notice, with the reason. --write also writes the figures to docs/mutants.md.
+// npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]: makes one small mistake at a time in src/MODULE (a folder or a file), and lists
+// the mistakes that no test notices. Such a mistake is called a mutant; one that no test notices is a survivor.
+//
+//   EVERY        tests only every so many mutants: 7 tests every seventh
+//   TESTFOLDER   runs only the tests below it, including those that start the program; their processes run the built program without
+//                mutants. Without a TESTFOLDER, all unit tests run
+//   --write      also writes the figures to docs/mutants.md
+//
+// test/mutants/known.json lists survivors that no test can notice, with the reason.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -11,7 +16,7 @@ import { createStamp, writeModule } from './write-module.js';
 
 /** @import { TestSpecification } from 'vitest/node' */
 /** @import { Mutant } from './mutate.js' */
-/** What the runner records of a test. `isRepeated` tells that the test has already run with each of its mutants. */
+/** The record of a test that the runner writes. `isRepeated` means that the test has already run with each of its mutants. */
 /** @typedef {{ loaded: number[], reached: number[], isRepeated: boolean }} Reach */
 /** @typedef {Reach & { file: string, id: string }} UnitTest */
 
@@ -38,7 +43,7 @@ const code = new Map(mutants.map(({ file }) => [resolve(file), compileMutants(fi
 const vitestOptions = {
   watch: false,
   reporters: [{}],
-  project: ['laws', 'program', 'mutants'],
+  project: ['unit', 'program', 'mutants'],
   related: [...code.keys()],
 };
 const vitest = await createVitest('test', vitestOptions, { logLevel: 'silent' });
