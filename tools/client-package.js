@@ -1,5 +1,5 @@
-// Packs the client and the webhook verifier as a package of their own, carbon-mirror-client, which needs jose alone. It consists of
-// the files of dist/src that the two modules import. Run it after a build:
+// Packs the client and the webhook verifier as the package carbon-mirror-client, whose only dependency is jose. It consists of the
+// files of dist/src that the two modules import. Run it after a build:
 //
 //   node tools/client-package.js [FOLDER]     # writes carbon-mirror-client-<version>.tgz to FOLDER, by default the current one
 import { spawnSync } from 'node:child_process';
@@ -56,7 +56,7 @@ function collectFiles(roots) {
 }
 
 /**
- * Types import the types of a module, although they name its code.
+ * Returns the file that an import means. In files of types, an import names the .js file of a module but means its .d.ts file.
  * @param {string} file
  * @param {string} name
  */
@@ -105,7 +105,10 @@ function createManifest() {
   };
 }
 
-/** @param {string} file */
+/**
+ * Returns the entry of `exports` for a module.
+ * @param {string} file
+ */
 function createExport(file) {
   return {
     import: { types: `./${file}.d.ts`, default: `./${file}.js` },

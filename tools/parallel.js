@@ -1,4 +1,4 @@
-// node tools/parallel.js NAME...: runs these scripts of package.json in parallel, and prints the output of each when all have ended.
+// node tools/parallel.js NAME...: runs these scripts of package.json in parallel, and prints the output of each when it has ended.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -17,9 +17,9 @@ async function run(name) {
     child.once('error', () => resolve(1));
     child.once('close', code => resolve(code ?? 1));
   });
-  const said = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const outputs = await Promise.all([text(child.stdout), text(child.stderr)]);
   const code = await ended;
-  process.stdout.write(said.join(''));
+  process.stdout.write(outputs.join(''));
   if (code !== 0) process.stderr.write(`npm run ${name} ended with ${code}\n`);
   return code;
 }

@@ -24,7 +24,10 @@ if (unproved.length > 0) {
 }
 process.exitCode = prove();
 
-/** @param {string} code */
+/**
+ * Returns the test files that have a promise's code in a title.
+ * @param {string} code
+ */
 function findTestFiles(code) {
   const title = new RegExp(`['"\`](?:[TP]\\d+ )*${code} `);
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -33,6 +36,7 @@ function findTestFiles(code) {
     .filter(file => title.test(readFileSync(file, 'utf8')));
 }
 
+/** Runs the tests of all promises, and returns the exit code. */
 function prove() {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-prove-'));
   const output = join(folder, 'results.json');
@@ -63,7 +67,8 @@ function prove() {
 }
 
 /**
- * A test that runs on both engines counts twice.
+ * Prints how many tests of a promise passed and failed. Returns whether at least one passed and none failed. A test that ran on both
+ * engines counts twice.
  * @param {string} code
  * @param {readonly TestResult[]} tests
  */

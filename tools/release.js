@@ -1,5 +1,5 @@
 // npm run release: says what still keeps this commit from being released, or how to release it. It changes nothing.
-// A figure must be newer than the last change of the folders it speaks of, so that no figure describes older code.
+// Each figure of docs/figures.md must be newer than the last change of the folders that it measures.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 

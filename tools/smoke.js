@@ -1,5 +1,6 @@
-// node tools/smoke.js [NAME ...]: runs each benchmark and each torture once at its smallest size, a benchmark that knows
-// PostgreSQL on that too, and fails if any of them fails. It prints what those said that failed. NAME: `bench fleet`, quoted.
+// node tools/smoke.js [NAME ...]: runs each benchmark and each torture test once at its smallest size. Benchmarks that support
+// PostgreSQL run on it too. It prints the output of those that failed, and fails if any did. NAME is one argument of two words:
+// node tools/smoke.js "bench fleet"
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,19 +13,23 @@ const named = process.argv.slice(2);
 const all = [...findBenches(), ...findTortures()];
 const waiting = named.length === 0 ? all : all.filter(run => named.includes(run.join(' ')));
 if (waiting.length === 0)
-  throw new Error(`nothing is called that; there are: ${all.map(run => run.join(' ')).join(', ')}`);
+  throw new Error(
+    `There is no such benchmark or torture test. Choose from: ${all.map(run => run.join(' ')).join(', ')}`,
+  );
 /** @type {string[]} */
 const failed = [];
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
-process.stdout.write(failed.length === 0 ? 'all of them run\n' : `failed: ${failed.join(', ')}\n`);
+process.stdout.write(failed.length === 0 ? 'All of them passed.\n' : `Failed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** @returns {string[][]} */
 function findBenches() {
   return namesIn('bench').flatMap(name => {
-    const knowsPostgres = readFileSync(join(ROOT, `test/bench/${name}.js`), 'utf8').includes('withPostgres(');
+    const supportsPostgres = readFileSync(join(ROOT, `test/bench/${name}.js`), 'utf8').includes(
+      'withPostgres(',
+    );
     const run = ['bench', name];
-    return knowsPostgres ? [run, [...run, '--engine', 'postgres']] : [run];
+    return supportsPostgres ? [run, [...run, '--engine', 'postgres']] : [run];
   });
 }
 
@@ -35,7 +40,7 @@ function findTortures() {
 }
 
 /**
- * A hyphen in the name of a file marks a part of another one.
+ * Returns the names of the programs in a folder of test. A file with a hyphen in its name is a part of another one.
  * @param {string} folder
  */
 function namesIn(folder) {
@@ -44,6 +49,7 @@ function namesIn(folder) {
     .map(file => file.slice(0, -'.js'.length));
 }
 
+/** Runs programs until none is left. */
 async function runWaiting() {
   for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
     const name = run.join(' ');
@@ -58,8 +64,8 @@ async function runWaiting() {
 }
 
 /** @param {string[]} run */
-async function runSmallest([folder = '', name = '', ...words]) {
-  const argv = [`test/${folder}/run.js`, name, 'smallest', ...words];
+async function runSmallest([folder = '', name = '', ...options]) {
+  const argv = [`test/${folder}/run.js`, name, 'smallest', ...options];
   const child = spawn(process.execPath, argv, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   /** @type {Promise<number>} */
   const ended = new Promise(resolve => child.once('close', code => resolve(code ?? 1)));
