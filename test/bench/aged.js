@@ -1,7 +1,9 @@
-// npm run bench -- aged [--engine postgres]: measures a mirror that is 90 days old, with 1,000,000 older versions of 200 organizations
-// (ORGANIZATIONS, PAST and DAYS set other numbers): the tick of the scheduler, each kind of finding, the commands that read everything,
-// and every page of the console. A figure is the time of processors that all processes took for it, the server of PostgreSQL among them.
-// ONLY=word measures only what has this word in its name. ORGANIZATIONS=10000 PAST=200000 measures a large fleet.
+// npm run bench -- aged [--engine postgres]: measures a mirror that is 90 days old: 200 organizations with 1,000,000 past row versions. It
+// measures the tick of the scheduler, each kind of finding, the commands that read everything, and every page of the console. A figure
+// is the processor time of all processes, including the server of PostgreSQL.
+//
+//   ORGANIZATIONS, PAST, DAYS   environment variables for other sizes; ORGANIZATIONS=10000 PAST=200000 is a large fleet
+//   ONLY=TEXT                   measures only what has this text in its name
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +15,7 @@ import { openEngine } from '../../dist/src/store/open-engine.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open-database.js';
 import { fillAgedMirror } from '../support/mirror/aged.js';
 import { MAIN, withFolder } from './parts/children.js';
-import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { withConnection, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, processorMs, timed } from './parts/figures.js';
 import { chooseSize, IS_SMALLEST } from './parts/size.js';
 import { openConsole } from './parts/visitor.js';
@@ -32,9 +34,9 @@ const READS_PER_DAY = 2;
 const VISITS = chooseSize({ usual: 3, smallest: 1 });
 const TICK_MS = 10;
 const ENDING_MS = 500;
-/** A command that takes longer is ended: its figure is then what it took so far. */
+/** A command that takes longer is killed. Its figure is the processor time until then. */
 const LONGEST_MS = 600_000;
-/** Bounds grow with what has to be read: older versions, organizations, or nothing of both. */
+/** Bounds grow with the number of past versions or of organizations, whichever must be read. */
 const MILLION = Math.max(PAST, 1) / 1_000_000;
 const THOUSAND = ORGANIZATIONS / 1_000;
 
@@ -42,7 +44,7 @@ const THOUSAND = ORGANIZATIONS / 1_000;
 const atMost = ms => ({ atMost: Math.round(ms) });
 const PAGE = atMost(100);
 
-/** Each kind of finding, and its bound for a million older versions. Kinds of current rows do not grow with age. */
+/** Each kind of finding, and its bound. Kinds that read only current rows do not take longer as the mirror ages. */
 /** @type {readonly [string, { atMost: number }][]} */
 const KINDS = [
   ['negative_amount', atMost(400)],
@@ -80,7 +82,7 @@ const PAGES = [
   ['/changes'],
   ['/changes?since=7d'],
   [`/changes?since=7d&organization_id=${ORGANIZATION}`],
-  // The first visit is not measured. It takes as long as the command, then its result is shown for a while.
+  // The first visit is not measured: it takes as long as the command. Its result is then cached for a while.
   ['/balance', atMost(300)],
   ['/installations'],
   ['/organizations'],
@@ -113,7 +115,7 @@ const PAGES = [
   ['/help'],
 ];
 
-/** When no worker has run for hours, no list is fresh: a page then ranks and adds up every warehouse by itself. */
+/** If no worker has run for hours, no list is fresh, and each page must rank and add up all warehouses. */
 const STALE = atMost(100 + 20 * THOUSAND);
 /** @type {readonly [string, { atMost: number }?][]} */
 const STALE_PAGES = [
@@ -235,8 +237,8 @@ async function measureTick(engine) {
     yieldTurn: async () => undefined,
   };
   /** @type {any[]} */
-  const given = [context, running];
-  const tick = () => Reflect.apply(runTick, undefined, given);
+  const tickArguments = [context, running];
+  const tick = () => Reflect.apply(runTick, undefined, tickArguments);
   await demandProcessor('first tick: removes half of the reads', tick, atMost(1_000 + 40_000 * THOUSAND));
   await demandProcessor('next tick: removes nothing', tick, atMost(500 + 1_000 * THOUSAND));
   await writers.close();
@@ -255,14 +257,14 @@ async function measureFindings(engine, { database }) {
       () => `finding ${kind}: ${counted}`,
       async () => {
         const sql = `SELECT rows FROM mirror.findings WHERE finding = '${kind}'`;
-        if (database !== null) await during(database.url, client => client.query(sql));
+        if (database !== null) await withConnection(database.url, client => client.query(sql));
         else {
           const { rows } = await engine.runSqlQuery({
             sql: sql.replace('mirror.', ''),
             timeLimitMs: LONGEST_MS,
           });
           for await (const { rows: count } of rows) counted = Number(count);
-          // The processor time of the process that counted is known when it has ended.
+          // The processor time of the counting process is known only after that process has ended.
           await new Promise(resolve => setTimeout(resolve, ENDING_MS));
         }
       },
@@ -272,6 +274,7 @@ async function measureFindings(engine, { database }) {
 }
 
 /**
+ * Measures a command that is started as a process.
  * @param {string} name
  * @param {readonly string[]} argv
  * @param {{ atMost: number }} bound
@@ -282,14 +285,14 @@ async function measureCommand(name, argv, bound, env) {
   let note = '';
   const run = async () => {
     const child = spawn(process.execPath, [MAIN, ...argv], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    let told = '';
-    child.stderr.setEncoding('utf8').on('data', text => (told += text));
+    let errorOutput = '';
+    child.stderr.setEncoding('utf8').on('data', text => (errorOutput += text));
     const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS);
     const [code, signal] = await once(child, 'close');
     clearTimeout(timer);
     if (signal !== null) note = `, ended after ${LONGEST_MS / 1000} s`;
-    // Checks that find something end with 3.
-    else if (code !== 0 && code !== 3) throw new Error(`${name} ended with ${code}: ${told}`);
+    // Exit code 3 means that a check has found something.
+    else if (code !== 0 && code !== 3) throw new Error(`${name} ended with ${code}: ${errorOutput}`);
   };
   await demandProcessor(() => `${name}${note}`, run, bound);
 }
@@ -355,6 +358,7 @@ async function measureVisits(pages, prefix, open, pid) {
 }
 
 /**
+ * Runs work, and reports its processor time with a bound.
  * @param {string | (() => string)} name
  * @param {() => unknown} work
  * @param {{ atMost: number }} bound
@@ -385,7 +389,7 @@ function serverTime() {
     try {
       return processorMs(Number(pid));
     } catch {
-      // It ended meanwhile: the server counts it among the ended.
+      // The process has ended meanwhile. Its time is now part of the server's time for ended children.
       return 0;
     }
   });

@@ -11,7 +11,7 @@ import { parseListRequest } from '../../dist/src/query/lists/parse-request.js';
 import { readPage } from '../../dist/src/query/lists/read-rows.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, timed } from './parts/figures.js';
-import { install, read, retirement, withWriters } from './parts/mirrored.js';
+import { install, read, retirement, withWriters } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });

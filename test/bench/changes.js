@@ -5,7 +5,7 @@ import { openEngine } from '../../dist/src/store/open-engine.js';
 import { MAIN, withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures, timed } from './parts/figures.js';
-import { install, read, retirement, withWriters } from './parts/mirrored.js';
+import { install, read, retirement, withWriters } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
@@ -18,8 +18,8 @@ const CHANGED = chooseSize({ usual: 5_000, smallest: 50 });
 const CHANGES = 2 * CHANGED;
 const TIMES = chooseSize({ usual: 9, smallest: 1 });
 /**
- * The start of the program takes almost half of it, and SQLite needs 9 µs to compare the two versions of a change. The rest parses and
- * describes 10,000 changes.
+ * The bound for what the command takes beyond a start of Node. Almost half of it is the start of the program. SQLite needs 9 µs to compare
+ * the two versions of a change. The rest parses and describes 10,000 changes.
  */
 const BEYOND_MS = { under: 300 };
 const DAY_MS = 86_400_000;

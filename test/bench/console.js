@@ -10,14 +10,14 @@ import { openDatabase } from '../../dist/src/store/sqlite/open-database.js';
 import { withFolder } from './parts/children.js';
 import { freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
-import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+import { credit, install, read, retirement, withWriters } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
 /** @import { Retirement } from '../../dist/src/registry/object-models.js' */
 /** @import { Reader } from '../../dist/src/store/contract/reader.js' */
-/** @import { Stage } from './parts/mirrored.js' */
+/** @import { Stage } from './parts/fill-mirror.js' */
 /** @import { Settings } from './parts/engine.js' */
 /** @typedef {Awaited<ReturnType<typeof openConsole>>} Visitor */
 /** @typedef {{ run: (sql: string, values: readonly unknown[]) => unknown, close: () => unknown }} Bare */
@@ -130,10 +130,10 @@ async function measure({ dataDir, database }) {
   const visitor = await openConsole(dataDir, database);
   const reader = await engine.openReader();
   await measureFirst(visitor);
-  for (const [path, pattern, wanted = PAGE_MS] of VISITED) {
-    const asked = await statementsOf(reader, path, pattern);
-    await measurePage(visitor, path, wanted, async () => {
-      for (const sql of asked) await bare.run(sql, []);
+  for (const [path, pattern, bound = PAGE_MS] of VISITED) {
+    const statements = await statementsOf(reader, path, pattern);
+    await measurePage(visitor, path, bound, async () => {
+      for (const sql of statements) await bare.run(sql, []);
     });
   }
   await measureMemory(visitor);
@@ -197,7 +197,7 @@ async function openBare(dataDir, database) {
  */
 async function statementsOf(reader, path, pattern) {
   /** @type {Set<string>} */
-  const asked = new Set();
+  const statements = new Set();
   /** @type {(reader: Reader) => Reader} */
   const watch = ({ all, stream, inSnapshot, formatQuery, asText }) => ({
     all: statement => all(note(statement)),
@@ -207,7 +207,7 @@ async function statementsOf(reader, path, pattern) {
     asText,
   });
   /** @type {<Statement extends Parameters<Reader['formatQuery']>[0]>(statement: Statement) => Statement} */
-  const note = statement => (asked.add(reader.formatQuery(statement)), statement);
+  const note = statement => (statements.add(reader.formatQuery(statement)), statement);
   const now = Date.now();
   const { pathname, searchParams: query } = new URL(path, 'http://console');
   const page = createPages().find(each => each.path === pattern);
@@ -234,7 +234,7 @@ async function statementsOf(reader, path, pattern) {
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
   const shown = await page.render({ ...about, params, reader: watch(reader) });
   if ('renderRest' in shown) await shown.renderRest?.();
-  return [...asked];
+  return [...statements];
 }
 
 /** @param {Visitor} visitor */
@@ -245,20 +245,21 @@ async function measureFirst({ receive }) {
 }
 
 /**
+ * Visits a page repeatedly, and runs its bare statements in between.
  * @param {Visitor} visitor
  * @param {string} path
- * @param {{ atMost: number }} wanted
- * @param {() => Promise<void>} ask
+ * @param {{ atMost: number }} bound
+ * @param {() => Promise<void>} runBare runs the statements of the page without the page
  */
-async function measurePage({ open }, path, wanted, ask) {
+async function measurePage({ open }, path, bound, runBare) {
   const times = [];
   const bare = [];
-  for (let time = 0; time < (wanted === SLOW_MS ? SLOW_TIMES : TIMES); time++) {
+  for (let time = 0; time < (bound === SLOW_MS ? SLOW_TIMES : TIMES); time++) {
     times.push(await timed(async () => await visit(open, path)));
-    if (time % BARE_EVERY === 0) bare.push(await timed(ask));
+    if (time % BARE_EVERY === 0) bare.push(await timed(runBare));
   }
   const title = `${path}: median ${median(times).toFixed(1)} ms, its bare queries ${median(bare).toFixed(1)} ms; p99`;
-  demand(title, percentile99(times), 'ms', wanted);
+  demand(title, percentile99(times), 'ms', bound);
 }
 
 /**
@@ -275,7 +276,7 @@ async function visit(open, path) {
 async function measureMemory({ open, pid }) {
   const gone = new AbortController();
   for (let n = 0; n < LIVE; n++) await open('/live', { signal: gone.signal });
-  const quick = VISITED.filter(([, , wanted]) => wanted !== SLOW_MS);
+  const quick = VISITED.filter(([, , bound]) => bound !== SLOW_MS);
   for (let n = 0; n < VISITS; n++) {
     const pages = n < ROUNDS * VISITED.length ? VISITED : quick;
     await visit(open, pages[n % pages.length]?.[0] ?? '/');

@@ -1,8 +1,9 @@
-// npm run bench -- disk [--engine postgres]: measures how much disk a quiet fleet takes: 1,000 organizations (ORGANIZATIONS sets another
-// number) whose lists the schedule reads for 90 simulated days (DAYS) without finding anything new. Jobs, records of reads and sealed
-// evidence are written by the code that a worker runs, without a registry. To save time, lists are read twice a day and not 96 times,
-// because further reads of a day only raise counts, and only the first days and the last one are read (READ_DAYS sets another number);
-// the records of the days between are copied from a day that was read, and sealed like all others.
+// npm run bench -- disk [--engine postgres]: measures how much disk a fleet takes if nothing changes. The schedule reads the lists of 1,000
+// organizations (ORGANIZATIONS sets another number) for 90 simulated days (DAYS). The code of the worker writes jobs, records of reads
+// and sealed evidence, without a registry.
+//
+// To save time, lists are read twice a day instead of 96 times, because further reads of a day only raise counts. Only the first days
+// (READ_DAYS) and the last one are read. The records of the days in between are copied from a day that was read, and then sealed.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,16 +16,16 @@ import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { openEngine } from '../../dist/src/store/open-engine.js';
 import { enqueueTick } from '../../dist/src/sync/schedule/tick-schedule.js';
 import { withFolder } from './parts/children.js';
-import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { withConnection, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, peakMegabytes } from './parts/figures.js';
-import { credit, install, retirement } from './parts/mirrored.js';
+import { credit, install, retirement } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 
 /** @import { InboxPort } from '../../dist/src/inbox/port.js' */
 /** @import { ClaimedJob } from '../../dist/src/inbox/job.js' */
 /** @import { ListResource } from '../../dist/src/resources/lists.js' */
 /** @import { Settings } from './parts/engine.js' */
-/** @import { Stage } from './parts/mirrored.js' */
+/** @import { Stage } from './parts/fill-mirror.js' */
 /** @typedef {Record<string, number>} Megabytes by database or schema */
 
 const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 1_000, smallest: 5 });
@@ -72,7 +73,7 @@ else
         { dataDir: folder, database: { url, queryUrl: null, pool: null } },
         {
           sizes: () => sizeSchemas(url),
-          copyDay: () => during(url, client => copyDay(sql => client.query(sql), IN_SCHEMAS)),
+          copyDay: () => withConnection(url, client => copyDay(sql => client.query(sql), IN_SCHEMAS)),
         },
       );
     }),
@@ -101,11 +102,11 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
     await sealLog({ port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal });
     await port.close();
   };
-  /** Rounds begin at 8 and 20 o'clock, so that each day has its own. */
+  /** Rounds begin at 8:00 and 20:00, so that each belongs to one day. */
   clock.at -= (clock.at % DAY_MS) + DAY_MS / 6;
   const reports = new Set([Math.round(DAYS / 3), Math.round((2 * DAYS) / 3), DAYS]);
   for (let day = 0; day <= DAYS; day++) {
-    // Opened for each day, because SQLite empties its logs of writes when everything is closed.
+    // Opened for each day, because SQLite empties its write-ahead logs when all connections are closed.
     const { inbox, mirror: port, close } = await engine.openWriterStores(now);
     const stage = { clock, mirror: createMirror(port, now) };
     if (day === 0) for (const id of organizations) await install(stage, id);
@@ -146,7 +147,7 @@ async function runRound({ stage, inbox, organizations, isFirst, isWhole }) {
     const { organizationId: id, claim } = job;
     if (id === null) throw new Error('expected the job of an organization');
     for (const resource of lists) await readList(stage, { id, claim, resource });
-    // A first read changes rows, and its job is kept.
+    // The job of a first read is kept, because that read writes rows.
     return isWhole && isFirst ? { act: 'done', outcome: 'read' } : { act: 'unchanged' };
   });
 }
@@ -224,7 +225,7 @@ async function copyDayInFile(file) {
 }
 
 /**
- * Writes what a further day of unchanged reads leaves: it ends the span of each list, and begins the next one.
+ * Writes the records of one more day of unchanged reads: ends the span of each list, and begins the next one.
  * @param {(sql: string) => unknown} run
  * @param {typeof IN_FILES} dialect
  */
@@ -276,7 +277,7 @@ function sizeFiles(folder) {
 
 /** @param {string} url */
 async function sizeSchemas(url) {
-  const { rows } = await during(url, client =>
+  const { rows } = await withConnection(url, client =>
     client.query(`SELECT schemaname AS name, sum(pg_total_relation_size(relid)) / 1e6 AS size
       FROM pg_stat_user_tables GROUP BY schemaname ORDER BY schemaname`),
   );
@@ -285,7 +286,7 @@ async function sizeSchemas(url) {
 
 /** @param {string} url */
 async function showTables(url) {
-  const { rows } = await during(url, client =>
+  const { rows } = await withConnection(url, client =>
     client.query(`SELECT relid::regclass::text AS name, pg_table_size(relid) / 1e6 AS size, pg_indexes_size(relid) / 1e6 AS indexes
       FROM pg_stat_user_tables ORDER BY pg_total_relation_size(relid) DESC LIMIT 6`),
   );

@@ -1,6 +1,6 @@
-// Measures events. npm run bench -- events [latency|first ...]: runs both parts, or those named.
+// npm run bench -- events [latency|first ...]: measures events. Runs both parts, or the named ones.
 //   latency: from a delivery's 202 to the changed row in another process, and to the event at a subscriber
-//   first: 10,000 events of a first sync (EVENTS sets another number), and what they cost the receiver
+//   first: 10,000 events of a first sync (EVENTS sets another number), and how much processor time they take from the receiver
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // npm run bench -- evidence [--engine postgres]: measures sealing 1,000,000 changes (ROWS sets another number) at once, sealing one more row,
-// verifying all of them, and the size of the log. On SQLite it first measures a first sync alone and beside a sealer, in turn; that
-// sealer begins a round every second, sixty times as often as a worker does.
+// verifying all of them, and the size of the log. On SQLite it first compares a first sync alone with one during which a sealer runs.
+// That sealer runs every second, sixty times as often as in a worker.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { verifyLogAgainstMirror } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
 import { openEngine } from '../../dist/src/store/open-engine.js';
 import { withFolder } from './parts/children.js';
-import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { withConnection, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { best, createFigures } from './parts/figures.js';
-import { install, read, retirement, withWriters } from './parts/mirrored.js';
+import { install, read, retirement, withWriters } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 
 /** @import { Settings } from './parts/engine.js' */
@@ -79,7 +79,7 @@ async function firstSync(dataDir, isSealed) {
     createKeyFile(keyFile, 'mirror.example/log');
     const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false });
     const tools = { log, now: () => stage.clock.at };
-    const given = {
+    const settings = {
       store,
       keyFile,
       mirrorMembers: true,
@@ -87,8 +87,8 @@ async function firstSync(dataDir, isSealed) {
       evidenceTimestampUrl: null,
       outboundAllow: [],
     };
-    const stop = isSealed ? await startSealing(tools, given, ROUND_MS) : async () => undefined;
-    taken = await spent(() => read(stage, OWNER, 'retirements', FIRST, retirement));
+    const stop = isSealed ? await startSealing(tools, settings, ROUND_MS) : async () => undefined;
+    taken = await timeWork(() => read(stage, OWNER, 'retirements', FIRST, retirement));
     await stop();
   });
   return taken;
@@ -114,15 +114,15 @@ async function measure(folder, settings, bytes) {
     const { signal } = new AbortController();
     const sealing = { port, key: () => key, lastSigned, now, randomBytes, holder: 'bench', signal };
     try {
-      const sealed = await spent(() => sealLog(sealing));
+      const sealed = await timeWork(() => sealLog(sealing));
       show('leaves', sealed.value ?? 0, '');
       demand(`${ROWS} changes sealed, ${name}`, sealed.seconds, 's', { atMost: 60 });
       show('processor time of it', sealed.processor, 's');
       stage.clock.at += 60_000;
       await read(stage, OWNER, 'retirements', ROWS + 1, retirement);
-      const more = await spent(() => sealLog(sealing));
+      const more = await timeWork(() => sealLog(sealing));
       show('one row more sealed', more.seconds, 's');
-      const verified = await spent(() => verifyLogAgainstMirror({ port, key, lastSigned }));
+      const verified = await timeWork(() => verifyLogAgainstMirror({ port, key, lastSigned }));
       if (verified.value.faults.length > 0)
         throw new Error(JSON.stringify(verified.value.faults.slice(0, 3)));
       demand(`verify of ${ROWS} changes against the log, ${name}`, verified.seconds, 's', { atMost: 60 });
@@ -137,10 +137,11 @@ async function measure(folder, settings, bytes) {
 }
 
 /**
+ * Runs work, and returns its result with the elapsed time and the processor time of this process.
  * @template Result
  * @param {() => Promise<Result>} work
  */
-async function spent(work) {
+async function timeWork(work) {
   const [before, from] = [process.cpuUsage(), performance.now()];
   const value = await work();
   const { user, system } = process.cpuUsage(before);
@@ -158,7 +159,7 @@ function sizes(folder) {
 
 /** @param {string} url */
 async function schemas(url) {
-  const { rows } = await during(url, client =>
+  const { rows } = await withConnection(url, client =>
     client.query(
       `SELECT schemaname AS name, sum(pg_total_relation_size(format('%I.%I', schemaname, tablename)))::bigint AS bytes
        FROM pg_tables WHERE schemaname IN ('mirror', 'evidence') GROUP BY 1`,

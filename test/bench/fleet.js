@@ -1,8 +1,11 @@
-// npm run bench -- fleet [--engine postgres]: a worker reads 1,000 installations (ORGANIZATIONS sets another number) of a sandbox, with the
-// default limit of calls per second (CALLS sets another one). Measures a full and an unchanged round, checks the sums as of five
-// instants of the first round, and measures the commands that people wait for. With more than 1,000 organizations (READ sets another
-// number), only 1,000 are read. Their rows are then copied until there are as many as wanted, and the commands, the queue of a round and
-// the heartbeat are measured again.
+// npm run bench -- fleet [--engine postgres]: a worker reads 1,000 installations of a sandbox, with the default limit of calls per second.
+// Measures a full round and one without changes, checks the sums as of five instants of the first round, and measures the commands
+// that people wait for.
+//
+//   ORGANIZATIONS=N   the size of the fleet
+//   READ=N            how many organizations are read from the sandbox, at most 1,000 by default. The rows of all others are copied from
+//                     those; then the commands, the queue of a round and the heartbeat are measured again
+//   CALLS=N           the limit of calls per second
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -49,7 +52,7 @@ const PERMISSIONS = {
   organization_warehouse: 'WRITE',
   organization_inventory: 'REQUEST',
 };
-/** The checked instants, as shares of the lists of credits that have been read by then. */
+/** The instants at which sums are checked, as shares of the warehouses that have been read by then. */
 const INSTANTS = [0, 0.2, 0.4, 0.6, 0.8];
 const TIMES = chooseSize({ usual: 100, smallest: 1 });
 const COMMANDS = chooseSize({ usual: 5, smallest: 1 });
@@ -90,7 +93,7 @@ async function measure(folder, settings) {
   mkdirSync(settings.dataDir, { recursive: true });
   await engine.migrate(Date.now());
   const tables = await openTables(settings);
-  const books = openBooks(tables);
+  const books = openProgress(tables);
   const worker = startWorker(world, settings);
   await measureRound('a full round', world, worker, async () => {
     await until(() => books.isListed());
@@ -130,7 +133,7 @@ async function measure(folder, settings) {
 }
 
 /**
- * Measures what people wait for.
+ * Measures the commands and pages that people wait for.
  * @param {Settings} settings
  * @param {number} organizations
  */
@@ -157,11 +160,11 @@ async function measureQueue(engine, organizations, tables) {
   );
   if (jobs.length !== organizations) throw new Error(`expected ${organizations} jobs, found ${jobs.length}`);
   await tables.run(`DELETE FROM ${tables.inbox}jobs WHERE state <> 'done'`);
-  const enqueued = await spent(async () => {
+  const enqueued = await timeWork(async () => {
     for (let first = 0; first < jobs.length; first += ENQUEUED_AT_ONCE)
       await inbox.enqueue(jobs.slice(first, first + ENQUEUED_AT_ONCE));
   });
-  const ended = await spent(async () => {
+  const ended = await timeWork(async () => {
     for (let count = 0; count < jobs.length; ) {
       const claimed = await inbox.claim({
         parts: [{ part: 'data', slots: CLAIMED_AT_ONCE }],
@@ -174,7 +177,9 @@ async function measureQueue(engine, organizations, tables) {
       count += claimed.jobs.length;
     }
   });
-  const facts = await spent(() => recordUnreadDeliveries({ inbox, mirror, mirrorMembers: true }, Date.now()));
+  const facts = await timeWork(() =>
+    recordUnreadDeliveries({ inbox, mirror, mirrorMembers: true }, Date.now()),
+  );
   await writers.close();
   show('enqueued: processor time of a worker for each job', enqueued.processor / jobs.length, 'ms');
   show('enqueued: elapsed for each job', enqueued.elapsed / jobs.length, 'ms');
@@ -184,8 +189,11 @@ async function measureQueue(engine, organizations, tables) {
   show('a heartbeat: elapsed', facts.elapsed, 'ms');
 }
 
-/** @param {() => Promise<unknown>} work */
-async function spent(work) {
+/**
+ * Runs work, and returns the elapsed time and the processor time of this process, in milliseconds.
+ * @param {() => Promise<unknown>} work
+ */
+async function timeWork(work) {
   const before = process.cpuUsage();
   const elapsed = await timed(work);
   const { user, system } = process.cpuUsage(before);
@@ -204,11 +212,11 @@ async function openWorld(folder) {
   await giveCredits(registry.url, installations);
   /** @param {string} path */
   const control = path => send(`${registry.url}/_sandbox${path}`);
-  // Reservations that expire meanwhile would return to warehouses that are read.
+  // Reservations are ended now: one that expired later would change a warehouse while it is read.
   const { reservations } = await control('/reservations?limit=10000');
   for (const { id } of reservations.filter(({ state }) => state === 'outstanding'))
     await send(`${registry.url}/_sandbox/reservations/${id}/expire`, {});
-  const held = await readWarehouses({ url: registry.url, appId, privateKey }, installations);
+  const warehouses = await readWarehouses({ url: registry.url, appId, privateKey }, installations);
   const newest = async () => (await control('/calls?limit=1')).calls[0].id;
   let before = await newest();
   return {
@@ -218,26 +226,26 @@ async function openWorld(folder) {
     mark: async () => (before = await newest()),
     calls: async () => (await newest()) - before,
     installed: () => installations.length,
-    tonnes: () => held,
+    tonnes: () => warehouses,
   };
 }
 
 /**
- * Returns millionths of a tonne by organization.
+ * Returns the amount in the warehouse of each organization, in millionths of a tonne.
  * @param {Access} access
  * @param {readonly Installed[]} installations
  */
 async function readWarehouses(access, installations) {
   /** @type {Map<string, number>} */
-  const held = new Map();
+  const microTonnes = new Map();
   for (const { installationId, organizationId } of installations) {
     const token = await mint(access, installationId);
     const path = `/organizations/${organizationId}/warehouse/inventory`;
     const { credits } = await send(`${access.url}${path}`, undefined, `Bearer ${token}`);
     const micro = credits.reduce((sum, { amount }) => sum + Math.round(amount * 1_000_000), 0);
-    held.set(organizationId, micro);
+    microTonnes.set(organizationId, micro);
   }
-  return held;
+  return microTonnes;
 }
 
 /**
@@ -320,7 +328,7 @@ async function openTables({ dataDir, database }) {
  * Returns queries about the worker's progress.
  * @param {Tables} tables
  */
-function openBooks({ schema, inbox, list }) {
+function openProgress({ schema, inbox, list }) {
   const count = async (/** @type {string} */ sql) =>
     Number((await list(`SELECT count(*) AS n FROM ${sql}`))[0]?.['n']);
   const countDue = () =>
@@ -352,20 +360,20 @@ async function measureRound(title, world, worker, work) {
 }
 
 /**
- * Checks that each installed organization is counted once: with its amount in the sandbox, or by name among those left out.
+ * Checks that `available` counts each installed organization once: either with its amount in the sandbox, or by name as excluded.
  * @param {Reader} reader
  * @param {World} world
  */
 async function checkCoverage(reader, world) {
   const available = await readAvailable(reader, { organizationId: null });
-  const held = world.tonnes();
+  const expected = world.tonnes();
   /** @type {Map<string, number>} */
   const sold = new Map();
   for (const { organization_id: id, amount_micro: micro } of available.rows)
     sold.set(id, (sold.get(id) ?? 0) + Number(micro));
   const left = new Set(available.excluded.map(each => each.organization_id));
-  const wrong = [...held.keys()].filter(id =>
-    left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== held.get(id),
+  const wrong = [...expected.keys()].filter(id =>
+    left.has(id) ? sold.has(id) : (sold.get(id) ?? 0) !== expected.get(id),
   );
   show(`${READ - left.size} read, left out`, left.size, 'organizations');
   const gap = Math.abs(available.known - world.installed());

@@ -13,7 +13,7 @@ import { readStatus } from '../../dist/src/query/status.js';
 import { MAIN, start, withFolder } from './parts/children.js';
 import { createFigures, median, timed } from './parts/figures.js';
 import { portOf } from './parts/registry.js';
-import { credit, install, read, retirement, withWriters } from './parts/mirrored.js';
+import { credit, install, read, retirement, withWriters } from './parts/fill-mirror.js';
 import { chooseSize } from './parts/size.js';
 
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });

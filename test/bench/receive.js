@@ -1,14 +1,15 @@
-// Measures the receiver against two floors that use only its database driver, alternating in one run.
-//   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction and a worker]
+// npm run bench -- receive [--engine postgres] [ROUNDS] [SECONDS] [OPEN_LOOP_SECONDS] [MINUTES]: measures the receiver in turn with two
+// baselines, two small Express servers. OPEN_LOOP_SECONDS is how long deliveries are sent at a fixed rate. On PostgreSQL, MINUTES is how
+// long the receiver is measured while a worker runs and a transaction stays open.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { startReceiver } from '../support/receiver-child.js';
 import { openConnection, percentile, prepareDeliveries } from '../support/load.js';
 import { startChild, withFolder } from './parts/children.js';
-import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { withConnection, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures, median, peakMegabytes } from './parts/figures.js';
-import { besideOldTransaction, readBloat } from './parts/receive-beside.js';
+import { besideOldTransaction, readBloat } from './parts/old-transaction.js';
 import { IS_SMALLEST } from './parts/size.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
@@ -47,7 +48,7 @@ const TITLES = {
 };
 /** @type {readonly ('ours' | 'bare' | 'insert')[]} */
 const SIDES = ['ours', 'bare', 'insert'];
-/** Bounds for each engine, as shares of what the floors reach in the same run. */
+/** Bounds for each engine, as shares of the throughput of the baselines in the same run. */
 const BOUNDS = { sqlite: { bare: 0.85, insert: 1.5 }, postgres: { bare: 0.65, insert: 1.5 } };
 
 const { demand, end } = createFigures();
@@ -67,7 +68,7 @@ async function onFiles(folder) {
     };
     await compareThroughput(servers);
     await openLoop(servers.ours, `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
-    await startChild('receive-neighbour.js', [folder]);
+    await startChild('disk-writer.js', [folder]);
     await openLoop(servers.ours, 'the same beside a process that writes the mirror without pause');
     report(servers.ours, storedInFile(folder));
   } finally {
@@ -91,7 +92,7 @@ async function onServer(folder, server) {
     };
     await compareThroughput(servers);
     await openLoop(servers.ours, `${OPEN_LOOP_PER_SECOND}/s for ${openLoopSeconds} s, open loop`);
-    await besideOldTransaction(url, worker => minuteByMinute(servers.ours, url, worker));
+    await besideOldTransaction(url, worker => measureBesideOldTransaction(servers.ours, url, worker));
     report(servers.ours, await storedOnServer(url));
   } finally {
     ours.child.kill();
@@ -99,17 +100,17 @@ async function onServer(folder, server) {
 }
 
 /**
- * Measures whether the rate holds while dead rows of the queue cannot be removed.
+ * Measures whether the throughput stays the same while PostgreSQL cannot remove dead rows of the queue.
  * @param {Measured} server
  * @param {string} url
  * @param {Parameters<Parameters<typeof besideOldTransaction>[1]>[0]} worker
  */
-async function minuteByMinute(server, url, worker) {
+async function measureBesideOldTransaction(server, url, worker) {
   console.log(`the same for ${minutes} minutes beside a transaction that stays open, and a worker`);
   const parts = Math.max(2, Math.round(minutes));
   for (let part = 1; part <= parts; part += 1) {
     await openLoop(server, `  part ${part} of ${parts}`, (minutes * 60) / parts);
-    const { claimMs, jobsEnded } = worker.tell();
+    const { claimMs, jobsEnded } = worker.takeFigures();
     const { live, dead, megabytes } = await readBloat(url);
     console.log(
       `    jobs ended ${jobsEnded}, a claim ${claimMs.toFixed(1)} ms, rows of jobs ${live} and ${dead} dead in ${megabytes} MB`,
@@ -234,7 +235,7 @@ async function openLoop(server, title, lasting = openLoopSeconds) {
     let connection = idle.pop() ?? openConnection(server.port);
     let status = await connection.send(bytes);
     if (status === 0) {
-      // The server closes connections that were idle for some seconds; every client sends again on a new one.
+      // The server closes connections that were idle for some seconds. The delivery is then sent again on a new one.
       connection = openConnection(server.port);
       status = await connection.send(bytes);
     }
@@ -265,7 +266,7 @@ function storedInFile(folder) {
 
 /** @param {string} url */
 async function storedOnServer(url) {
-  const { rows } = await during(url, client =>
+  const { rows } = await withConnection(url, client =>
     client.query('SELECT count(*) AS stored FROM inbox.deliveries'),
   );
   return Number(rows[0].stored);

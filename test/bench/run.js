@@ -1,18 +1,21 @@
 // npm run bench -- [--write] [NAME [PART ...]] [smallest]: runs test/bench/NAME.js against dist/, or all benchmarks, and prints a table of
-// all figures with a bound. PART is passed on to the benchmark. --write also writes them to docs/figures.md, with the commit, the day and the machine. `smallest` only checks
-// that a benchmark still runs: it measures next to nothing, and no bound of time, share or memory applies.
+// all figures that have a bound.
+//
+//   PART       is passed on to the benchmark
+//   --write    also writes the figures to docs/figures.md, with the commit, the day and the machine
+//   smallest   only checks that a benchmark still runs: it measures next to nothing, and no bound of time, share or memory applies
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { IS_SMALLEST } from './parts/size.js';
-import { writeFigures } from './parts/written.js';
+import { writeFigures } from './parts/write-figures.js';
 
-const words = process.argv.slice(2);
-const isWritten = words.includes('--write') && !IS_SMALLEST;
-const stampedAs = isWritten ? stamp() : null;
-const [name, ...parts] = words.filter(word => word !== '--write' && word !== 'smallest');
+const args = process.argv.slice(2);
+const isWritten = args.includes('--write') && !IS_SMALLEST;
+const newStamp = isWritten ? stamp() : null;
+const [name, ...parts] = args.filter(arg => arg !== '--write' && arg !== 'smallest');
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => file.endsWith('.js') && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
@@ -25,20 +28,26 @@ if (name !== undefined && !names.includes(name)) {
 } else if (name === undefined || isWritten) process.exitCode = runAll(name === undefined ? names : [name]);
 else await import(`./${name}.js`);
 
-/** @param {readonly string[]} benches */
+/**
+ * Runs benchmarks one after the other and prints their figures. Returns the exit code.
+ * @param {readonly string[]} benches
+ */
 function runAll(benches) {
   const runs = benches.map(run);
   const figures = runs.flatMap(each => each.figures);
   process.stdout.write('\n== figures with a bound\n');
-  for (const { name: what, value, unit, words: bound, holds } of figures) {
+  for (const { name: title, value, unit, words: bound, holds } of figures) {
     const formatted = `${value.toFixed(2)} ${unit}`;
-    process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${formatted.padStart(16)}  ${bound}\n`);
+    process.stdout.write(`${holds ? '  ' : '! '}${title.padEnd(84)} ${formatted.padStart(16)}  ${bound}\n`);
   }
-  if (stampedAs !== null) writeFigures(figures, stampedAs);
+  if (newStamp !== null) writeFigures(figures, newStamp);
   return runs.every(({ status }) => status === 0) ? 0 : 1;
 }
 
-/** @param {string} bench */
+/**
+ * Runs a benchmark in a process of its own, and returns its figures.
+ * @param {string} bench
+ */
 function run(bench) {
   process.stdout.write(`\n== ${bench}\n`);
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-bench-'));
@@ -51,7 +60,7 @@ function run(bench) {
   });
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   rmSync(folder, { recursive: true });
-  /** @type {import('./parts/written.js').Figure[]} */
+  /** @type {import('./parts/write-figures.js').Figure[]} */
   const figures = lines.map(line => ({ bench, ...JSON.parse(line) }));
   return { status, figures };
 }

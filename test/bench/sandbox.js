@@ -1,4 +1,4 @@
-// Measures the sandbox: pages of 100,000 retirements, 50,000 credits in one answer, and the time until it is ready.
+// npm run bench -- sandbox: measures the sandbox: pages of 100,000 retirements, 50,000 credits in one answer, and the time until it is ready.
 import { join } from 'node:path';
 import { withFolder } from './parts/children.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';

@@ -1,6 +1,5 @@
-// Measures the worker and the mirror. Floors and the measured side alternate in one run; calls are not rate-limited.
-// npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: runs all parts, or
-// those named. On PostgreSQL there is only one: rows.
+// npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: measures the worker and the mirror in turn
+// with a baseline (the floor), without a limit of calls per second. Runs all parts, or the named ones. On PostgreSQL there is only `rows`.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -8,7 +7,7 @@ import { join } from 'node:path';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
 import { runChild, startChild, withFolder } from './parts/children.js';
 import { post, startReceiver, until } from './parts/deliveries.js';
-import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
+import { withConnection, freshDatabase, readArguments, withPostgres } from './parts/engine.js';
 import { createFigures } from './parts/figures.js';
 import { install, keyPair, patch, portOf, send, startRegistry } from './parts/registry.js';
 import { chooseSize } from './parts/size.js';
@@ -20,7 +19,7 @@ import { chooseSize } from './parts/size.js';
 /** @typedef {{ url: string, organizationId: string, token: string }} Reading */
 /** @typedef {Record<'floor' | 'ours', number[]>} Rounds */
 
-/** Tables that every sync writes, even without news, and every heartbeat; sqlite_sequence is the counter of their ids. */
+/** Tables that every sync writes, even if nothing changed, and those of heartbeats. sqlite_sequence contains their id counters. */
 const RECORD =
   /^(?:origin|sqlite_schema|syncs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = chooseSize({ usual: 3, smallest: 1 });
@@ -72,7 +71,7 @@ async function measureRows(folder) {
     expectRun(run, 'rows_added', ROWS);
     first.ours.push(run.readMs);
   }
-  compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.15 });
+  compare(`first sync of ${formatNumber(ROWS)} retirements against the floor`, first, { atMost: 1.15 });
 
   const dataDir = freshDir(folder);
   /** @type {Rounds} */
@@ -128,7 +127,7 @@ async function measureRows(folder) {
   compare(
     'processor time of a sync with 1 % changed rows, one on each page, against one without changes, each the first of its process',
     changed,
-    // No page can be skipped, as with one new row at the front.
+    // As with a new row at the front, no page can be skipped.
     { atMost: 2 },
   );
   await world.registry.stop();
@@ -157,7 +156,7 @@ async function measureRowsOnServer(folder) {
       expectRun(run, 'rows_added', ROWS);
       first.ours.push(run.readMs);
     }
-    compare(`first sync of ${inWords(ROWS)} retirements against the floor`, first, { atMost: 1.75 });
+    compare(`first sync of ${formatNumber(ROWS)} retirements against the floor`, first, { atMost: 1.75 });
 
     /** @type {Rounds} */
     const again = { floor: [], ours: [] };
@@ -178,7 +177,9 @@ async function measureRowsOnServer(folder) {
 
 /** @param {string} database */
 async function numberIn(database) {
-  const { rows } = await during(database, client => client.query('SELECT last FROM mirror.version_counter'));
+  const { rows } = await withConnection(database, client =>
+    client.query('SELECT last FROM mirror.version_counter'),
+  );
   return Number(rows[0].last);
 }
 
@@ -194,13 +195,13 @@ async function measureHuge(folder) {
     });
     const [run] = await ours(world, { dataDir: freshDir(folder), jobs: [retirements(world)] });
     expectRun(run, 'rows_added', rows);
-    show(`first sync of ${inWords(rows)} retirements`, run.readMs, 'ms');
+    show(`first sync of ${formatNumber(rows)} retirements`, run.readMs, 'ms');
     show('peak RSS', run.peakMegabytes, 'MB');
     peaks.push(run.peakMegabytes);
     await world.registry.stop();
   }
   demand(
-    `peak RSS at ${inWords(HUGE)} against ${inWords(ROWS)}`,
+    `peak RSS at ${formatNumber(HUGE)} against ${formatNumber(ROWS)}`,
     (peaks[1] ?? NaN) / (peaks[0] ?? NaN),
     'times',
     {
@@ -256,7 +257,7 @@ async function measureCertificates(folder) {
     expectRun(run, 'requests', CERTIFICATES);
     times.ours.push(run.readMs);
   }
-  compare(`${inWords(CERTIFICATES)} certificates of 200 kB against a bare loop`, times, { atMost: 1.1 });
+  compare(`${formatNumber(CERTIFICATES)} certificates of 200 kB against a bare loop`, times, { atMost: 1.1 });
   registry.server.close();
 }
 
@@ -493,7 +494,7 @@ async function stopServing(child) {
  * Formats a number with thousands separators, such as 1,000.
  * @param {number} value
  */
-function inWords(value) {
+function formatNumber(value) {
   return value.toLocaleString('en');
 }
 

@@ -1,7 +1,7 @@
-// npm run torture -- changes [SEEDS] [FIRST] [CREDITS] [EXPLAINED]: plays random histories with kills on both engines. At every rest, a
-// copy maintained from the view `changes` alone must equal the mirror's history of that instant, and EXPLAINED random rows must be
-// explained in agreement with the sandbox's own log of calls and deliveries. Then it checks the balances of random trades of CREDITS
-// credits.
+// npm run torture -- changes [SEEDS] [FIRST] [CREDITS] [EXPLAINED]: plays random histories with kills on both engines. Whenever no
+// job is left, a copy that was maintained from the view `changes` alone must equal the mirror's history as of that instant. The
+// explanations of EXPLAINED random rows must agree with the sandbox's own log of calls and deliveries. Then it checks the balances of
+// random trades of CREDITS credits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSizes } from './read-sizes.js';

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 
 const [port = '0', file = ''] = process.argv.slice(2);
 const descriptor = openSync(file, 'a');
-/** One event in so many is refused at its first attempt. */
+/** One event in 400 is refused at its first attempt. */
 const REFUSED_SHARE = 400;
 /** @type {Set<string>} */
 const refused = new Set();

@@ -1,8 +1,8 @@
-// Three receivers and three workers share one PostgreSQL behind PgBouncer, while processes are killed, the server crashes and
-// connections are cut. At the end every webhook that was answered 202 must be stored, every accepted one read, every event delivered
-// with one body and in order, and the mirror must be equal to the registry.
-//   npm run torture -- fleet [webhooks] [minutes] | smallest
-// The usual size is 200,000 webhooks in 15 minutes and needs PgBouncer. The smallest size runs without PgBouncer if it is not installed.
+// npm run torture -- fleet [WEBHOOKS] [MINUTES] | smallest: three receivers and three workers share one PostgreSQL behind PgBouncer,
+// while processes are killed, the server crashes and connections are cut. At the end, every webhook that was answered 202 must be
+// stored, a read must have followed every accepted one, every event must be delivered in order and with one body, and the mirror
+// must equal the registry. The usual size is 200,000 webhooks in 15 minutes and needs PgBouncer. The smallest size runs without
+// PgBouncer if it is not installed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEngine } from '../../dist/src/store/open-engine.js';
 import { MAIN, withFolder } from '../bench/parts/children.js';
-import { during, freshDatabase } from '../bench/parts/engine.js';
+import { withConnection, freshDatabase } from '../bench/parts/engine.js';
 import { install, portOf, send, startRegistry } from '../bench/parts/registry.js';
 import { startServer } from '../postgres/server.js';
 import { countFaults, countMissing, listExpected, readReceived } from './events-received.js';
@@ -44,7 +44,7 @@ const PERMISSIONS = {
   organization_inventory: 'REQUEST',
 };
 const SECRET = 'a-secret-of-the-fleet-test-only';
-/** Only ends what hangs. */
+/** Generous, because it only ends a test that hangs. */
 const HANGS_AFTER_MS = 900_000;
 const POST_TIMEOUT_MS = 20_000;
 /** The exit code of a process that could not use the database when it started. */
@@ -70,7 +70,7 @@ try {
 async function torture(folder) {
   const { server } = postgres;
   if ('missing' in server) throw new Error(`this test needs PostgreSQL: ${server.missing}`);
-  // PgBouncer runs as another user and may not look into the folder of the test.
+  // PgBouncer runs as another user, who cannot read the folder of the test.
   const poolerFolder = mkdtempSync(join(tmpdir(), 'carbon-mirror-fleet-'));
   const directUrl = await freshDatabase(server);
   const database = await startDatabase(postgres, poolerFolder);
@@ -88,7 +88,7 @@ async function torture(folder) {
     const posted = { acknowledged: new Set(), refused: 0, unanswered: 0 };
     const stopped = { isStopped: false };
     const changing = changeRegistry(registry.url, app.installations, stopped);
-    const harming = harm(database, receivers, workers, stopped);
+    const harming = causeFaults(database, receivers, workers, stopped);
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     await Promise.all(Array.from({ length: CONNECTIONS }, () => post(ports, app, agent, posted, { endsAt })));
     stopped.isStopped = true;
@@ -98,7 +98,7 @@ async function torture(folder) {
       `${posted.acknowledged.size} webhooks answered 202, ${posted.refused} refused, ${posted.unanswered} without an answer; ` +
         `${changes} changes at the registry; ${JSON.stringify(harms)}; ${database.hasPooler ? 'behind PgBouncer' : 'without PgBouncer, which is not installed'}\n`,
     );
-    await waitForRest(directUrl);
+    await waitUntilIdle(directUrl);
     const faults = {
       ...(await countDeliveryFaults(directUrl, posted.acknowledged)),
       ...(await countEventFaults(folder, directUrl, events.file)),
@@ -231,7 +231,7 @@ async function post(ports, { appId, installations }, agent, posted, { endsAt }) 
   while (posted.acknowledged.size < WEBHOOKS || performance.now() < endsAt) {
     if (performance.now() > hangsAt) throw new Error(`only ${posted.acknowledged.size} webhooks were stored`);
     await sleep(Math.max(0, nextAt - performance.now()));
-    // A poster that fell behind catches up without a pause.
+    // If posting is behind schedule, it catches up without pauses.
     nextAt = performance.now() < endsAt ? nextAt + everyMs : performance.now();
     const { installationId, organizationId } = choose(installations);
     const payload = {
@@ -306,7 +306,7 @@ async function changeRegistry(url, installations, stopped) {
  * @param {readonly Member[]} workers
  * @param {{ isStopped: boolean }} stopped
  */
-async function harm(database, receivers, workers, stopped) {
+async function causeFaults(database, receivers, workers, stopped) {
   const faults = [
     { name: 'receivers killed', weight: KILL_RECEIVER, cause: () => choose(receivers).kill() },
     { name: 'workers killed', weight: KILL_WORKER, cause: () => choose(workers).kill() },
@@ -329,10 +329,10 @@ async function harm(database, receivers, workers, stopped) {
 }
 
 /**
- * Waits until no read waits or runs.
+ * Waits until no job that reads an installation is waiting or running.
  * @param {string} url
  */
-async function waitForRest(url) {
+async function waitUntilIdle(url) {
   const startedAt = performance.now();
   for (;;) {
     const [row] = await read(
@@ -408,7 +408,7 @@ function report(faults, acknowledged, verified) {
  * @returns {Promise<Record<string, unknown>[]>}
  */
 async function read(url, sql) {
-  return await during(url, async client => (await client.query(sql)).rows);
+  return await withConnection(url, async client => (await client.query(sql)).rows);
 }
 
 /**

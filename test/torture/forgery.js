@@ -1,6 +1,7 @@
-// npm run torture -- forgery [FORGED_FOLDERS] [MUTATIONS] [UNCOVERED] [HONEST] [FIRST SEED]: on both engines, forges folders
-// of each scope, and changes their bytes, which the checker must refuse; forges data that no checkpoint covers, which must never be
-// called proven; and plays honest histories with kills, restores, forgotten people and purges, which must raise no alarm.
+// npm run torture -- forgery [FORGED_FOLDERS] [MUTATIONS] [UNCOVERED] [HONEST] [FIRST SEED]: tests the checker of
+// evidence, on both engines. It must refuse forged folders of each scope, and folders with changed bytes (MUTATIONS). It must never
+// call data proven that no checkpoint covers (UNCOVERED). Honest histories with kills, restores, forgotten people and purges must
+// pass (HONEST).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSizes } from './read-sizes.js';

@@ -11,7 +11,7 @@ import {
 
 /** @import { SourceObject } from '../../dist/src/registry/json/json-object.js' */
 /** @import { Dice } from './fuzz-random.js' */
-/** @typedef {keyof typeof SAMPLES} Kind what the registry answers with, as the parsers are called */
+/** @typedef {keyof typeof SAMPLES} Kind a kind of object in an answer, with the name that its parser has */
 /** @typedef {{ name: string, make: (dice: Dice) => Buffer, read: (bytes: Buffer, dice: Dice) => unknown }} Reader */
 /**
  * Modules of the program that parse answers.

@@ -11,7 +11,7 @@ import { fillMirror } from './fuzz-mirror.js';
 /** @import { Argument, Command as Commander, Option } from 'commander' */
 /** @import { Dice } from './fuzz-random.js' */
 /** @import { Load } from './fuzz-mirror.js' */
-/** @typedef {{ path: string[], options: readonly Option[], most: readonly Argument[] }} Line a command and what it takes */
+/** @typedef {{ path: string[], options: readonly Option[], commandArguments: readonly Argument[] }} CommandSpec a command with its options and arguments */
 /** @typedef {{ code: number | string, error: unknown }} End */
 
 const CODES = [0, 1, 2, 3, 4, 5, 6, 130];
@@ -114,7 +114,7 @@ export async function fuzzCommands({ count, seed, program }) {
       const env = makeEnvironment(dice, folder, argv[0] ?? '');
       const { code, output, printed, talked, error } = await run(runProgram, dice, argv, env);
       tally.codes[code] = (tally.codes[code] ?? 0) + 1;
-      const isSilent = code === 0 ? tellsNothing(printed) && talked.trim() === '' : output.trim() === '';
+      const isSilent = code === 0 ? hasNoRows(printed) && talked.trim() === '' : output.trim() === '';
       if (error === null && CODES.includes(Number(code)) && !STACK.test(output) && !isSilent) continue;
       tally.faults.push(
         `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error === null ? output.slice(-1_500) : stackOf(error)}`,
@@ -131,7 +131,7 @@ export async function fuzzCommands({ count, seed, program }) {
 /**
  * Returns every command with its options and arguments, from its definition.
  * @param {Load} from
- * @returns {Promise<Line[]>}
+ * @returns {Promise<CommandSpec[]>}
  */
 async function readCommands(from) {
   /** @type {typeof import('../../dist/src/cli/all-commands.js')} */
@@ -142,10 +142,10 @@ async function readCommands(from) {
   const { registerCommand } = await from('cli/register-command.js');
   for (const [name, command] of Object.entries(COMMANDS))
     registerCommand(root, name, command, createIo({}, new AbortController().signal, false));
-  /** @type {(command: Commander, path: string[]) => Line[]} */
+  /** @type {(command: Commander, path: string[]) => CommandSpec[]} */
   const walk = (command, path) => [
     ...(command.commands.length === 0
-      ? [{ path, options: command.options, most: command.registeredArguments }]
+      ? [{ path, options: command.options, commandArguments: command.registeredArguments }]
       : []),
     ...command.commands.flatMap(child => walk(child, [...path, child.name()])),
   ];
@@ -153,31 +153,32 @@ async function readCommands(from) {
 }
 
 /**
+ * Returns a random command line of a command: mostly with its options and arguments, sometimes with others.
  * @param {Dice} dice
- * @param {Line} line
+ * @param {CommandSpec} spec
  */
-function makeLine(dice, { path, options, most }) {
-  const words = [...path];
+function makeLine(dice, { path, options, commandArguments }) {
+  const line = [...path];
   const word = () => dice.pick(WORDS);
-  for (const argument of most) {
-    if (dice.chance(0.85)) words.push(dice.pick([word(), ...(argument.argChoices ?? [])]));
+  for (const argument of commandArguments) {
+    if (dice.chance(0.85)) line.push(dice.pick([word(), ...(argument.argChoices ?? [])]));
   }
   for (const option of options) {
     if (!dice.chance(option.mandatory ? 0.85 : 0.25)) continue;
     const { long = '' } = option;
     const value = option.argChoices ? dice.pick([...option.argChoices, word()]) : word();
-    if (!option.required && !option.optional) words.push(long);
-    else words.push(...(dice.chance(0.2) ? [`${long}=${value}`] : [long, value]));
+    if (!option.required && !option.optional) line.push(long);
+    else line.push(...(dice.chance(0.2) ? [`${long}=${value}`] : [long, value]));
   }
-  if (dice.chance(0.1)) words.splice(dice.below(words.length + 1), 0, word());
-  if (dice.chance(0.05)) words.splice(dice.below(words.length), 1);
-  if (dice.chance(0.05)) words.push('--env-file', 'settings.env');
-  if (dice.chance(0.05)) words.push(dice.pick(['--help', '-h', '--version', '--env-file', '--nothing']));
-  return words.filter(each => !each.includes('..'));
+  if (dice.chance(0.1)) line.splice(dice.below(line.length + 1), 0, word());
+  if (dice.chance(0.05)) line.splice(dice.below(line.length), 1);
+  if (dice.chance(0.05)) line.push('--env-file', 'settings.env');
+  if (dice.chance(0.05)) line.push(dice.pick(['--help', '-h', '--version', '--env-file', '--nothing']));
+  return line.filter(each => !each.includes('..'));
 }
 
 /**
- * A settings file may contain what no environment variable can.
+ * Returns the text of a random settings file. It can contain bytes that no environment variable can.
  * @param {Dice} dice
  */
 function makeSettings(dice) {
@@ -274,7 +275,7 @@ function listenTo(stream) {
  * Returns whether the output has no rows: it is empty, an empty list, or a header alone.
  * @param {string} printed
  */
-function tellsNothing(printed) {
+function hasNoRows(printed) {
   const text = printed.trim();
   return text === '' || text === '[]' || /^[a-z_0-9:]+(( {2,}|,)[a-z_0-9:]+)*$/.test(text);
 }

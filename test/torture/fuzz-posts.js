@@ -1,5 +1,5 @@
-// Sends random and mutated posts to a receiver in a process of its own. Each must be answered in one of the documented ways, never with
-// 500 or 503, and every genuine one with 202.
+// Sends random and mutated posts to a receiver in a process of its own. Each must get a documented status and never 500 or 503. Every
+// genuine post must get 202.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';

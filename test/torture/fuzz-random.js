@@ -1,4 +1,4 @@
-// Creates random and mutated values from one seed, so that a fault can be repeated.
+// Creates random and mutated values from a seed, so that a fault can be reproduced.
 
 /**
  * @typedef {ReturnType<typeof createDice>} Dice

@@ -1,6 +1,6 @@
 /*
- * Keeps, beside a folder, what a power cut would leave of it: each file as it was when it was last flushed.
- * Loaded with LD_PRELOAD. POWER_FOLDER is watched, POWER_SHADOW holds the flushed state.
+ * Simulates a power cut. After each flush of a file in POWER_FOLDER, copies the file to POWER_SHADOW. That folder then contains
+ * what would be left after a power cut: each file in the state of its last flush. Loaded with LD_PRELOAD.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ static void copy_flushed(int fd) {
   if (rename(part, whole) != 0) abort();
 }
 
-/* A file that is deleted is gone: SQLite would take a stale journal for a crash. */
+/* Deletes the copy too: SQLite would treat an old journal as the sign of a crash. */
 int unlink(const char *path) {
   int (*real)(const char *) = dlsym(RTLD_NEXT, "unlink");
   const char *folder = getenv("POWER_FOLDER"), *shadow = getenv("POWER_SHADOW");

@@ -1,6 +1,6 @@
-// Cuts the power under load: only data that was flushed to disk survives, and no delivery that was answered 202 may be lost.
-//   npm run torture -- power [cuts]
-// A control run with synchronous=NORMAL must lose deliveries, or the test proves nothing. Needs Linux and a C compiler.
+// npm run torture -- power [CUTS]: simulates power cuts under load. Only data that was flushed to disk survives, and no delivery that was
+// answered 202 may be lost. A control run with synchronous=NORMAL must lose deliveries; otherwise the test would prove nothing. Needs
+// Linux and a C compiler.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
-// Kills the receiver under load: no delivery that was answered 202 may be lost, and none may be half-written.
-//   npm run torture -- receiver [kills]
-// A control run that answers before the commit must lose deliveries, or the test proves nothing.
+// npm run torture -- receiver [KILLS]: kills the receiver under load. No delivery that was answered 202 may be lost, and none may be
+// half-written. A control run that answers before the commit must lose deliveries; otherwise the test would prove nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

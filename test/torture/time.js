@@ -36,7 +36,7 @@ async function play() {
   }
 }
 
-/** Four runs at once, because each run ends with one slow file. */
+/** Four runs at once: near its end, each run waits for one slow file. */
 try {
   await Promise.all(Array.from({ length: 4 }, play));
 } finally {

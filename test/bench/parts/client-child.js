@@ -36,7 +36,7 @@ const startedAt = performance.now();
 const rows = await WORKS[work]();
 const ms = performance.now() - startedAt;
 const { user, system } = process.cpuUsage(cpuBefore);
-// Waits for the next tick of the measurement, which counts a block at the very end.
+// The next tick of the measurement also counts a block of the event loop at the very end.
 await new Promise(resolve => setTimeout(resolve, 50));
 delay.disable();
 const status = readFileSync('/proc/self/status', 'utf8');
@@ -82,8 +82,8 @@ async function openClient() {
     random: Math.random,
   });
   if (!isToken(token)) throw new Error('expected a token');
-  const given = token;
-  const source = { get: async () => ({ token: given, fresh: false }), discard: () => undefined };
+  const credential = token;
+  const source = { get: async () => ({ token: credential, fresh: false }), discard: () => undefined };
   return createOrganizationClient({ http, organizationId, appId: 'bench', token: source });
 }
 

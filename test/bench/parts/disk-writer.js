@@ -1,4 +1,5 @@
-// A process that writes mirror.db beside the receiver as fast as it can: 200 rows a transaction, each flushed.
+// A process that keeps the disk busy while the receiver is measured: it writes mirror.db as fast as it can, 200 rows in each flushed
+// transaction.
 import { join } from 'node:path';
 import { Database } from '../../../dist/src/store/sqlite/driver.js';
 

@@ -15,11 +15,11 @@ import { MAIN } from './children.js';
  * @returns {{ engine: EngineName, rest: string[] }}
  */
 export function readArguments() {
-  const given = process.argv.slice(3).filter(word => word !== 'smallest');
-  const at = given.indexOf('--engine');
-  const engine = at < 0 ? 'sqlite' : given[at + 1];
+  const args = process.argv.slice(3).filter(arg => arg !== 'smallest');
+  const at = args.indexOf('--engine');
+  const engine = at < 0 ? 'sqlite' : args[at + 1];
   if (engine !== 'sqlite' && engine !== 'postgres') throw new Error('--engine: expected sqlite or postgres');
-  return { engine, rest: at < 0 ? given : given.toSpliced(at, 2) };
+  return { engine, rest: at < 0 ? args : args.toSpliced(at, 2) };
 }
 
 /**
@@ -43,7 +43,7 @@ export async function withPostgres(measure) {
  */
 export async function freshDatabase(server, { migrated = true } = {}) {
   const name = `bench_${randomBytes(6).toString('hex')}`;
-  await during(urlOf(server, 'postgres'), client =>
+  await withConnection(urlOf(server, 'postgres'), client =>
     client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
   );
   const url = urlOf(server, name);
@@ -56,11 +56,12 @@ export async function freshDatabase(server, { migrated = true } = {}) {
 }
 
 /**
+ * Runs work with a connection to a database, which is closed at the end.
  * @template Result
  * @param {string} url
  * @param {(client: Client) => Promise<Result>} work
  */
-export async function during(url, work) {
+export async function withConnection(url, work) {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -10,19 +10,21 @@ import { IS_SMALLEST } from './size.js';
 /**
  * Returns whether a value meets its bound, and the text of that bound.
  * @param {number} value
- * @param {Bound} wanted
+ * @param {Bound} bound
  */
-function check(value, wanted) {
-  if ('atMost' in wanted) return { holds: value <= wanted.atMost, words: `at most ${wanted.atMost}` };
-  if ('atLeast' in wanted) return { holds: value >= wanted.atLeast, words: `at least ${wanted.atLeast}` };
-  return { holds: value < wanted.under, words: `under ${wanted.under}` };
+function check(value, bound) {
+  if ('atMost' in bound) return { holds: value <= bound.atMost, words: `at most ${bound.atMost}` };
+  if ('atLeast' in bound) return { holds: value >= bound.atLeast, words: `at least ${bound.atLeast}` };
+  return { holds: value < bound.under, words: `under ${bound.under}` };
 }
 
+/** Creates the functions that print figures, and at the end the missed bounds. */
 export function createFigures() {
   /** @type {string[]} */
   const missed = [];
 
   /**
+   * Prints a figure without a bound.
    * @param {string} name
    * @param {number} value
    * @param {string} unit
@@ -38,31 +40,32 @@ export function createFigures() {
    * @param {string} name
    * @param {number} value
    * @param {string} unit
-   * @param {Bound} wanted
+   * @param {Bound} bound
    */
-  function demand(name, value, unit, wanted) {
-    const { holds, words } = check(value, wanted);
-    const mustBeZero = 'atMost' in wanted && wanted.atMost === 0;
+  function demand(name, value, unit, bound) {
+    const { holds, words } = check(value, bound);
+    const mustBeZero = 'atMost' in bound && bound.atMost === 0;
     show(`${name} (${words})`, value, unit);
     if (!holds && (!IS_SMALLEST || mustBeZero)) missed.push(`${name}: ${value.toFixed(2)} ${unit}, ${words}`);
     keep({ name, value, unit, words, holds });
   }
 
   /**
-   * Compares the best rounds of both sides, because other processes on the machine can only add time.
+   * Compares our best round with the best round of the baseline (the floor): other processes on the machine can only add time.
    * @param {string} name
    * @param {Sides} sides
-   * @param {Bound} wanted
+   * @param {Bound} bound
    */
-  function compare(name, { floor, ours }, wanted) {
+  function compare(name, { floor, ours }, bound) {
     for (const [side, times] of Object.entries({ floor, ours })) {
       process.stdout.write(
         `  ${name}, ${side}: best ${best(times).toFixed(0)} ms of ${times.map(each => Math.round(each)).join(', ')}\n`,
       );
     }
-    demand(name, best(ours) / best(floor), 'times', wanted);
+    demand(name, best(ours) / best(floor), 'times', bound);
   }
 
+  /** Prints the missed bounds, and sets the exit code. */
   function end() {
     for (const line of missed) process.stdout.write(`MISSED ${line}\n`);
     process.exitCode = missed.length === 0 ? 0 : 1;
@@ -87,10 +90,13 @@ export function best(values) {
 
 /** @param {readonly number[]} values */
 export function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-/** @param {() => unknown} work */
+/**
+ * Returns how many milliseconds work takes.
+ * @param {() => unknown} work
+ */
 export async function timed(work) {
   const startedAt = performance.now();
   await work();

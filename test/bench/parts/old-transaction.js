@@ -1,6 +1,6 @@
-// Loads the queue with a worker that claims and ends jobs, while an old transaction keeps every dead row.
+// Runs a worker that claims and ends jobs, beside a transaction that stays open, so that PostgreSQL cannot remove dead rows.
 import { openEngine } from '../../../dist/src/store/open-engine.js';
-import { during } from './engine.js';
+import { withConnection } from './engine.js';
 import { median } from './figures.js';
 
 /** @import { InboxPort } from '../../../dist/src/inbox/port.js' */
@@ -16,7 +16,7 @@ const PAUSE_MS = 25;
  * @param {(worker: ReturnType<typeof startWorker>) => Promise<void>} measure
  */
 export async function besideOldTransaction(url, measure) {
-  return await during(url, async client => {
+  return await withConnection(url, async client => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await client.query('SELECT count(*) FROM inbox.deliveries');
     const worker = startWorker(url);
@@ -28,19 +28,22 @@ export async function besideOldTransaction(url, measure) {
   });
 }
 
-/** @param {string} url */
+/**
+ * Starts a worker that claims jobs and ends each at once.
+ * @param {string} url
+ */
 function startWorker(url) {
   const engine = openEngine({ dataDir: '', diskReserveMb: null, database: { url, queryUrl: null, pool: 2 } });
   const stopping = new AbortController();
   /** @type {number[]} */
-  let took = [];
+  let claimTimes = [];
   let jobsEnded = 0;
 
   /** @param {InboxPort} inbox */
   async function turn(inbox) {
     const begun = performance.now();
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: SLOTS }], leaseMs: LEASE_MS });
-    took.push(performance.now() - begun);
+    claimTimes.push(performance.now() - begun);
     if (jobs.length > 0) await inbox.settle(jobs.map(endOf));
     jobsEnded += jobs.length;
     return jobs.length;
@@ -58,18 +61,18 @@ function startWorker(url) {
     await inbox.close();
   }
 
-  const over = work();
+  const ended = work();
   return {
     /** Returns the figures since the last call. */
-    tell: () => {
-      const told = { claimMs: took.length === 0 ? 0 : median(took), jobsEnded };
-      took = [];
+    takeFigures: () => {
+      const figures = { claimMs: claimTimes.length === 0 ? 0 : median(claimTimes), jobsEnded };
+      claimTimes = [];
       jobsEnded = 0;
-      return told;
+      return figures;
     },
     stop: async () => {
       stopping.abort();
-      await over;
+      await ended;
     },
   };
 }
@@ -82,9 +85,12 @@ function endOf({ id, claim }) {
   return { claim: { id, claim }, end: { act: 'done', outcome: 'changed' } };
 }
 
-/** @param {string} url */
+/**
+ * Returns the numbers of live and dead rows in the table of jobs, and its size.
+ * @param {string} url
+ */
 export async function readBloat(url) {
-  const { rows } = await during(url, client =>
+  const { rows } = await withConnection(url, client =>
     client.query(`SELECT n_live_tup AS live, n_dead_tup AS dead, pg_total_relation_size(relid) / 1000000 AS megabytes
       FROM pg_stat_user_tables WHERE schemaname = 'inbox' AND relname = 'jobs'`),
   );

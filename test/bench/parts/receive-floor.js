@@ -1,5 +1,5 @@
-// The floors of the receive benchmark: plain Express, and of the program only its database driver.
-// Arguments: `bare`, `insert` or `insert-postgres`, a folder or the address of a database, secret.
+// The baselines of the receive benchmark: plain Express servers that use only the database driver of the program.
+// node receive-floor.js bare|insert|insert-postgres FOLDER|DATABASE_URL SECRET
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { Database } from '../../../dist/src/store/sqlite/driver.js';
@@ -33,8 +33,8 @@ const store = await openStore();
 app.post('/webhooks', async (request, response) => {
   const { signedData } = request.body;
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`);
-  const given = Buffer.from(request.get('x-registry-signature-256') ?? '');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+  const signature = Buffer.from(request.get('x-registry-signature-256') ?? '');
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
     response.status(401).end();
     return;
   }

@@ -46,7 +46,7 @@ export async function startRegistry(options) {
  * @param {string} url
  * @param {{ organizations?: number, permissions: Readonly<Record<string, string>> }} options
  */
-export async function install(url, { organizations: wanted = 1, permissions }) {
+export async function install(url, { organizations: count = 1, permissions }) {
   const { publicKey, privateKey } = keyPair();
   const app = await send(`${url}/_sandbox/apps`, {
     name: `Bench ${process.hrtime.bigint()}`,
@@ -56,7 +56,7 @@ export async function install(url, { organizations: wanted = 1, permissions }) {
   const { organizations } = await send(`${url}/_sandbox/organizations`);
   /** @type {Installed[]} */
   const installations = [];
-  for (const { id: organizationId } of organizations.slice(0, wanted)) {
+  for (const { id: organizationId } of organizations.slice(0, count)) {
     const { id } = await send(`${url}/_sandbox/installations`, { appId: app.id, organizationId });
     installations.push({ installationId: id, organizationId });
   }

@@ -8,6 +8,6 @@ export const IS_SMALLEST = process.argv.includes('smallest');
  * @param {{ usual: number, smallest: number, name?: string }} sizes
  */
 export function chooseSize({ usual, smallest, name }) {
-  const given = name === undefined ? undefined : process.env[name];
-  return Number(given ?? (IS_SMALLEST ? smallest : usual));
+  const override = name === undefined ? undefined : process.env[name];
+  return Number(override ?? (IS_SMALLEST ? smallest : usual));
 }

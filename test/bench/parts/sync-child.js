@@ -1,4 +1,4 @@
-// The measured side of `npm run bench -- sync`: parts of the worker in a process of their own, so that peak memory is theirs alone.
+// The measured side of `npm run bench -- sync`: parts of the worker in a process of their own, so that nothing else adds to peak memory.
 // Argument: the task as JSON. Prints the measurements as JSON lines.
 import { readFileSync } from 'node:fs';
 import { createClient } from '../../../dist/src/client.js';
@@ -58,7 +58,7 @@ const client = createClient({
   random: Math.random,
 });
 const store = createCertificateStore(port, pdfs, now);
-// Page benchmarks measure rows only, because a hundred thousand certificates would follow them.
+// Benchmarks of pages store no certificates: otherwise a hundred thousand downloads would follow.
 /** @type {import('../../../dist/src/mirror/mirror.js').CertificateStore} */
 const noCertificates = {
   ...store,
@@ -91,11 +91,11 @@ const worker = createWorker({
 await mirror.checkOrigin({ baseUrl: url, appId });
 await client.jwt.get();
 let isStarted = false;
-const LOOKS_EVERY_MS = 5;
-/** The longest that the event loop was busy without a look at its timers, in processor time, to which other programs add nothing. */
+const BLOCK_CHECK_MS = 5;
+/** The longest time for which the event loop ran no timer. Measured in processor time, so that other programs do not count. */
 let longestBlockMs = 0;
 let busyMs = readBusyMs();
-setInterval(watchBlocks, LOOKS_EVERY_MS).unref();
+setInterval(watchBlocks, BLOCK_CHECK_MS).unref();
 
 if (serve) {
   worker.start();

@@ -1,7 +1,7 @@
-// The floor of `npm run bench -- sync`, which uses only the database driver of the program. It reads the same pages with the same
-// concurrency, parses them and, unless it should only read, inserts them into the same columns: on SQLite with one commit per
-// page; on PostgreSQL with one commit per 800 rows, sent as one array per column while the next pages are read.
-// Argument: the task as JSON. Prints the measurement as JSON.
+// The baseline of `npm run bench -- sync`. It does the least that a sync must do, with only the database driver of the program: it
+// reads the same pages with the same concurrency, parses them, and inserts the rows into the same columns (unless the task is only to
+// read). On SQLite it commits once per page. On PostgreSQL it commits once per 800 rows, which it sends as one array per column while
+// the next pages are read. Argument: the task as JSON. Prints the measurement as JSON.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -82,14 +82,14 @@ async function readPages(take) {
   const pages = first.pagination.pageCount;
   await take(first.retirements);
   /** @type {Promise<Page>[]} */
-  const asked = [];
+  const pending = [];
   let next = 1;
   let rowsRead = first.retirements.length;
   const ask = () => {
-    while (asked.length < concurrency && next < pages) asked.push(readPage(next++));
+    while (pending.length < concurrency && next < pages) pending.push(readPage(next++));
   };
   ask();
-  for (let page = asked.shift(); page !== undefined; page = asked.shift()) {
+  for (let page = pending.shift(); page !== undefined; page = pending.shift()) {
     const { retirements } = await page;
     ask();
     await take(retirements);

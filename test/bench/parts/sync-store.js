@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../../../dist/src/store/open-engine.js';
 import { openDatabase } from '../../../dist/src/store/sqlite/open-database.js';
-import { during } from './engine.js';
+import { withConnection } from './engine.js';
 
 /** @import { Sqlite } from '../../../dist/src/store/sqlite/open-database.js' */
 /** @import { Tables } from '../../../dist/src/store/contract/tables.js' */
@@ -15,7 +15,7 @@ import { during } from './engine.js';
  *   beginLog: () => Promise<void>,
  *   readLog: () => { walBytes: number, written: string[] },
  *   close: () => void,
- * }} Look
+ * }} StoreInspector
  */
 
 /**
@@ -37,7 +37,7 @@ export async function openStore({ dataDir, database }, now) {
     },
     onConnectionLost: () => undefined,
   });
-  const look = database === null ? lookAtFile(join(dataDir, 'mirror.db')) : lookAtServer(database);
+  const look = database === null ? inspectFile(join(dataDir, 'mirror.db')) : inspectServer(database);
   const close = async () => {
     await work.close();
     look.close();
@@ -47,9 +47,9 @@ export async function openStore({ dataDir, database }, now) {
 
 /**
  * @param {string} file
- * @returns {Look}
+ * @returns {StoreInspector}
  */
-function lookAtFile(file) {
+function inspectFile(file) {
   const db = openDatabase(file, { busyTimeoutMs: 5000 });
   const log = `${file}-wal`;
   /** @type {import('better-sqlite3').Statement<[string, string], SyncRow>} */
@@ -84,14 +84,14 @@ function tablesIn(log, db) {
 
 /**
  * @param {string} url
- * @returns {Look}
+ * @returns {StoreInspector}
  */
-function lookAtServer(url) {
+function inspectServer(url) {
   const text = `SELECT *, started_at::text, finished_at::text FROM mirror.syncs
     WHERE organization_id = $1 AND resource = $2 ORDER BY id DESC LIMIT 1`;
   return {
     lastSync: async (organizationId, name) => {
-      const { rows } = await during(url, client => client.query(text, [organizationId, name]));
+      const { rows } = await withConnection(url, client => client.query(text, [organizationId, name]));
       return rows[0] && withNumbers(rows[0]);
     },
     beginLog: async () => {},
