@@ -13,14 +13,14 @@ export function formatSchemaDocument(): string {
     ({ name, meaning }: Column) => {
       const other = inPostgres.find(each => each.database === database && each.name === table);
       const type = other?.columns.find(column => column.name === name)?.type ?? 'text';
-      return `\`${name}\`${type === 'text' ? '' : ` (${type})`} ${meaning}`;
+      return `- \`${name}\`${type === 'text' ? '' : ` (${type})`}: ${meaning}`;
     };
   const parts = relations.map(relation => {
     const added = findVersionColumns(relation, relations);
     if (added !== null)
       return `- \`${relation.name}\`: as \`${getTableName(relation)}\`, with ${formatNames(added)}`;
     const kind = relation.kind === 'view' ? 'View. ' : '';
-    return `\n## ${getQualifiedName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(createColumnFormatter(relation)).join(' · ')}`;
+    return `\n## ${getQualifiedName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(createColumnFormatter(relation)).join('\n')}`;
   });
   const versions = parts.findIndex(part => part.startsWith('- '));
   if (versions !== -1) parts.splice(versions, 0, VERSIONS);
@@ -46,7 +46,7 @@ function formatNames(names: readonly string[]): string {
 const HEAD = `# Tables and views
 
 \`npx vitest run test/docs.test.ts -u\` generates this page from the comments in the migrations. Names never change; new versions only add
-columns. \`carbon-mirror schema NAME\` shows one table or view with a line for each column.
+columns. \`carbon-mirror schema NAME\` shows one table or view.
 
 - **Schemas.** In PostgreSQL, the tables of the mirror are in the schema \`mirror\`, those of the inbox in \`inbox\`.
 - **Types** in brackets are those of PostgreSQL. A column without one is text. SQLite has INTEGER for bigint, REAL for double precision, BLOB for
