@@ -18,7 +18,7 @@ const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
 const ORGANIZATIONS = 4;
 const PAGES = chooseSize({ usual: 500, smallest: 5 });
 const LIMIT = 100;
-/** A page takes at most so many times the time of the bare query. */
+/** The bound for the time of a page, as a multiple of the time of its bare query. */
 const RATIO = { atMost: 2 };
 
 const { show, demand, end } = createFigures();

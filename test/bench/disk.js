@@ -164,7 +164,7 @@ async function runTicks(inbox, at) {
 }
 
 /**
- * Claims, runs and settles jobs until so many have ended.
+ * Claims, runs and settles jobs until `count` have ended.
  * @param {InboxPort} inbox
  * @param {number} count
  * @param {(job: ClaimedJob) => Promise<import('../../dist/src/inbox/job.js').JobEnd>} work

@@ -9,7 +9,7 @@ import { parseAst } from 'rolldown/parseAst';
  * @typedef {{ start: number, end: number }} Span
  */
 /**
- * The properties of a syntax tree node that are read here, whatever the type of the node.
+ * A node of the syntax tree, of any type, with the properties that are read here.
  * @typedef {Span & {
  *   type: string,
  *   name?: string,

@@ -1,7 +1,7 @@
 // npm run mutants -- MODULE [EVERY] [TESTFOLDER ...] [--write]: makes one small mistake at a time in src/MODULE (a folder or a file), and lists
 // the mistakes that no test notices. Such a mistake is called a mutant; one that no test notices is a survivor.
 //
-//   EVERY        tests only every so many mutants: 7 tests every seventh
+//   EVERY        the sampling interval: 7 tests every seventh mutant
 //   TESTFOLDER   runs only the tests below it, including those that start the program; their processes run the built program without
 //                mutants. Without a TESTFOLDER, all unit tests run
 //   --write      also writes the figures to docs/mutants.md

@@ -108,7 +108,7 @@ async function torture(place) {
 }
 
 /**
- * Changes the credits of all organizations until so many changes were written, and purges one organization on the way.
+ * Changes the credits of all organizations until CHANGES changes were written. Purges one organization halfway.
  * @param {Engine} engine
  * @param {Record<string, string | undefined>} env
  */

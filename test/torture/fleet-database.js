@@ -33,7 +33,7 @@ export async function startDatabase(postgres, folder) {
     port: proxy.port,
     hasPooler: pooler !== null,
     cutConnections: proxy.cut,
-    /** Ends the server as a power cut does, and starts it again after a while. */
+    /** Kills the server, as a power cut would, and starts it again after a while. */
     crash: async () => {
       await postgres.kill();
       await sleep(500 + Math.random() * 3_000);
@@ -116,7 +116,7 @@ async function waitForSocket(path) {
 }
 
 /**
- * Passes connections on to a Unix socket. `cut` destroys about half of them, in the middle of whatever they are sending.
+ * Passes connections on to a Unix socket. `cut` destroys about half of them, even while they are sending.
  * @param {string} target
  */
 async function startProxy(target) {

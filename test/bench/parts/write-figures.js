@@ -20,6 +20,8 @@ Measured speed and memory. \`npm run bench -- --write [NAME]\` measures again an
 - Most figures are ratios to a baseline from the same run, such as the bare SQL queries of a page. No test asserts a time.
 - A figure is valid only for the commit, day and machine in its row.
 - Other programs that run on the machine lengthen elapsed times. Figures in processor time hardly depend on them.
+- A *floor* is the least that any program must do for the same result: the same requests, flushes and inserts without our checks.
+- p50 is the median; 99 of 100 measured times are below p99. A target that was missed ends with \`: missed\`.
 - \`receive\` compares three servers: (a) our receiver, which stores each delivery and flushes it; (b) Express that checks the signature and stores
   nothing; (c) Express with one flushed insert per request.
 
@@ -27,6 +29,7 @@ Measured speed and memory. \`npm run bench -- --write [NAME]\` measures again an
 const TABLE = '| benchmark | figure | measured | target | commit, day, machine |\n|---|---|---|---|---|\n';
 
 /**
+ * Writes figures with the stamp of their run. Earlier figures with the same names are replaced.
  * @param {readonly Figure[]} figures
  * @param {string} stamp
  * @param {URL} [page]
@@ -34,8 +37,8 @@ const TABLE = '| benchmark | figure | measured | target | commit, day, machine |
 export function writeFigures(figures, stamp, page = PAGE) {
   const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
   for (const { bench, name, value, unit, words, holds } of figures) {
-    const demanded = holds ? words : `${words}: missed`;
-    const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, demanded, stamp].join(' | ')} |`;
+    const target = holds ? words : `${words}: missed`;
+    const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, target, stamp].join(' | ')} |`;
     rows.set(keyOf(row), row);
   }
   const body = [...rows.values()].toSorted().join('\n');
