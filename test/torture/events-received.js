@@ -21,7 +21,10 @@ export async function listExpected(engine) {
   return numbers;
 }
 
-/** @param {string} file */
+/**
+ * Reads the events that a subscriber has stored in a file, in the order of arrival.
+ * @param {string} file
+ */
 export function readReceived(file) {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map(parseReceived);
@@ -36,6 +39,7 @@ function parseReceived(line) {
 }
 
 /**
+ * Counts the changes whose event was not received.
  * @param {ReadonlySet<number>} expected
  * @param {readonly Received[]} received
  */
@@ -46,7 +50,7 @@ export function countMissing(expected, received) {
 
 /**
  * Counts the faults of the received events: missing ones, ones out of order within their organization, and ids with two bodies.
- * Repeated and erased events are counted too, and are no faults.
+ * Also counts repeated and erased events, which are not faults.
  * @param {ReadonlySet<number>} expected
  * @param {readonly Received[]} received
  */

@@ -1,4 +1,4 @@
-// npm run torture -- mirror [SEEDS] [FIRST]: runs the property test of the mirror over many more random histories. It plays them
+// npm run torture -- mirror [SEEDS] [FIRST]: runs the property test of the mirror over many more random histories. It runs them
 // in batches, each in a process of its own, and prints how many deliveries were dropped, workers and registries killed, rows
 // closed, clocks set back, and pages read beyond the first of a list.
 import { spawn } from 'node:child_process';
@@ -38,6 +38,7 @@ for (const [name, value] of Object.entries(totals)) {
 process.exitCode = failed ? 1 : 0;
 
 /**
+ * Runs the property test with some seeds in a process of its own, and adds its counts to the totals.
  * @param {number} first
  * @param {number} seeds
  */

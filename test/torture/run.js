@@ -1,5 +1,5 @@
 // npm run torture -- NAME [smallest | SIZE ...]: runs test/torture/NAME.js against dist/. `smallest` only checks that it still runs.
-// A hyphen in a file name marks a part of another torture test.
+// A file with a hyphen in its name is a part of another torture test.
 import { readdirSync } from 'node:fs';
 
 const [name = ''] = process.argv.slice(2);

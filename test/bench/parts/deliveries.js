@@ -4,7 +4,7 @@ import { MAIN, start } from './children.js';
 
 /** @import { Installed } from './registry.js' */
 
-/** The timeout of every step. It only ends what hangs: a busy machine must not fail the benchmark. */
+/** The timeout of every step. It is generous, because a busy machine must not fail the benchmark. */
 const HANGS_AFTER_MS = 600_000;
 
 /**

@@ -27,6 +27,7 @@ export async function withWriters(engine, startedDaysAgo, work) {
 }
 
 /**
+ * Records that an organization has installed the app.
  * @param {Stage} stage
  * @param {string} organizationId
  */
@@ -41,7 +42,7 @@ export async function install({ mirror, clock }, organizationId) {
     updatedAt: null,
     document: '{}',
   };
-  await mirror.writeInstallation({ ...run(clock), installation, state: 'active' });
+  await mirror.writeInstallation({ ...createRun(clock), installation, state: 'active' });
 }
 
 /**
@@ -54,7 +55,7 @@ export async function install({ mirror, clock }, organizationId) {
  */
 export async function read({ mirror, clock }, organizationId, resource, rows, make) {
   const reading = await mirror.beginRead({
-    ...run(clock),
+    ...createRun(clock),
     organizationId,
     resource,
     hasNewDelivery: async () => true,
@@ -81,8 +82,11 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
   await reading.finish({ total: rows, requests: 1, bytes: 1 });
 }
 
-/** @param {{ at: number }} clock */
-function run({ at }) {
+/**
+ * Returns the job and the instants of a sync.
+ * @param {{ at: number }} clock
+ */
+function createRun({ at }) {
   return { claim: 1, trigger: 'delivery', startedAt: at, arrivedAt: at };
 }
 
@@ -130,6 +134,7 @@ export function credit(organizationId, n) {
 }
 
 /**
+ * Returns the fields that credits and retirements share.
  * @param {string} organizationId
  * @param {number} n
  */
