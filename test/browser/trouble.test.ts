@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPages } from '../../src/console/pages/all-pages.js';
 import { openPage, startBrowser } from './browser.js';
@@ -42,6 +42,33 @@ describe.each(TROUBLES)('a mirror in trouble: %s', kind => {
         expect.soft(await page.evaluate<string[]>(FIND_CUT_NUMBERS), `${path} at ${width} px`).toEqual([]);
       }
     }
+  });
+});
+
+describe('a list of a mirror in trouble, at 390 pixels', () => {
+  test.each([
+    ['suspended', '/organizations', '.not-fresh', 'no access (suspended)'],
+    ['suspended', '/warehouse', '.not-fresh', 'no access (suspended)'],
+    [
+      'read failed',
+      '/jobs',
+      '.important:not(:first-child)',
+      'GET /organizations/organization-1/warehouse answered 503',
+    ],
+  ] as const)('%s: the cards of %s show what is wrong', async (kind, path, selector, text) => {
+    const { port, keys } = await openConsoleInTrouble(kind);
+    const origin = `http://127.0.0.1:${port}`;
+    const page = await openPage(browser, origin, { viewport: { width: 390, height: 800 } });
+    await page.goto(`${origin}/help?key=${keys.createSignInKey()}`);
+    await page.goto(origin + path);
+    const fault = page.locator(`tbody ${selector}`).first();
+    expect(await fault.innerText()).toContain(text);
+    const bottomOf = async (element: Locator) => {
+      const box = await element.boundingBox();
+      return box === null ? Infinity : box.y + box.height;
+    };
+    const row = page.locator(`tbody tr:has(${selector})`).first();
+    expect(await bottomOf(fault)).toBeLessThanOrEqual(await bottomOf(row));
   });
 });
 

@@ -116,7 +116,7 @@ form.act { display: inline-block; }
 .filters[popover] { display: contents; color: inherit; }
 .field { display: flex; align-items: center; gap: var(--s1); padding-left: .5rem; color: var(--quiet); font-size: var(--small); background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); white-space: nowrap; }
 .field input, .field select { height: 1.75rem; padding: 0 .3rem; font-size: var(--fine); color: var(--ink); border: 0; background: none; }
-.field select { field-sizing: content; max-width: 8rem; }
+.field select { field-sizing: content; max-width: 8rem; text-overflow: ellipsis; }
 .field input { width: 5rem; }
 .field input:not([type]) { width: auto; min-width: 4rem; max-width: 12rem; field-sizing: content; }
 @supports not (field-sizing: content) { .field input:not([type]) { width: 6rem; } }
@@ -325,8 +325,9 @@ object { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
   .cards .brief td:first-child:has(> .state) { display: flex; align-items: center; gap: var(--s1); }
   .cards .brief td:first-child > .state { flex: none; }
   .cards .brief .detail { display: none; }
-  .cards .brief td:not(:first-child):has(.state) { order: 2; }
+  .cards .brief td:not(:first-child):has(.state, .not-fresh) { order: 2; }
   .cards .brief .important { order: 3; }
+  .cards .brief td:not(:first-child):has(.state) ~ .important { flex: 1 1 0; min-width: 60%; }
   .cards td:has(> .none:not(.state):only-child), .cards td:empty { display: none; }
   .cards time, .facts time { white-space: normal; }
   .actions > li { grid-template-columns: minmax(0, 1fr); }

@@ -47,7 +47,11 @@ export function createListColumns(
     list.detailList === null && list.columns.some(column => isIdOutsideTable(list, column));
   const ids = hasIdsOutsideTable ? [createIdsColumn(list, request)] : [];
   if (freshness === null || freshness.areAllFresh) return [...columns, ...ids];
-  const renderState = (row: Row) => renderFreshnessState(freshness.standingOf(row) ?? WAITING);
+  const renderState = (row: Row) => {
+    const standing = freshness.standingOf(row) ?? WAITING;
+    const content = renderFreshnessState(standing);
+    return standing.state === 'fresh' ? content : html`<span class="not-fresh">${content}</span>`;
+  };
   return [...columns, { name: 'Freshness', cell: renderState }, ...ids];
 }
 
