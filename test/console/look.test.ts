@@ -113,16 +113,16 @@ test('the pages of a project and an organization say how much is not available, 
   expect(await project()).not.toContain('Not available now');
   await install('suspended');
   expect(await project()).toContain(
-    'Covers 1 of the 2 known organizations. The warehouses of 1 organization are left out, because they are not fresh.',
+    'Covers 1 of the 2 known organizations. The warehouse of 1 organization is left out, because it is not fresh.',
   );
   expect(await project()).toContain(
     'Not available now: 16,924 t ex-post and 5.5 t ex-ante OrganizationStateAmount organization-2no access (suspended)16,924 t ex-post and 5.5 t ex-ante',
   );
   expect(getPageText(await page('/projects/project-2'))).toContain(
-    'because they are not fresh. Not available now: 1 t ex-post',
+    'because it is not fresh. Not available now: 1 t ex-post',
   );
   expect(getPageText(await page('/organizations/organization-2'))).toContain(
-    'Nothing is available now. The warehouses of 1 organization are left out, because they are not fresh. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
+    'Nothing is available now. The warehouse of 1 organization is left out, because it is not fresh. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
   );
   expect(getPageText(await page('/organizations/organization-1'))).not.toContain('Not available now');
 });

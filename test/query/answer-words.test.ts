@@ -49,6 +49,11 @@ const CAVEATS: readonly (readonly [Caveat, string, string])[] = [
     'uninstalled_included organizations=1',
   ],
   [
+    { code: 'left_out', organizations: 1 },
+    'The warehouse of 1 organization is left out, because it is not fresh.',
+    'left_out organizations=1',
+  ],
+  [
     { code: 'left_out', organizations: 2 },
     'The warehouses of 2 organizations are left out, because they are not fresh.',
     'left_out organizations=2',

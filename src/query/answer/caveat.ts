@@ -88,7 +88,9 @@ export function describeCaveat(caveat: Caveat): string {
     case 'uninstalled_included':
       return `Includes ${formatCount(caveat.organizations, 'organization')} that removed the app.`;
     case 'left_out':
-      return `The warehouses of ${formatCount(caveat.organizations, 'organization')} are left out, because they are not fresh.`;
+      return caveat.organizations === 1
+        ? 'The warehouse of 1 organization is left out, because it is not fresh.'
+        : `The warehouses of ${formatCount(caveat.organizations, 'organization')} are left out, because they are not fresh.`;
     case 'without_amount':
       return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no total.`;
     case 'limited':
