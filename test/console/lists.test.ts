@@ -32,6 +32,16 @@ describe('a list', () => {
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject({ rows: [{ freshness: 'no_access' }] });
   });
 
+  test('a yes-or-no column shows yes or no instead of 1 or 0', async () => {
+    const { scene, page } = await openConsoleStage();
+    await scene.read('addresses', [
+      { id: 'a-1', address: '0xab', name: 'Main', isDefault: true, document: '{}' },
+      { id: 'a-2', address: '0xcd', name: 'Other', isDefault: false, document: '{}' },
+    ]);
+    const cells = Array.from((await page('/addresses')).matchAll(/<td data-label="Default">([^<]*)</g));
+    expect(cells.map(([, value]) => value)).toEqual(['yes', 'no']);
+  });
+
   test('the SQL of a page contains the typed value, even if it contains a schema name', async () => {
     const { page } = await openConsoleStage();
     const shown = (await page('/retirements?beneficiary=mirror.co.uk')).replaceAll('&#39;', "'");

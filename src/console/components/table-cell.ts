@@ -25,6 +25,10 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   resource: 'resource',
   kind: 'job kind',
   seconds_left: 'seconds',
+  is_claimed: 'flag',
+  is_complete: 'flag',
+  is_default: 'flag',
+  is_public: 'flag',
 };
 const COUNT_COLUMN = /^(rows|duplicates|attempts|drift|seconds$|size|rejected|requests)/;
 
@@ -84,6 +88,7 @@ export function renderCell(column: string, value: Value | undefined, now: number
 export function renderValue(kind: ColumnKind, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return NO_VALUE;
   if (typeof value === 'string') return renderStoredText(kind, value, now);
+  if (kind === 'flag') return html`${Number(value) === 1 ? 'yes' : 'no'}`;
   if (kind === 'seconds') return html`${formatDuration(Number(value))}`;
   if (kind === 'count' && typeof value === 'number') return renderCount(value);
   if (kind === 'tonnes') return renderAmount(String(value));
@@ -114,6 +119,7 @@ function renderStoredText(kind: ColumnKind, value: string, now: number): Html {
     case 'seconds':
       return html`${formatDuration(Number(value))}`;
     case 'count':
+    case 'flag':
     case 'text':
       return renderPlainText(value);
     default:

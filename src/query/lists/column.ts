@@ -6,6 +6,8 @@ export type ColumnKind =
   | 'id'
   | 'tonnes'
   | 'count'
+  /** 1 or 0, for yes or no. */
+  | 'flag'
   | 'state'
   /** An instant of the mirror's own, such as the time of a read. */
   | 'instant'
@@ -84,6 +86,7 @@ export const text = define('text');
 export const id = define('id');
 export const tonnes = define('tonnes');
 export const count = define('count');
+export const flag = define('flag');
 export const state = define('state');
 export const instant = define('instant');
 export const day = define('day');
