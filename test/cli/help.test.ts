@@ -146,13 +146,10 @@ test.each([
   expect(stderr).toContain(`See "${path} --help".`);
 });
 
-test('help before a command and --help after it print the same page', async () => {
-  const [before, after] = await Promise.all([
-    runCommand(['help', 'retirements', 'totals'], { env: {} }),
-    runCommand(['retirements', 'totals', '--help'], { env: {} }),
-  ]);
-  expect(before).toEqual(after);
-  expect(before.stdout).toContain('Usage: carbon-mirror retirements totals');
+test('help before a command in a group prints the page of that command', async () => {
+  const { exitCode, stdout } = await runCommand(['help', 'retirements', 'totals'], { env: {} });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('Usage: carbon-mirror retirements totals');
 });
 
 test('every example is a valid command line, and every command has one', async () => {
