@@ -11,7 +11,7 @@ import type { ProcessDependencies } from './process-health.js';
 
 /** The settings that the sealing thread receives as `workerData`. */
 export interface SealThreadData {
-  /** Where the databases are. The schema of the evidence log must be migrated. */
+  /** The settings that locate the databases. The schema of the evidence log must be migrated. */
   readonly store: StoreSettings;
   /** The path of the signing key. */
   readonly keyFile: string;

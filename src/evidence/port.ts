@@ -144,7 +144,7 @@ export type Checkpoint = TreePeaks & {
   readonly note: string;
 };
 
-/** What the log says about the reads of one resource of an organization: the newest complete read, and the failures since. */
+/** The newest complete read of one resource of an organization in the log, and the failed reads since. */
 export interface SealedReadSummary {
   readonly resource: string;
   /** The leaf index of the newest complete read; null if the log has no complete read. */
@@ -175,7 +175,7 @@ export interface Attestation {
   readonly token: Uint8Array | null;
 }
 
-/** What is sealed so far: the number of leaves (`size`), and the highest number of each numbered kind. 0 if there is none. */
+/** The number of sealed leaves (`size`), and the highest number of each numbered kind. 0 if there is none. */
 export type LogProgress = Readonly<Record<'size' | NumberedKind, number>>;
 
 /** Reads and writes the evidence log, and reads the mirror whose data it seals. Leaves are returned in the order of the log. */

@@ -1,7 +1,7 @@
 import { NO_LIMIT, type EvidencePort } from './port.js';
 import { type PostTimestampRequest, requestTimestamp } from './timestamp.js';
 
-/** What is needed to publish checkpoints, so that they leave this machine. */
+/** The settings and functions that publish checkpoints outside this machine. */
 export interface CheckpointPublisher {
   readonly port: EvidencePort;
   readonly now: () => number;

@@ -9,7 +9,7 @@ const ED25519 = Uint8Array.of(1);
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const KEY_BYTES = 32;
 
-/** What a verifier knows of a signer: the name of its key, with which the log's name begins, and the Ed25519 public key. */
+/** The public part of a signing key: its name, with which the log's name begins, and the Ed25519 public key. */
 export interface Verifier {
   readonly name: string;
   readonly publicKey: Buffer;

@@ -58,10 +58,10 @@ async function startRegistry(
 }
 
 /** The answers to reads, by path. A path without an answer is not found. */
-type Shown = (nowMs: number) => Readonly<Record<string, unknown>>;
+type RowAt = (nowMs: number) => Readonly<Record<string, unknown>>;
 
 /** Starts a registry that carries out every write, loses its answer, and then shows these objects. */
-async function startLossyRegistry(shown: Shown, loss: Loss = 'cut') {
+async function startLossyRegistry(shown: RowAt, loss: Loss = 'cut') {
   const isWrite = ({ method, url = '' }: IncomingMessage) => method !== 'GET' || url.endsWith('/friendbot');
   const registry = await startRegistry(
     request => {
@@ -91,7 +91,7 @@ const createReservation = (change: object = {}, nowMs = Date.now()) => ({
 });
 
 /** Shows a list of objects that were made now, with the ids `PREFIX-1`, `PREFIX-2` and so on. */
-function showList(path: string, key: string, prefix: string, changes: readonly object[]): Shown {
+function showList(path: string, key: string, prefix: string, changes: readonly object[]): RowAt {
   return nowMs => ({
     [path]: {
       [key]: changes.map((change, index) =>
@@ -104,7 +104,7 @@ function showList(path: string, key: string, prefix: string, changes: readonly o
 
 const showReservations = (...changes: object[]) => showList(RESERVATIONS, 'reservations', 'res', changes);
 const showReservation =
-  (change: object): Shown =>
+  (change: object): RowAt =>
   nowMs => ({ [`${RESERVATIONS}/res-1`]: createReservation(change, nowMs) });
 const showRequests = (...changes: object[]) =>
   showList(
@@ -132,9 +132,9 @@ const friendbot = ({ token }: TestClients) => token.friendbot('org-1');
 describe('T45 a write whose answer is lost is sent once and found', () => {
   const MINE = { organization: { id: 'org-of-1', fullName: 'Fjord' } };
 
-  test.each<[string, (clients: TestClients) => Promise<unknown>, Shown, Loss, string, object]>([
+  test.each<[string, (clients: TestClients) => Promise<unknown>, RowAt, Loss, string, object]>([
     ...(['cut', 'silent', 'html', 'empty', 'error'] as const).map(
-      (loss): [string, typeof reserve, Shown, Loss, string, object] => [
+      (loss): [string, typeof reserve, RowAt, Loss, string, object] => [
         `a reserve (${loss}), by app, credit, amount and time`,
         reserve,
         showReservations(
@@ -259,7 +259,7 @@ describe('T45 a write whose answer is lost is sent once and found', () => {
 });
 
 describe('T45 the outcome of a write whose answer is lost is unknown', () => {
-  const UNDECIDED: readonly [string, (clients: TestClients) => Promise<unknown>, Shown, string[]][] = [
+  const UNDECIDED: readonly [string, (clients: TestClients) => Promise<unknown>, RowAt, string[]][] = [
     ['if no reservation is found', reserve, showReservations(), []],
     ['if two reservations are found', reserve, showReservations({}, {}), ['res-1', 'res-2']],
     ['if the only reservation found names no app', reserve, showReservations({ reserver: null }), ['res-1']],

@@ -30,7 +30,7 @@ export interface AsOfState {
   readonly at: string | null;
   /** The current instant; its day is the example in the field. */
   readonly now: string;
-  /** What the visitor typed, if it is no date. */
+  /** The typed text, if it is no date. */
   readonly invalidText?: string;
 }
 

@@ -25,7 +25,7 @@ export interface FilterField {
   readonly input: Html;
   /** The tooltip, if the label is not a term that the help page explains. */
   readonly title?: string;
-  /** What is chosen, if `input` is several inputs with labels of their own. They open with a click on the label. */
+  /** The text of the choice, if `input` consists of several labelled inputs. A click on this text opens them. */
   readonly chosen?: string;
 }
 

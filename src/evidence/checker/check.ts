@@ -51,7 +51,7 @@ type CheckStep = (typeof CHECK_STEPS)[number];
 /** The result of a check. "Could not be checked" means that the platform or the checker failed, so nothing is known. */
 export type Verdict = 'verified' | 'not verified' | 'could not be checked';
 
-/** What a verifier gives to the checker. */
+/** The input of a check: the files of the folder, the key of the log and an older checkpoint. */
 export interface CheckRequest {
   readonly files: FolderFiles;
   /** The public key of the log: 64 hex digits, or NAME+ID+KEY. */
@@ -109,7 +109,7 @@ export interface VerifiedEvidence {
   readonly older: OlderEvidence | null;
 }
 
-/** What was verified with the help of an older checkpoint. */
+/** The result of the comparison with an older checkpoint. */
 interface OlderEvidence {
   readonly checkpoint: Checkpoint;
   /** How the rows at the older checkpoint ended; null for the evidence of a single retirement. */

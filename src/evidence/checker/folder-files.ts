@@ -5,7 +5,7 @@ import { assertFolder, EvidenceFault } from './fault.js';
 export interface EvidenceFile {
   /** The number of bytes. */
   readonly size: number;
-  /** What the file is instead of a plain file, such as "a link, a pipe or a device". Such a file must not be read. */
+  /** The kind of an entry that is no plain file, such as "a link, a pipe or a device". Such a file must not be read. */
   readonly problem?: string;
   readonly read: () => Promise<Uint8Array>;
 }

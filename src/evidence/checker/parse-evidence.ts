@@ -13,7 +13,10 @@ const MAX_LEVEL = 50;
 const DOCUMENTS_AT_ONCE = 1000;
 
 const SCOPES = ['period', 'organization', 'retirement'] as const;
-/** Who dates the rows that a line with monthly counts counts. A row counts twice: when the mirror observed it, and at the date of the registry. */
+/**
+ * The origin of the date by which a line counts rows by month: the mirror, which observed the row, or the registry. Each row is
+ * counted once by each date.
+ */
 const DATED_BY = ['mirror', 'registry'] as const;
 /** Kinds of leaves that the last leaf of a checkpoint names, because none of them may be left out unnoticed. */
 const NAMED_KINDS = ['organization', 'coverage', 'forget', 'purge', 'restore', 'key'] as const;

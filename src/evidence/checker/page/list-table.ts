@@ -27,7 +27,7 @@ const CERTIFICATE_LABEL = 'Certificate';
 /** The position of the column of certificates: near the start, so that nobody has to scroll to it. */
 const CERTIFICATE_INDEX = 2;
 
-/** What `createListTable` shows. */
+/** The rows and texts of a table that `createListTable` creates. */
 export interface ListTable {
   readonly title: string;
   readonly rows: readonly RowVersion[];
