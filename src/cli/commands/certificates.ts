@@ -34,7 +34,8 @@ const { state: _state, ...EXPORT_FILTERS } = createFilterOptions(CERTIFICATES);
 export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
   details:
-    'Also writes certificates.csv, SHA256SUMS and export.json, which records the date, the filters and the completeness of the export. --year, --since and --until are dates of retirements. Writes nothing if no certificate matches.',
+    'Also writes certificates.csv, SHA256SUMS and export.json, which records the date, the filters and the completeness of the export. ' +
+    '--year, --since and --until are dates of retirements. Writes nothing if no certificate matches.',
   args: { folder: makeRequired(defineText('folder', 'a new or empty folder')) },
   options: {
     ...EXPORT_FILTERS,

@@ -22,7 +22,8 @@ export const BACKUP = defineCommand({
   summary: 'Write a verified backup to a new folder',
   details:
     'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy. ' +
-    'Settings, private keys and webhook secrets are not copied. For a mirror in PostgreSQL, use pg_dump: the command prints the lines to run.',
+    'Settings, private keys and webhook secrets are not copied. ' +
+    'For a mirror in PostgreSQL, use pg_dump: the command prints the lines to run.',
   args: { folder: makeRequired(defineText('folder', 'the backup folder; must not exist yet')) },
   formats: JSON_FORMAT,
   examples: ['carbon-mirror backup /backup/2026-01-31'],

@@ -1,7 +1,8 @@
 /** Instructions for whoever verifies an evidence folder. `evidence init` and `evidence export` print them. */
 export const AUDITOR_NOTES: readonly string[] = [
   'For the verifier:',
-  '1. Get check.html (or check.mjs) and the key from us once, through another channel than the folders. docs/security.md states the SHA-256 of both checkers.',
+  '1. Get check.html (or check.mjs) and the key from us once, through another channel than the folders. ' +
+    'docs/security.md states the SHA-256 of both checkers.',
   '2. Keep every checkpoint that you receive: it is your only proof of time.',
   '3. Open check.html in Chrome or Edge 137, Firefox 129, Safari 17 or newer, in a private window. It needs no network and cannot use it.',
   '4. Choose the folder, paste the key and your newest older checkpoint, and press Check. Thousands of certificates take half a minute.',

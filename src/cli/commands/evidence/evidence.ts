@@ -138,7 +138,9 @@ const CHECKPOINT = defineCommand({
 const EXPORT = defineCommand({
   summary: 'Export evidence for an outside verifier',
   details:
-    'Run "carbon-mirror evidence init" first: it creates the signing key. Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror. A folder has at most 256 MiB of text, about 100,000 rows; a larger export is refused.',
+    'Run "carbon-mirror evidence init" first: it creates the signing key. ' +
+    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror. ' +
+    'A folder has at most 256 MiB of text, about 100,000 rows; a larger export is refused.',
   args: {
     what: makeRequired(
       defineText('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05'),
