@@ -8,7 +8,7 @@ import { isObject } from '../text/checks.js';
 
 export const PARTS = ['data', 'certificates'] as const;
 /** The part of an organization's data that a job reads; a claim covers one part. */
-export type Part = (typeof PARTS)[number];
+export type JobPart = (typeof PARTS)[number];
 
 export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
 
@@ -67,7 +67,7 @@ export interface NewJob {
   /** At most one job with this key waits. Further requests are merged with that job. */
   readonly dedupeKey: string;
   readonly trigger: string;
-  readonly part?: Part;
+  readonly part?: JobPart;
   readonly installationId?: string | null;
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ export interface ClaimedJob {
   readonly kind: string;
   readonly organizationId: string | null;
   readonly installationId: string | null;
-  readonly part: Part;
+  readonly part: JobPart;
   readonly dedupeKey: string;
   readonly trigger: string;
   /** Whether only duplicate deliveries requested the job. */
@@ -135,7 +135,7 @@ export interface JobError {
 /** A worker's request to claim due jobs. */
 export interface ClaimRequest {
   /** How many jobs of each part the worker can start now. With 0 slots the worker only asks whether jobs wait. */
-  readonly parts: readonly { readonly part: Part; readonly slots: number }[];
+  readonly parts: readonly { readonly part: JobPart; readonly slots: number }[];
   readonly leaseMs: number;
 }
 

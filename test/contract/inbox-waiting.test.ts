@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createInstallationJob, type Part } from '../../src/inbox/job.js';
+import { createInstallationJob, type JobPart } from '../../src/inbox/job.js';
 import { type TestInbox, createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
@@ -10,7 +10,7 @@ async function claimOne(box: TestInbox, now: number) {
 }
 
 /** Claims without slots: returns whether jobs of the part wait, and when that may change. */
-async function checkWaiting(box: TestInbox, now: number, part: Part = 'data') {
+async function checkWaiting(box: TestInbox, now: number, part: JobPart = 'data') {
   const { jobs, ...state } = await box.at(now).claim({ parts: [{ part, slots: 0 }], leaseMs: 60_000 });
   expect(jobs).toEqual([]);
   return state;

@@ -7,7 +7,7 @@ import type {
   StoredDelivery,
   DeliveryRange,
 } from '../../src/inbox/delivery.js';
-import type { ClaimedJob, ClaimRef, JobEnd, JobError, NewJob, Part } from '../../src/inbox/job.js';
+import type { ClaimedJob, ClaimRef, JobEnd, JobError, NewJob, JobPart } from '../../src/inbox/job.js';
 import type { InboxPort, ReceiverPort } from '../../src/inbox/port.js';
 import type { Tables as Contract } from '../../src/store/contract/tables.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox-port.js';
@@ -69,7 +69,7 @@ interface TestClaimRequest {
   readonly now: number;
   readonly leaseMs: number;
   readonly slots: number;
-  readonly part?: Part;
+  readonly part?: JobPart;
 }
 
 /** An inbox for tests; each call sets its clock. */

@@ -7,7 +7,7 @@ import {
   type ClaimRef,
   MAX_ATTEMPTS,
   PARTS,
-  type Part,
+  type JobPart,
   parseJobPayload,
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
@@ -166,12 +166,12 @@ export function createClaims(
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
     // Reading takes no lock, so a worker that finds no job to claim blocks nobody.
     const queue = await readQueue(EXTRA_CANDIDATES + Math.max(0, ...parts.map(({ slots }) => slots)));
-    const listDue = (part: Part) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
-    const getSlots = (part: Part) => (listDue(part).length === 0 ? 0 : countSlots(parts, part));
+    const listDue = (part: JobPart) => queue.jobs.filter(each => each.part === part && isDue(each, queue));
+    const getSlots = (part: JobPart) => (listDue(part).length === 0 ? 0 : countSlots(parts, part));
     const slots = { data: getSlots('data'), certificates: getSlots('certificates') };
     const earlierClaims = { data: queue.highestClaim, certificates: queue.highestClaim + slots.data };
     const runningCounts = countRunningJobs(queue);
-    const chooseJobIds = (part: Part) =>
+    const chooseJobIds = (part: JobPart) =>
       slots[part] === 0
         ? []
         : chooseJobs(listDue(part), runningCounts, earlierClaims[part]).slice(0, slots[part] + SPARE_JOBS);
@@ -234,7 +234,7 @@ export function createClaims(
   };
 }
 
-function countSlots(parts: ClaimRequest['parts'], part: Part): number {
+function countSlots(parts: ClaimRequest['parts'], part: JobPart): number {
   return parts.find(each => each.part === part)?.slots ?? 0;
 }
 

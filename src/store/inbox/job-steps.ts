@@ -1,4 +1,4 @@
-import type { Part } from '../../inbox/job.js';
+import type { JobPart } from '../../inbox/job.js';
 import type { Tables } from '../contract/tables.js';
 
 type Job = Tables['inbox.jobs'];
@@ -6,7 +6,7 @@ type Job = Tables['inbox.jobs'];
 /** A job that a claim may choose or must take into account. */
 export interface QueuedJob {
   readonly id: number;
-  readonly part: Part;
+  readonly part: JobPart;
   readonly state: Job['state'];
   readonly priority: number;
   readonly attempts: number;
@@ -35,7 +35,7 @@ export interface ClaimedJobRow {
   readonly kind: string;
   readonly organizationId: string | null;
   readonly installationId: string | null;
-  readonly part: Part;
+  readonly part: JobPart;
   readonly dedupeKey: string;
   readonly trigger: string;
   readonly onlyDuplicates: number;

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { ClaimedJob, Part } from '../../inbox/job.js';
+import type { ClaimedJob, JobPart } from '../../inbox/job.js';
 import { type StopCode, SyncError } from '../outcome.js';
 
 /** A job that this worker has claimed, and the controller that stops its run. */
@@ -11,7 +11,7 @@ export interface JobRun {
 export type PartPool = ReturnType<typeof createPartPool>;
 
 /** Creates the pool of running jobs for one part, with a limited number of slots. */
-export function createPartPool(part: Part, concurrency: number) {
+export function createPartPool(part: JobPart, concurrency: number) {
   const queue = new PQueue({ concurrency });
   const runs = new Map<number, JobRun>();
   const longRunIds = new Set<number>();

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
-import { type Part, type NewJob, PRIORITIES, UNCHANGED_OUTCOME } from '../../../inbox/job.js';
+import { type JobPart, type NewJob, PRIORITIES, UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/sql-values.js';
 import { insertFrom, tableRef, select, sqlStatement } from '../../sql/columns.js';
 import { type Params, prepared } from '../../sql/prepared.js';
@@ -12,7 +12,7 @@ type InsertParameters = {
   kind: string;
   organizationId: string | null;
   installationId: string | null;
-  part: Part;
+  part: JobPart;
   dedupeKey: string;
   trigger: string;
   payload: string;
