@@ -7,7 +7,10 @@ import { temporaryFolder } from './support/inbox.js';
 const SCRIPT = join(import.meta.dirname, '../tools/release.js');
 const HEAD = '| benchmark | figure | measured | target | commit, day, machine |\n|---|---|---|---|---|\n';
 
-/** Creates a repository with one benchmark, `evidence`, whose figure is as old as its source. */
+const PROMISES = '- **P01** It holds.\n';
+const PROOFS = '| promise or torture test | result | commit, day |\n|---|---|---|\n';
+
+/** Creates a repository with one benchmark, `evidence`, and one promise, whose figure and proof are as old as the source. */
 function createRepository() {
   const folder = temporaryFolder();
   const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org'];
@@ -29,6 +32,13 @@ function createRepository() {
       },
       'docs: write figures',
     );
+  const prove = (at: string, names = ['P01', 'torture fleet 200000 15']) =>
+    commit(
+      {
+        'docs/promises.md': `${PROMISES}${PROOFS}${names.map(name => `| ${name} | 2 passed | ${at}, 2026-01-01 |\n`).join('')}`,
+      },
+      'docs: write proofs',
+    );
   const release = () => spawnSync(process.execPath, [SCRIPT], { cwd: folder, encoding: 'utf8' });
   git('init', '--quiet', '--initial-branch=main');
   const first = commit(
@@ -42,12 +52,13 @@ function createRepository() {
     'evidence: begin',
   );
   measure(first);
-  return { git, commit, measure, release };
+  prove(first);
+  return { git, commit, measure, prove, release };
 }
 
-test('a release is possible when every figure is newer than the last change of what it measures', () => {
-  const { commit, release } = createRepository();
-  commit({ 'src/console/page.ts': '// other folder' }, 'console: change what evidence does not measure');
+test('a release is possible if every figure and proof is newer than the last change of what it speaks of', () => {
+  const { commit, prove, release } = createRepository();
+  prove(commit({ 'src/console/page.ts': 'page();' }, 'console: change what evidence does not measure'));
   expect(release()).toMatchObject({ status: 0, stdout: expect.stringContaining('git tag v1.0.0') });
 });
 
@@ -70,6 +81,21 @@ test.each<
     'a figure missed its target',
     ({ git, measure }) => measure(git('rev-parse', '--short=7', 'HEAD'), 'at most 2: missed'),
     /"leaves" missed its target/,
+  ],
+  [
+    'a promise was last proved before the program changed',
+    ({ commit }) => commit({ 'src/console/page.ts': 'page();' }, 'console: add a page'),
+    /P01: its last proof is of \w{7}, and later came \w+ console: add a page\./,
+  ],
+  [
+    'the fleet was not under torture since its code changed',
+    ({ commit }) => commit({ 'src/inbox/job.ts': 'job();' }, 'inbox: add a job'),
+    /torture fleet 200000 15: its last proof is of \w{7}, and later came \w+ inbox: add a job\./,
+  ],
+  [
+    'a promise has no proof',
+    ({ git, prove }) => prove(git('rev-parse', '--short=7', 'HEAD'), []),
+    /has no proof of P01, torture fleet 200000 15: run "npm run prove -- all --write" and "npm run torture -- fleet 200000 15 --write"/,
   ],
   [
     'a benchmark has no figures',

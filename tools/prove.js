@@ -1,17 +1,24 @@
-// npm run prove -- CODE [CODE …]: runs the tests that prove these promises of docs/promises.md (T17, P03), on SQLite, on PostgreSQL and in
-// the browser. It fails when a test fails, when all tests of a promise were skipped, or when a promise has no test.
+// npm run prove -- CODE [CODE …] [--write] | all [--write]: runs the tests that prove these promises of docs/promises.md (T17, P03), on
+// SQLite, on PostgreSQL and in the browser. It fails when a test fails, when all tests of a promise were skipped, or when a promise has no
+// test. `--write` records the results in the table of that page.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { listPromises, writeProofs } from './last-proofs.js';
+import { createStamp } from './stamp.js';
 
 /** @typedef {{ file: string, fullName: string, state: string }} TestResult */
 /** @typedef {{ testResults: { name: string, assertionResults: { fullName: string, status: string }[] }[] }} Report */
 
-const codes = process.argv.slice(2);
+const words = process.argv.slice(2);
+const isWritten = words.includes('--write');
+const named = words.filter(word => word !== '--write');
+const codes = named.join() === 'all' ? listPromises() : named;
+const stamp = createStamp();
 if (codes.length === 0 || codes.some(code => !/^[TP]\d{2,3}$/.test(code))) {
   process.stderr.write(
-    'usage: npm run prove -- CODE [CODE ...]\nA code is T or P and a number; docs/promises.md lists them.\n',
+    'usage: npm run prove -- CODE [CODE ...] [--write], or: npm run prove -- all [--write]\nA code is T or P and a number; docs/promises.md lists them.\n',
   );
   process.exit(2);
 }
@@ -59,16 +66,19 @@ function prove() {
     const tests = testResults.flatMap(({ name, assertionResults }) =>
       assertionResults.map(({ fullName, status: state }) => ({ file: relative('.', name), fullName, state })),
     );
-    const proofs = codes.map(code => reportCode(code, tests));
-    return status === 0 && proofs.every(Boolean) ? 0 : 1;
+    const proofs = codes.map(code => ({ name: code, ...reportCode(code, tests), stamp }));
+    const proved = proofs.filter(({ isProved }) => isProved);
+    const failed = proofs.filter(({ isProved }) => !isProved).map(({ name }) => name);
+    if (isWritten) writeProofs(proved, failed);
+    return status === 0 && failed.length === 0 ? 0 : 1;
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 /**
- * Prints how many tests of a promise passed and failed. Returns whether at least one passed and none failed. A test that ran on both
- * engines counts twice.
+ * Prints how many tests of a promise passed and failed. The promise is proved if at least one passed and none failed. A test that ran on
+ * both engines counts twice.
  * @param {string} code
  * @param {readonly TestResult[]} tests
  */
@@ -78,5 +88,5 @@ function reportCode(code, tests) {
   const count = state => own.filter(test => test.state === state).length;
   const [passed, failed] = [count('passed'), count('failed')];
   process.stdout.write(`${code}: ${passed} passed, ${failed} failed\n`);
-  return passed > 0 && failed === 0;
+  return { isProved: passed > 0 && failed === 0, result: `${passed} passed` };
 }

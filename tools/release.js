@@ -1,7 +1,9 @@
 // npm run release: says what still keeps this commit from being released, or how to release it. It changes nothing.
-// Each figure of docs/figures.md must be newer than the last change of the folders that it measures.
+// Each figure of docs/figures.md must be newer than the last change of the folders that it measures, and the last proof of each promise
+// must be newer than the last change of the program.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { listPromises, readProofs } from './last-proofs.js';
 
 /**
  * The folders whose changes make the figures of a benchmark outdated.
@@ -23,11 +25,29 @@ const MEASURED_FOLDERS = {
   sandbox: ['src/sandbox'],
   sync: ['src/sync', 'src/mirror', 'src/registry', 'src/store'],
 };
+/** The folders of the program, which is all that promises speak of. */
+const PROGRAM_FOLDERS = ['src', 'migrations'];
+/** The torture test that a release needs, and the folders whose changes make its last run outdated. */
+const FLEET_RUN = 'torture fleet 200000 15';
+const FLEET_FOLDERS = [
+  'src/events',
+  'src/inbox',
+  'src/mirror',
+  'src/store',
+  'src/sync',
+  'src/webhook',
+  'migrations',
+];
 const NOT_BENCHES = new Set(['run.js']);
 
 const { version } = readPackage();
 const tag = `v${version}`;
-const obstacles = [...findGitObstacles(), ...findChangelogObstacles(), ...findFigureObstacles()];
+const obstacles = [
+  ...findGitObstacles(),
+  ...findChangelogObstacles(),
+  ...findFigureObstacles(),
+  ...findProofObstacles(),
+];
 if (obstacles.length > 0) {
   process.stdout.write(`${tag} cannot be released yet:\n${obstacles.map(line => `- ${line}\n`).join('')}`);
   process.exitCode = 1;
@@ -76,7 +96,9 @@ function findFigureObstacles() {
       return [`tools/release.js does not say which folders ${bench} measures: add them.`];
     if (own.length === 0) return [`${bench} has no figures: ${again}.`];
     const missed = own.filter(({ target }) => target.endsWith(': missed'));
-    const outdated = own.map(({ commit }) => describeOutdated(commit, folders)).find(words => words !== null);
+    const outdated = own
+      .map(({ commit }) => describeOutdated(commit, 'figures are', folders))
+      .find(words => words !== null);
     return [
       ...missed.map(({ name }) => `${bench}: "${name}" missed its target.`),
       ...(outdated === undefined ? [] : [`${bench}: ${outdated}: ${again}.`]),
@@ -84,20 +106,39 @@ function findFigureObstacles() {
   });
 }
 
+/** Returns one line for promises and torture tests that were never proved, and one for each outdated proof. */
+function findProofObstacles() {
+  const proofs = readProofs();
+  const required = new Map(listPromises().map(code => [code, PROGRAM_FOLDERS]));
+  required.set(FLEET_RUN, FLEET_FOLDERS);
+  const unproved = [...required.keys()].filter(name => proofs.every(proof => proof.name !== name));
+  const outdated = proofs.flatMap(({ name, stamp }) => {
+    const folders = required.get(name);
+    const words = folders && describeOutdated(stamp.split(',')[0] ?? '', 'last proof is', folders);
+    return words ? [`${name}: ${words}.`] : [];
+  });
+  const again = `run "npm run prove -- all --write" and "npm run ${FLEET_RUN.replace(' ', ' -- ')} --write"`;
+  return [
+    ...(unproved.length === 0 ? [] : [`docs/promises.md has no proof of ${unproved.join(', ')}: ${again}.`]),
+    ...outdated,
+  ];
+}
+
 /**
- * Returns why figures that were measured at a commit are outdated; null if they are not.
+ * Returns why figures or proofs of a commit are outdated; null if they are not.
  * @param {string} commit
+ * @param {string} subject
  * @param {readonly string[]} folders
  */
-function describeOutdated(commit, folders) {
-  if (!isAncestor(commit)) return `its figures are of ${commit}, which is no commit before this one`;
+function describeOutdated(commit, subject, folders) {
+  if (!isAncestor(commit)) return `its ${subject} of ${commit}, which is no commit before this one`;
   const commits = git(['log', '--reverse', '--format=%h %s', `${commit}..HEAD`, '--', ...folders]).split(
     '\n',
   );
   const last = commits
     .filter(line => line !== '')
     .findLast(line => changesCode(line.split(' ')[0] ?? '', folders));
-  return last === undefined ? null : `its figures are of ${commit}, and later came ${last}`;
+  return last === undefined ? null : `its ${subject} of ${commit}, and later came ${last}`;
 }
 
 /**

@@ -11,8 +11,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createVitest } from 'vitest/node';
+import { createStamp } from '../../tools/stamp.js';
 import { compileMutants, findPlaces } from './mutate.js';
-import { createStamp, writeModule } from './write-module.js';
+import { writeModule } from './write-module.js';
 
 /** @import { TestSpecification } from 'vitest/node' */
 /** @import { Mutant } from './mutate.js' */

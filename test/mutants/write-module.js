@@ -1,5 +1,4 @@
 // Writes the figures of a module into the table of docs/mutants.md.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** @typedef {{ module: string, testFolders: string[], mutants: number, places: number, killed: number, survived: number, known: number }} ModuleResult */
@@ -9,12 +8,6 @@ const HEAD = [
   '| module | tests | sample | killed | percent | survivors with a reason | survivors without | commit, day |',
   '|---|---|---|---|---|---|---|---|',
 ];
-
-/** Describes the tested commit and the day. */
-export function createStamp() {
-  const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
-  return `${commit}, ${new Date().toISOString().slice(0, 10)}`;
-}
 
 /**
  * Writes the row of a module. An earlier row of the module is replaced.

@@ -1,17 +1,25 @@
-// npm run torture -- NAME [smallest | SIZE ...]: runs test/torture/NAME.js against dist/. `smallest` only checks that it still runs.
-// A file with a hyphen in its name is a part of another torture test.
+// npm run torture -- NAME [smallest | SIZE ...] [--write]: runs test/torture/NAME.js against dist/. `smallest` only checks that it still
+// runs. `--write` records a run that passed in the table of docs/promises.md. A file with a hyphen in its name is a part of another torture test.
 import { readdirSync } from 'node:fs';
+import { writeProofs } from '../../tools/last-proofs.js';
+import { createStamp } from '../../tools/stamp.js';
 
-const [name = ''] = process.argv.slice(2);
+const isWritten = process.argv.includes('--write');
+process.argv = process.argv.filter(word => word !== '--write');
+const [name = '', ...sizes] = process.argv.slice(2);
 const names = readdirSync(new URL('.', import.meta.url))
   .filter(file => /^[a-z]+\.js$/.test(file) && file !== 'run.js')
   .map(file => file.slice(0, -'.js'.length));
 
 if (names.includes(name)) {
+  const proof = { name: ['torture', name, ...sizes].join(' '), result: 'passed', stamp: createStamp() };
+  process.once('exit', code => {
+    if (isWritten && code === 0) writeProofs([proof]);
+  });
   await import(`./${name}.js`);
 } else {
   process.stderr.write(
-    `usage: npm run torture -- NAME [smallest | SIZE ...]\nthere are: ${names.join(', ')}\n`,
+    `usage: npm run torture -- NAME [smallest | SIZE ...] [--write]\nthere are: ${names.join(', ')}\n`,
   );
   process.exitCode = name === '' ? 0 : 2;
 }
