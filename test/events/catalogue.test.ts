@@ -109,6 +109,26 @@ describe('the type of an event', () => {
         changed_columns: 'state',
       }),
     ],
+    [
+      'organization.uninstalled',
+      change({ resource: 'installation', change: 'removed', before: { state: 'active' } }),
+    ],
+    [
+      'organization.uninstalled',
+      change({
+        resource: 'installation',
+        change: 'changed',
+        before: { state: 'suspended' },
+        after: { state: 'uninstalled' },
+        changed_columns: 'state',
+      }),
+    ],
+    [
+      'certificate.removed',
+      change({ resource: 'certificates', change: 'removed', before: { retirement_id: 'r-1' } }),
+    ],
+    ['reservation.changed', change({ resource: 'reservations', after: { id: 'v-1' } })],
+    ['request.changed', change({ resource: 'inventory_requests', after: { id: 'q-1' } })],
     ['organization.changed', change({ resource: 'organization', after: { id: 'o-1' } })],
     [null, change({ resource: 'members', after: { id: 'm', email: 'a@b' } })],
     [null, change({ resource: 'addresses', after: { id: 'm', address: '0x1' } })],

@@ -28,6 +28,7 @@ export function findSchemaFaults(schema: Schema, value: unknown, path = ''): str
       case 'enum':
         return listOf(expected).includes(value) ? [] : fault(`not in ${JSON.stringify(expected)}`);
       case 'format':
+        if (expected !== 'date-time') return fault(`unknown format ${String(expected)}`);
         return value === null || (typeof value === 'string' && new Date(value).toISOString() === value)
           ? []
           : fault('no date-time');
