@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ConsoleStage, openConsoleStage } from '../support/console.js';
 import { retirement } from '../support/mirror/rows.js';
 import { storeCertificate } from '../support/certificates.js';
+import { listenOnFreePort } from '../support/listen.js';
 import { startBrowser } from './browser.js';
 
 const NAME = 'tunnel.example';
@@ -42,10 +43,7 @@ async function serveForeignPage(markup: string): Promise<number> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end(markup);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return await listenOnFreePort(server);
 }
 
 /** Hosts of foreign pages: another site, and the same site on another port, to which a browser sends our cookies. */

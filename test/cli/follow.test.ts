@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { listenOnFreePort } from '../support/listen.js';
 import { followRows } from '../../src/cli/follow.js';
 import { openDelivery } from '../../src/webhook/public.js';
 import { runCommand } from '../support/command.js';
@@ -79,10 +79,8 @@ test('forward posts signed deliveries to a program on this machine, and reports 
     received.push(verdict === 'accepted');
     response.writeHead(statuses.shift() ?? 500).end();
   };
-  const program = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  await once(program, 'listening');
-  onTestFinished(() => void program.close());
-  const { port } = Object(program.address());
+  const program = createServer((request, response) => void answer(request, response));
+  const port = await listenOnFreePort(program);
   const after = String(await readNewestId('deliveries', 'id'));
   const argv = ['deliveries', 'forward', '--to', `http://127.0.0.1:${port}/hook`, '--after', after];
   const { exitCode, stdout } = await runUntil(

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { listenOnFreePort } from '../support/listen.js';
 import { runCommand } from '../support/command.js';
 import { startDemoForFile } from '../support/mirror/demo.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
@@ -276,9 +276,8 @@ describe('trigger', () => {
     const other = createServer((request, response) => {
       request.resume();
       response.writeHead(statuses.shift() ?? 500).end();
-    }).listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = Object(other.address());
+    });
+    const port = await listenOnFreePort(other);
     const urlOption = ['--url', `http://127.0.0.1:${port}/hook`];
     const outcome = await run(...post('installed', ...urlOption));
     expect(outcome).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Accepted\./) });
@@ -296,7 +295,6 @@ describe('trigger', () => {
       exitCode: 3,
       stderr: expect.stringContaining('Expected status 200 to 299 for the delivery, got 500.'),
     });
-    other.close();
   });
 
   test('T01 a forged delivery is rejected, counted by minute and reason, and reported by doctor', async () => {

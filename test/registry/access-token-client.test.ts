@@ -20,7 +20,7 @@ describe('a client with an access token', () => {
 
   test('fails if the registry refuses a token that was given as a string', async () => {
     let requests = 0;
-    await using registry = await startLoopbackServer((_request, response) => {
+    const registry = await startLoopbackServer((_request, response) => {
       requests += 1;
       response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
     });
@@ -31,7 +31,7 @@ describe('a client with an access token', () => {
 
   test('calls a token function again after a refusal', async () => {
     const tokens = ['crs_of_yesterday', 'crs_of_today'];
-    await using registry = await startLoopbackServer((request, response) => {
+    const registry = await startLoopbackServer((request, response) => {
       const isGood = request.headers.authorization === 'Bearer crs_of_today';
       if (isGood) response.end('{"id":"p"}');
       else response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
@@ -48,7 +48,7 @@ describe('a client with an access token', () => {
 
   test('T45 a lost reservation is never recognized as ours without an app id', async () => {
     const mine = { id: 'r', creditId: 'c', amount: 1, reserver: { id: 'some app' } };
-    await using registry = await startLoopbackServer((request, response) => {
+    const registry = await startLoopbackServer((request, response) => {
       if (request.method === 'POST') return request.socket.destroy();
       const createdAt = new Date().toISOString();
       return response.end(JSON.stringify({ pagination: ONE, reservations: [{ ...mine, createdAt }] }));

@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http';
 
 /** Downloads a certificate from a registry that answers with this handler. */
 async function downloadFrom(handler: RequestListener, options?: DownloadOptions) {
-  await using registry = await startLoopbackServer(handler);
+  const registry = await startLoopbackServer(handler);
   const { organization } = createTestClients(registry.url, { attempts: 1 });
   const answer = await organization.downloadCertificate('ret-1', options);
   return { answer, bytes: await collectBytes(answer.body) };
@@ -105,7 +105,7 @@ describe('a certificate', () => {
   });
 
   test('can be requested with any access token, and its download can be cancelled', async () => {
-    await using registry = await startLoopbackServer((_request, response) => response.write(pdf));
+    const registry = await startLoopbackServer((_request, response) => response.write(pdf));
     const client = createTestClients(registry.url, { concurrency: 1 }).token;
     const first = await client.downloadCertificate('ret-1');
     await first.cancel();

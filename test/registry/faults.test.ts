@@ -2,11 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { RegistryError } from '../../src/registry/errors.js';
 import type { HttpOptions, HttpRequest } from '../../src/registry/http/http-types.js';
 import { readBody } from '../../src/registry/http/receive-response.js';
-import { collectBytes, createTestHttpClient, startLoopbackServer } from '../support/registry-client.js';
-import { formatRawResponse, startRawServer, waitUntil } from '../support/raw-server.js';
+import {
+  collectBytes,
+  createTestHttpClient,
+  getFailure,
+  startLoopbackServer,
+} from '../support/registry-client.js';
+import { formatRawResponse, startRawServer } from '../support/raw-server.js';
+import { until } from '../support/wait.js';
 
 const secret = `crs_${'ab12'.repeat(12)}`;
 const token = { get: async () => ({ token: secret, fresh: true }), discard: () => undefined };
@@ -17,16 +22,6 @@ const noon = Date.parse('2026-06-01T12:00:00.000Z');
 /** Creates a client without retries that has one slot, so that a slot that is not released blocks the next request. */
 function createClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
   return createTestHttpClient(baseUrl, { now: () => noon, attempts: 1, concurrency: 1, ...options });
-}
-
-/** Returns the error of a call that must fail. */
-async function getFailure(failing: Promise<unknown>): Promise<RegistryError> {
-  const error = await failing.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof RegistryError) return error;
-  throw new Error(`expected a RegistryError, got ${String(error)}`);
 }
 
 const OK_HEAD = 'HTTP/1.1 200 X\r\ncontent-length: 9999\r\n\r\n';
@@ -105,7 +100,7 @@ describe('T33 a request', () => {
       expect(await getFailure(http.send(write))).toMatchObject({ code, mayHaveHappened: true });
       const streamed = (async () => collectBytes((await http.stream(call)).body))();
       expect((await getFailure(streamed)).code).toBe(code);
-      await waitUntil(() => server.countActive() === 0);
+      await until(() => server.countActive() === 0, 'the end of every connection');
       isHealthy = true;
       expect((await http.send(call)).status).toBe(200);
     },
@@ -115,7 +110,7 @@ describe('T33 a request', () => {
     const server = await startRawServer(drip(OK_HEAD, 'x'));
     const { body } = await createClient(server.url, { ...SOON, deadlineMs: 10_000 }).stream(call);
     expect((await getFailure(collectBytes(body))).code).toBe('timeout');
-    await waitUntil(() => server.countActive() === 0);
+    await until(() => server.countActive() === 0, 'the end of every connection');
   });
 
   it('releases its slot if its stream is left, cancelled or never read', async () => {
@@ -129,7 +124,10 @@ describe('T33 a request', () => {
     await (await http.stream(call)).cancel();
     await http.stream(call);
     await (await http.stream(call)).cancel();
-    await waitUntil(() => server.requests.length === 4 && server.countActive() === 0);
+    await until(
+      () => server.requests.length === 4 && server.countActive() === 0,
+      'the end of every connection',
+    );
   });
 
   it.each([
@@ -173,13 +171,13 @@ describe('T33 the body of a response that stalls', () => {
 describe('T32 a redirect', () => {
   it.each([301, 302, 303, 307, 308])('%i is refused, and the other host receives nothing', async status => {
     let reached = 0;
-    await using other = await startLoopbackServer((_request, response) => {
+    const other = await startLoopbackServer((_request, response) => {
       reached += 1;
       response.end('{}');
     });
     const redirect = (_request: IncomingMessage, response: ServerResponse) =>
       response.writeHead(status, { location: `${other.url}/x` }).end();
-    await using registry = await startLoopbackServer(redirect);
+    const registry = await startLoopbackServer(redirect);
     const error = await getFailure(createClient(registry.url).send(call));
     expect(error).toMatchObject({ code: 'bad_answer', status });
     expect(reached).toBe(0);
@@ -195,7 +193,7 @@ describe('a cancelled request', () => {
     const waiting = new AbortController();
     const first = getFailure(http.send({ ...call, signal: waiting.signal }));
     const queued = getFailure(http.send({ ...call, signal: waiting.signal }));
-    await waitUntil(() => server.requests.length === 1);
+    await until(() => server.requests.length === 1, 'the first request');
     waiting.abort();
     expect([(await first).code, (await queued).code]).toEqual(['cancelled', 'cancelled']);
     const reading = new AbortController();
@@ -203,7 +201,10 @@ describe('a cancelled request', () => {
     const second = getFailure(collectBytes(body));
     reading.abort();
     expect((await second).code).toBe('cancelled');
-    await waitUntil(() => server.requests.length === 2 && server.countActive() === 0);
+    await until(
+      () => server.requests.length === 2 && server.countActive() === 0,
+      'the end of every connection',
+    );
   });
 
   it('sends nothing if it was cancelled before its start', async () => {
@@ -265,11 +266,10 @@ describe('an answer', () => {
     'that is missing is described: the connection %s',
     async (_title, sent, isClosed, mayHaveHappened, message) => {
       const loopback = await startLoopbackServer(request => request.socket.destroy());
-      if (isClosed) await loopback[Symbol.asyncDispose]();
+      if (isClosed) loopback.server.close();
       const error = await getFailure(createClient(loopback.url, { attempts: 2 }).send(sent));
       expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened });
       expect(error.message).toMatch(message);
-      if (!isClosed) await loopback[Symbol.asyncDispose]();
     },
   );
 });

@@ -13,6 +13,7 @@ import {
   createTestClients,
   startLoopbackServer,
   createTestHttpClient,
+  getFailure,
 } from '../support/registry-client.js';
 
 const ORIGIN = 'https://registry.test';
@@ -26,16 +27,6 @@ const createGet = (options: Partial<HttpRequest> = {}): HttpRequest => ({
   token: createInstallationTokenSource('crs_secret1', 'crs_secret2'),
   ...options,
 });
-
-/** Returns the error of a call that must fail. */
-async function getFailure(call: Promise<unknown>): Promise<RegistryError> {
-  const error = await call.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof RegistryError) return error;
-  throw new Error(`expected a RegistryError, got ${String(error)}`);
-}
 
 describe('the address of a request', () => {
   test.each([
@@ -292,7 +283,7 @@ describe('refusals', () => {
 
     test('as a stream, wherever its chunks end', async () => {
       let finish: () => void = () => undefined;
-      await using server = await startLoopbackServer((_request, response) => {
+      const server = await startLoopbackServer((_request, response) => {
         response.write(`{"fullName":"${secret.slice(0, 6)}`);
         finish = () => response.end(`${secret.slice(6)}"}`);
       });

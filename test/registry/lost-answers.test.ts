@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RegistryError } from '../../src/registry/errors.js';
 import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
@@ -33,7 +33,7 @@ async function startRegistry(
   const seen: string[] = [];
   const bodies: string[] = [];
   const waits: number[] = [];
-  const { url, ...loopback } = await startLoopbackServer((request, response) => {
+  const { url } = await startLoopbackServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     const count = seen.length;
     let body = '';
@@ -50,7 +50,6 @@ async function startRegistry(
       response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
     });
   });
-  onTestFinished(() => loopback[Symbol.asyncDispose]());
   const sleep = async (ms: number) => {
     waits.push(ms);
   };

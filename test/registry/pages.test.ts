@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   observeBatches,
   observePages,
@@ -43,7 +43,6 @@ async function startListRegistry(answer: CreatePage) {
     response.statusCode = Number(Object(body)['statusCode'] ?? 200);
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  onTestFinished(() => registry[Symbol.asyncDispose]());
   return { client: createTestClients(registry.url).organization, asked };
 }
 
@@ -107,7 +106,7 @@ test('T47 a page with too many small objects is refused before it is parsed', as
 
 test('T47 long rows of a streamed list are yielded in smaller batches', async () => {
   const credits = Array.from({ length: 30 }, (_, index) => ({ id: `c-${index}`, unit: 'x'.repeat(100_000) }));
-  await using registry = await startLoopbackServer((_request, response) => {
+  const registry = await startLoopbackServer((_request, response) => {
     response.end(JSON.stringify({ credits }));
   });
   const warehouse = createTestClients(registry.url).organization.listWarehouse();
@@ -156,7 +155,7 @@ describe('a list', () => {
     let most = 0;
     /** Answers the first page at once, and the others only when three requests are waiting. */
     const held: (() => void)[] = [];
-    await using registry = await startLoopbackServer((request, response) => {
+    const registry = await startLoopbackServer((request, response) => {
       running += 1;
       most = Math.max(most, running);
       const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
@@ -523,7 +522,7 @@ test('a page states when its answer arrived, even if it was read ahead and is co
   let clock = 10;
   let came = 0;
   const waiting: (() => void)[] = [];
-  await using registry = await startLoopbackServer((request, response) => {
+  const registry = await startLoopbackServer((request, response) => {
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
     const answer = () => response.end(JSON.stringify(createHonestRegistry(250)({ limit: 100, page })));
     if (page === 1) waiting.push(answer);

@@ -3,12 +3,13 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent, createServer, request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient, type Fetch } from '../../src/client.js';
 import { createClientWithToken } from '../../src/registry/access-token-client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { openDelivery, readPayload } from '../../src/webhook/public.js';
 import { startTemporarySandbox } from '../support/sandbox.js';
+import { listenOnFreePort } from '../support/listen.js';
 import { receiveWebhooks } from '../support/webhook-receiver.js';
 import { until } from '../support/wait.js';
 
@@ -27,13 +28,7 @@ async function startTlsProxy(sandbox: Sandbox): Promise<number> {
     const options = { host: '127.0.0.1', port: sandbox.port, method, path, headers };
     incoming.pipe(httpRequest(options, onAnswer));
   });
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return await listenOnFreePort(server);
 }
 
 /** Sends a request as a browser does that reaches registry.example at this port. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { listenOnFreePort } from './listen.js';
 
 /** A request that a subscriber received. */
 export interface ReceivedEvent {
@@ -49,14 +49,7 @@ export async function startEventReceiver() {
     if (status < 300) receiver.accepted.push(event);
     response.writeHead(status).end();
   };
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('expected a server that listens');
-  receiver.url = `http://127.0.0.1:${address.port}/hook`;
+  receiver.url = `http://127.0.0.1:${await listenOnFreePort(server)}/hook`;
   return receiver;
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenOnFreePort } from './listen.js';
 
 /** A response, or its text alone if the status is 200; null lets the sandbox answer. */
 export type ProxyAnswer = string | { readonly status: number; readonly text: string } | null;
@@ -35,13 +35,7 @@ export async function startProxy(
     forwarded.on('error', () => response.destroy());
     request.pipe(forwarded);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return `http://127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 function sendUnchanged(incoming: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listenOnFreePort } from './listen.js';
 
 export interface RawServer {
   readonly url: string;
@@ -40,17 +41,12 @@ export async function startRawServer(
       }
     });
   });
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server);
   onTestFinished(() => {
-    server.close();
     for (const socket of sockets) socket.destroy();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     countConnections: () => connections,
     countClosed: () => connections - sockets.size,
@@ -67,15 +63,4 @@ export function formatRawResponse(
   const bytes = Buffer.from(body);
   const head = [`HTTP/1.1 ${status} X`, `content-length: ${bytes.length}`, ...headers, '', ''].join('\r\n');
   return Buffer.concat([Buffer.from(head), bytes]);
-}
-
-/** Waits until a condition is true, for at most 20 seconds. */
-export async function waitUntil(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 2000; tries += 1) {
-    if (condition()) return;
-    await new Promise(resolve => {
-      setTimeout(resolve, 10);
-    });
-  }
-  throw new Error('the condition never became true');
 }

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createAppClient } from '../../src/registry/app-client.js';
+import { RegistryError } from '../../src/registry/errors.js';
 import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import {
   type AppJwt,
@@ -11,6 +12,7 @@ import {
 import { createHttpClient } from '../../src/registry/http/http-client.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
+import { listenOnFreePort } from './listen.js';
 
 /** Creates an HTTP client with real time, no jitter, and no limits except those that a test sets. */
 export function createTestHttpClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
@@ -69,29 +71,20 @@ export function createInstallationTokenSource(
   );
 }
 
-export interface LoopbackServer extends AsyncDisposable {
-  readonly url: string;
-  readonly server: Server;
+/** Starts an HTTP server on a free port, for cut connections and slow bytes, which nock cannot simulate. */
+export async function startLoopbackServer(handler: RequestListener) {
+  const server = createServer(handler);
+  return { url: `http://127.0.0.1:${await listenOnFreePort(server)}`, server };
 }
 
-/** Starts an HTTP server on a free port, for cut connections and slow bytes, which nock cannot simulate. */
-export async function startLoopbackServer(handler: RequestListener): Promise<LoopbackServer> {
-  const server = createServer(handler);
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    server,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(resolve => {
-        server.close(resolve);
-      });
-    },
-  };
+/** Returns the error of a call that must fail. */
+export async function getFailure(call: Promise<unknown>): Promise<RegistryError> {
+  const error = await call.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof RegistryError) return error;
+  throw new Error(`expected a RegistryError, got ${String(error)}`);
 }
 
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { temporaryFolder } from './inbox.js';
+import { listenOnFreePort } from './listen.js';
 
 const CONFIG = `[req]
 distinguished_name = name
@@ -53,10 +53,6 @@ export async function startTimestampAuthority() {
       authority.answer(response, Buffer.concat(parts));
     });
   });
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a port');
-  authority.url = `http://127.0.0.1:${address.port}/`;
+  authority.url = `http://127.0.0.1:${await listenOnFreePort(server)}/`;
   return authority;
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { listenOnFreePort } from './listen.js';
 
 export interface Post {
   readonly headers: IncomingMessage['headers'];
@@ -34,14 +34,6 @@ export async function receiveWebhooks(): Promise<Receiver> {
       if (receiver.status !== 0) res.writeHead(receiver.status).end();
     });
   });
-  await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOnFreePort(server);
   return Object.assign(receiver, { url: `http://127.0.0.1:${port}/webhooks` });
 }

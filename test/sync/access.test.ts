@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { listenOnFreePort } from '../support/listen.js';
 import { readAccess } from '../../src/sync/installation/access.js';
 import { createTestClient } from '../support/program.js';
 import { countCallsTo, installApp, startTemporarySandbox } from '../support/sandbox.js';
@@ -80,10 +81,7 @@ test.each([
   const proxy = createServer((_request, response) =>
     response.writeHead(status, { 'content-type': type }).end(body),
   );
-  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close());
-  const address = proxy.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOnFreePort(proxy);
   const clients = createTestClient(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
   await expect(readAccess(clients, installationId, options)).rejects.toMatchObject({ code: 'bad_answer' });
 });

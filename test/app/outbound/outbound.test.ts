@@ -1,28 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { listenOnFreePort } from '../../support/listen.js';
 import { createOutbound, type OutboundOptions } from '../../../src/app/outbound/outbound.js';
 
 const CERTIFICATES = join(import.meta.dirname, '../../fixtures/outbound');
 const certificate = readFileSync(join(CERTIFICATES, 'certificate.pem'), 'utf8');
 const LOOPBACK = { address: '127.0.0.1', family: 4 } as const;
 
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('expected a server that listens');
-  return address.port;
-}
-
-const startServer = (handle: RequestListener) => {
-  const server = createServer(handle);
-  onTestFinished(() => server.closeAllConnections());
-  return listen(server);
-};
+const startServer = (handle: RequestListener) => listenOnFreePort(createServer(handle));
 
 function openOutbound(options: Partial<OutboundOptions> = {}) {
   const outbound = createOutbound({ allowed: ['loopback'], ...options });
@@ -119,8 +108,7 @@ test('plain http is refused for every address that is not a loopback one', async
 test('https verifies the certificate for the host name of the URL', async () => {
   const key = readFileSync(join(CERTIFICATES, 'key.pem'));
   const server = createHttpsServer({ key, cert: certificate }, (_, response) => void response.end('ok'));
-  onTestFinished(() => server.closeAllConnections());
-  const port = await listen(server);
+  const port = await listenOnFreePort(server);
   const { post } = openOutbound({ ca: certificate, resolveHost: async () => [LOOPBACK] });
   expect((await post(`https://receiver.example:${port}/`)).status).toBe(200);
   await expect(post(`https://other.example:${port}/`)).rejects.toThrow('ERR_TLS_CERT_ALTNAME_INVALID');
@@ -175,8 +163,10 @@ test('T101 a server that does not answer, or stops within its answer, is left af
 });
 
 test('T101 a server that closes early, sends no HTTP or does not listen is unreachable', async () => {
-  const closing = await listen(createTcpServer(socket => void socket.once('data', () => socket.destroy())));
-  const babbling = await listen(
+  const closing = await listenOnFreePort(
+    createTcpServer(socket => void socket.once('data', () => socket.destroy())),
+  );
+  const babbling = await listenOnFreePort(
     createTcpServer(socket => void socket.once('data', () => socket.end('no http\r\n'))),
   );
   const partial = await startServer((_, response) => {
@@ -212,8 +202,7 @@ test('T100 the proxy of the environment is not used', async () => {
 test('a connection that was closed while it was idle is replaced without an error', async () => {
   const server = createServer((_, response) => void response.end());
   server.keepAliveTimeout = 60_000;
-  onTestFinished(() => server.closeAllConnections());
-  const port = await listen(server);
+  const port = await listenOnFreePort(server);
   const { post } = openOutbound();
   await post(`http://127.0.0.1:${port}/`);
   server.closeAllConnections();
