@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { describeBalanceReason } from '../../src/query/history/balance-reason.js';
 import { type Caveat, describeCaveat, formatCaveatCell, isUnknown } from '../../src/query/answer/caveat.js';
-import { describeHeld, describeTotals } from '../../src/query/answer/describe-totals.js';
+import {
+  describeExcludedRows,
+  describeHeld,
+  describeTotals,
+} from '../../src/query/answer/describe-totals.js';
 import { describeNotes, describeUnknown } from '../../src/query/answer/describe-notes.js';
 import { describeExplanationReason, type ExplainedSync } from '../../src/query/history/explanation-reason.js';
 import { describeGap, type GapReason, isWholeList, toGapData } from '../../src/query/answer/gap.js';
@@ -195,6 +199,8 @@ test('sums are added up by credit type, with the rows that are in no sum', () =>
   expect(findAmountCaveats(totals)).toEqual([{ code: 'without_amount', rows: 3 }]);
   expect(findAmountCaveats({ ...totals, amounts: null })).toEqual([]);
   expect(findAmountCaveats({ ...totals, rowsWithoutAmount: 0 })).toEqual([]);
+  expect(describeExcludedRows(sums)).toBe('. 3 rows without a usable amount are in no total.');
+  expect(describeExcludedRows(sums.slice(1, 2))).toBe('');
 });
 
 test('a gap names its organization and list, is flat in JSON, and is counted in the cell of files', async () => {

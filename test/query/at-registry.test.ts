@@ -25,13 +25,15 @@ async function change({ mirror, clock }: Filled, n: number, state: 'suspended' |
 test('an installation is compared by its state and document, and an uninstalled one not at all', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await change(filled, 2, 'uninstalled');
+  await change(filled, 0, 'suspended');
   const installations = await readInstallations(filled.reader);
   expect(installations.map(({ key, organization_id: id }) => [key, id])).toEqual([
+    ['installation-0', 'organization-0'],
     ['installation-1', 'organization-1'],
     ['installation-2', 'organization-2'],
   ]);
-  expect(installations[0]?.kept).toMatch(/^active \{.*"id":"installation-1"/);
-  expect(installations[1]?.kept).toBe(null);
+  expect(installations[1]?.kept).toMatch(/^active \{.*"id":"installation-1"/);
+  expect(installations[2]?.kept).toBe(null);
 });
 
 test('a project is requested through an active installation of an organization that references it', async () => {

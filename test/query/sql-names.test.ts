@@ -7,6 +7,7 @@ const SCHEMA = describeSchema('sqlite');
 test.each([
   ['no such table: retirement', 'Did you mean retirements?'],
   ['no such table: job', 'Did you mean inbox.jobs?'],
+  ['no such table: delivries', 'Did you mean inbox.deliveries?'],
   ['relation "mirror.retirments" does not exist', 'Did you mean retirements?'],
   ['no such column: benificiary', 'Did you mean beneficiary?'],
   ['no such table: zzzzzz', null],
