@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { collectRows } from '../../src/query/answer/answer.js';
 import { answerChanges, answerNewestChanges } from '../../src/query/history/answer-changes.js';
-import { ALL_CHANGES, readLastNumber } from '../../src/query/history/changes.js';
+import { ALL_CHANGES, CHANGE_COLUMNS, readLastNumber } from '../../src/query/history/changes.js';
 import { parseChange } from '../../src/text/describe-change.js';
 import { NOON } from '../support/inbox.js';
 import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
@@ -25,9 +25,9 @@ test('a change has the row before and after it, and the names of the changed col
   clock.at += 1;
   await read('warehouse', [credit('c-1', { amount: amount('182.25') })]);
   const request = { ...ALL_CHANGES, resource: 'warehouse' };
-  const [added, changed] = (await collectRows((await answerChanges(reader, request, null)).rows)).map(
-    parseChange,
-  );
+  const rows = await collectRows((await answerChanges(reader, request, null)).rows);
+  expect(Object.keys(rows[0] ?? {}).toSorted()).toEqual(CHANGE_COLUMNS.toSorted());
+  const [added, changed] = rows.map(parseChange);
   expect(added).toMatchObject({ change: 'added', before: null, changed_columns: null });
   expect(changed).toMatchObject({
     resource: 'warehouse',
