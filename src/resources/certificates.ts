@@ -4,7 +4,6 @@ import { type ResourceEntry, createNamedColumns } from './entry.js';
 export const CERTIFICATES: ResourceEntry = {
   table: 'certificates',
   scope: 'organization_id',
-  readInterval: 'round',
   key: createNamedColumns('retirement_id'),
   columns: createNamedColumns(
     'state',

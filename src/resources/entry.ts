@@ -29,8 +29,6 @@ export interface ResourceEntry {
   readonly columns: readonly NamedColumn[];
   /** Whether each row stores the JSON object that the registry sent. */
   readonly hasDocument: boolean;
-  /** How often the resource is read when no webhook announces a change: in each scheduled round or once a day. */
-  readonly readInterval: 'round' | 'day';
   /** The permission that an installation must grant, at VIEW or above, or null if none is needed. */
   readonly permission: PermissionName | null;
   /** The table or view with the current rows as people see them. */
@@ -46,6 +44,8 @@ export interface ItemEntry<Item> extends ResourceEntry {
 /** A resource of an organization that is always read as a whole list. */
 export interface ListEntry<Item> extends ItemEntry<Item> {
   readonly scope: 'organization_id' | 'id';
+  /** How often the list is read when no webhook announces a change: in each scheduled round or once a day. */
+  readonly readInterval: 'round' | 'day';
   /** Set if rows disappear on their own, as reservations do: then a short answer is not suspicious. */
   readonly rowsExpire?: true;
   readonly getProject: (item: Item) => ProjectReference | null;

@@ -7,7 +7,6 @@ const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_a
 export const INSTALLATIONS: ResourceEntry = {
   table: 'installations',
   scope: null,
-  readInterval: 'round',
   key: createNamedColumns('id'),
   columns: createNamedColumns(...COLUMNS),
   hasDocument: true,

@@ -6,7 +6,6 @@ import { type ItemEntry } from './entry.js';
 export const PROJECTS: ItemEntry<Project> = {
   table: 'projects',
   scope: null,
-  readInterval: 'day',
   key: [createColumn('id', item => item.id)],
   columns: [
     ...createTextColumns<Project>(

@@ -11,7 +11,7 @@ const UNREADABLE = /\p{Surrogate}|\0/u;
 /** Replaces NUL characters and lone surrogates by U+FFFD, because some database clients fail on them. */
 export function toReadableText(value: string | null): string | null {
   if (value === null || !UNREADABLE.test(value)) return value;
-  return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\uFFFD');
+  return Buffer.from(value).toString().replaceAll('\0', '\uFFFD');
 }
 
 /** Formats epoch milliseconds as an ISO instant in UTC. */

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { listTableColumns, listKeyColumns } from '../../src/resources/entry.js';
-import { ENTRIES, findEntry } from '../../src/resources/resources.js';
+import { findOwnerColumn, getIdColumn, listKeyColumns, listTableColumns } from '../../src/resources/entry.js';
+import { toInstallationColumns } from '../../src/resources/installations.js';
+import { LISTS } from '../../src/resources/lists.js';
+import { ENTRIES, findEntry, findResourceOfTable } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror/open.js';
+import { credit, installation } from '../support/mirror/rows.js';
 
 const HISTORY = /_history$/;
 
@@ -38,4 +41,47 @@ test('the key of an entry is a unique index of its table', () => {
 test('findEntry finds an entry by its table', () => {
   expect(findEntry('warehouse_credits')?.permission).toBe('organization_warehouse');
   expect(findEntry('warehouse_credits_history')).toBeUndefined();
+});
+
+test('the source of an entry has the columns by which rows are found', () => {
+  const columns = temporaryMirror()
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
+    .pluck();
+  for (const entry of ENTRIES) {
+    const owner = findOwnerColumn(entry) ?? getIdColumn(entry);
+    expect(columns.all(entry.source)).toEqual(
+      expect.arrayContaining([getIdColumn(entry), owner, 'version', 'valid_from']),
+    );
+  }
+});
+
+test.each([
+  ['installations', 'installation', 'id', 'organization_id'],
+  ['warehouse_credits', 'warehouse', 'credit_id', 'organization_id'],
+  ['organizations', 'organization', 'id', 'id'],
+  ['certificates', 'certificates', 'retirement_id', 'organization_id'],
+  ['projects', 'projects', 'id', null],
+])('the rows of %s belong to the resource %s, with the id in %s and the owner in %s', (...expected) => {
+  const entry = findEntry(expected[0]);
+  if (entry === undefined) throw new Error(`expected an entry of the table ${expected[0]}`);
+  expect([entry.table, findResourceOfTable(entry), getIdColumn(entry), findOwnerColumn(entry)]).toEqual(
+    expected,
+  );
+});
+
+test('a column without a value is null', () => {
+  const item = credit('c-1', { project: null, serialization: null });
+  const empty = LISTS.warehouse.columns.filter(({ getValue }) => getValue(item) === null);
+  expect(empty.map(({ name }) => name)).toEqual([
+    'project_id',
+    'project_name',
+    'serialization',
+    'vintage',
+    'token_id',
+    'token_address',
+    'unit',
+    'fault',
+  ]);
+  const withoutOwner = installation('i-1', { organizationId: null, organization: null });
+  expect(toInstallationColumns(withoutOwner).organization_id).toBeNull();
 });

@@ -68,10 +68,12 @@ test('a missing vintage is taken from the year at the end of the serialization',
     credit('c-1'),
     credit('c-2', { vintage: '2019' }),
     credit('c-3', { serialization: 'odd' }),
+    credit('c-4', { serialization: 'ICR-ISL-354-1-14-R-0-2021-2' }),
   ]);
   expect(await db.column('SELECT vintage FROM warehouse_credits ORDER BY credit_id')).toEqual([
     '2021',
     '2019',
+    null,
     null,
   ]);
 });
