@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readStoreSettings } from '../src/app/config/read-settings.js';
-import { createLastSignedFile, readKeyFile } from '../src/evidence/key-file.js';
+import { openLastSignedFile, readKeyFile } from '../src/evidence/key-file.js';
 import { sealLog } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open-engine.js';
 import { runCommand } from './support/command.js';
@@ -91,7 +91,7 @@ async function sealOnce(keyFile: string): Promise<void> {
   await engine.prepare(['evidence'], Date.now(), () => undefined);
   const port = await engine.openEvidence();
   if (port === null) throw new Error('expected a log, got none');
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   const { signal } = new AbortController();
   const by = { randomBytes, now: Date.now, holder: 'a worker', signal };
   await sealLog({ port, key: () => readKeyFile(keyFile), lastSigned, ...by });

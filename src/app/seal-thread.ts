@@ -1,7 +1,7 @@
 /** The thread of the worker that appends new data of the mirror to the evidence log and signs checkpoints. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createCheckpointWriter, createLastSignedFile, readKeyFile } from '../evidence/key-file.js';
+import { createCheckpointWriter, openLastSignedFile, readKeyFile } from '../evidence/key-file.js';
 import { publishCheckpoint } from '../evidence/publish-checkpoint.js';
 import { sealLog } from '../evidence/seal.js';
 import { eraseLeaves } from '../evidence/erase-leaves.js';
@@ -20,7 +20,7 @@ async function openSealApi({
   outboundAllow,
 }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   const port = await openEngine(store).openEvidence();
   if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
   const stopping = new AbortController();

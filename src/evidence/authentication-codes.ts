@@ -21,7 +21,7 @@ export type LeafContent = Omit<Leaf, 'code' | 'plain_code'>;
 
 /** Computes both authentication codes of a leaf. */
 export function createAuthenticationCodes(leaf: LeafContent, key: Uint8Array): AuthenticationCodes {
-  return { code: computePermanentCode(leaf, key), plain_code: computeFullCode(leaf, key) };
+  return { code: computePermanentCode(leaf, key), plain_code: computePlainCode(leaf, key) };
 }
 
 /**
@@ -31,7 +31,7 @@ export function createAuthenticationCodes(leaf: LeafContent, key: Uint8Array): A
 export function isAuthentic(leaf: Leaf, keys: readonly Uint8Array[]): boolean {
   const { plain_code } = leaf;
   return keys.some(key => {
-    if (plain_code !== null && !isEqual(plain_code, computeFullCode(leaf, key))) return false;
+    if (plain_code !== null && !isEqual(plain_code, computePlainCode(leaf, key))) return false;
     if (plain_code === null && !isErased(leaf)) return false;
     return isEqual(leaf.code, computePermanentCode(leaf, key));
   });
@@ -47,7 +47,7 @@ export function assertAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Arr
 }
 
 /** Throws an EvidenceError that points to `evidence discard`, unless all leaves are authentic. For unsigned leaves. */
-export function assertUnsignedAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
+export function assertUnsignedLeavesAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
       throwEvidenceError(
@@ -69,7 +69,7 @@ function computePermanentCode(
 }
 
 /** Computes `plain_code`: the HMAC of all columns. */
-function computeFullCode(leaf: LeafContent, key: Uint8Array): string {
+function computePlainCode(leaf: LeafContent, key: Uint8Array): string {
   const { place, kind, number, resource, commitment } = leaf;
   return hmac(key, ['plain', place, kind, number, resource, toHex(commitment), ...listErasableValues(leaf)]);
 }

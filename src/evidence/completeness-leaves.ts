@@ -122,7 +122,7 @@ export async function createOrganizationLeafInput(
  */
 export async function* streamOrganizationLeafInputs(
   port: EvidencePort,
-  since: { readonly upTo: number; readonly place: number },
+  lastSealed: { readonly upTo: number; readonly place: number },
   { upTo, beforeIndex }: CountingLimits,
   exported: readonly string[],
   guard: LeafGuard,
@@ -132,22 +132,22 @@ export async function* streamOrganizationLeafInputs(
   );
   const wasFailing = (subject: string) =>
     Number(parseLeafRecord(newest.get(subject))['failing_lists'] ?? 0) > 0;
-  const changed = await port.listChangedOrganizations(since.upTo, upTo);
-  const readers = await port.listOrganizationsWithReads(since.place + 1, beforeIndex);
+  const changed = await port.listChangedOrganizations(lastSealed.upTo, upTo);
+  const readers = await port.listOrganizationsWithReads(lastSealed.place + 1, beforeIndex);
   const outdated = readers.filter(({ subject, failed }) => failed > 0 || wasFailing(subject));
   /** Nothing says whose changes were erased, so all organizations are counted again. This is rare: `forget` erases people. */
-  const recounted = guard.countErasedChanges(since.place) > 0 ? [...newest.keys()].map(String) : [];
+  const recounted = guard.countErasedChanges(lastSealed.place) > 0 ? [...newest.keys()].map(String) : [];
   const counted = new Set([...changed, ...recounted]);
   for (const each of new Set([...counted, ...outdated.map(({ subject }) => subject), ...exported])) {
     const leaf = newest.get(each);
     const record = parseLeafRecord(leaf);
-    if (leaf !== undefined) await assertSameReads(port, each, leaf);
+    if (leaf !== undefined) await assertReadsHash(port, each, leaf);
     const totals = counted.has(each) ? null : readMonthTotals(record);
     const observation = await createOrganizationLeafInput(
       port,
       each,
       beforeIndex,
-      totals ?? (await countMonths(port, each, upTo, leaf, guard)),
+      totals ?? (await recountMonthTotals(port, each, upTo, leaf, guard)),
     );
     guard.assertAuthentic(await readNewestReads(port, each, beforeIndex));
     if (toCanonicalJson(observation.record) !== leaf?.record) yield observation;
@@ -157,7 +157,7 @@ export async function* streamOrganizationLeafInputs(
 /**
  * Counts the monthly totals again. Throws an EvidenceError if a change is missing that the organization's newest leaf counted.
  */
-async function countMonths(
+async function recountMonthTotals(
   port: EvidencePort,
   organizationId: string,
   upTo: number,
@@ -177,7 +177,7 @@ async function countMonths(
 }
 
 /** Throws an EvidenceError if `reads_sha256` of an organization's leaf is not the hash of its list reads in earlier leaves. */
-async function assertSameReads(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
+async function assertReadsHash(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
   const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
   if (parseLeafRecord(leaf)['reads_sha256'] !== reads_sha256)
     throwEvidenceError(

@@ -27,7 +27,7 @@ export async function discardForeignLeaves(
     const signed = Math.max(lastSigned.read()?.size ?? 0, (await port.findCheckpoint(NO_LIMIT))?.size ?? 0);
     const { codeKeys } = key();
     const isForeign = (leaf: Leaf): boolean => leaf.place < 0 || !isAuthentic(leaf, codeKeys);
-    const start = await findFirstForeign(port, signed, isForeign);
+    const start = await findFirstIndexToRemove(port, signed, isForeign);
     const removed: Leaf[] = [];
     for await (const leaves of port.iterateLeaves(Number.MIN_SAFE_INTEGER, NO_LIMIT))
       removed.push(...leaves.filter(({ place }) => place < 0 || place >= start));
@@ -45,7 +45,7 @@ export async function discardForeignLeaves(
  * Returns the index from which on leaves must be removed: that of the first unsigned leaf that is foreign or missing. If there is
  * none, returns the index after that of the last leaf. `signed` is the number of signed leaves.
  */
-async function findFirstForeign(
+async function findFirstIndexToRemove(
   port: EvidencePort,
   signed: number,
   isForeign: (leaf: Leaf) => boolean,

@@ -26,7 +26,7 @@ type LineKind = (typeof LINE_KINDS)[number];
  * Creates a collector for the lines of evidence.jsonl. Lines may be added in any order. Throws an EvidenceError once they have
  * more than `maxBytes`, which is what a checker must be able to read.
  */
-export function createEvidenceLines(maxBytes = MAX_TEXT_BYTES) {
+export function createLineCollector(maxBytes = MAX_TEXT_BYTES) {
   const lines = new Map<LineKind, { readonly key: readonly SortKey[]; readonly text: string }[]>();
   const documents = new Set<string>();
   let bytes = 0;

@@ -9,7 +9,7 @@ import {
   readNamedLeaves,
 } from './completeness-leaves.js';
 import { throwEvidenceError } from './evidence-error.js';
-import { createEvidenceLines } from './evidence-lines.js';
+import { createLineCollector } from './evidence-lines.js';
 import { toHex } from './hashes.js';
 import { NO_LIMIT, type Checkpoint, type EvidencePort, type Leaf, type LeafInput } from './port.js';
 import { listProofNodes } from './proof.js';
@@ -61,7 +61,7 @@ export async function exportEvidence({
   if (last.leaf?.place !== size - 1) throwEvidenceError('the checkpoint does not say what is complete');
   const upTo = last.fields.up_to;
   const named = await readNamedLeaves(port, last.place);
-  const lines = createEvidenceLines();
+  const lines = createLineCollector();
   /** The indexes of the leaves that are added so far. */
   const addedIndexes = new Set<number>();
   const syncs = new Set<number>();

@@ -62,7 +62,7 @@ export function readReplacedKeys(file: string): readonly SigningKey[] {
  * Returns functions that read and write KEY-FILE.last-signed: origin, size, root and instant of the newest checkpoint that the
  * key has signed. The file is next to the key, so that it survives the loss of the database.
  */
-export function createLastSignedFile(keyFile: string) {
+export function openLastSignedFile(keyFile: string) {
   const file = `${keyFile}.last-signed`;
   return {
     /** Returns null if the key has signed nothing yet. */
@@ -93,7 +93,7 @@ export function createCheckpointWriter(file: string): (note: string) => void {
 }
 
 /** The file that remembers the newest checkpoint that a key has signed. */
-export type LastSignedFile = ReturnType<typeof createLastSignedFile>;
+export type LastSignedFile = ReturnType<typeof openLastSignedFile>;
 
 /** Flushes the folder of a file to the disk, so that a new or renamed file survives a power cut. */
 function flushFolder(file: string): void {

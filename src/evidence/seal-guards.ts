@@ -1,4 +1,4 @@
-import { assertAuthentic, assertUnsignedAuthentic, isAuthentic } from './authentication-codes.js';
+import { assertAuthentic, assertUnsignedLeavesAuthentic, isAuthentic } from './authentication-codes.js';
 import { parseTreeHead } from './checkpoint.js';
 import { parseLeafRecord } from './leaf.js';
 import {
@@ -59,7 +59,7 @@ export async function assertNewestLeaves(
   const signed = lastSigned.read()?.size ?? 0;
   assertAuthentic(await port.listLeaves({ leafIndexes: [signed - 1] }), key().codeKeys);
   for await (const leaves of port.iterateLeaves(signed, progress.size))
-    assertUnsignedAuthentic(leaves, key().codeKeys);
+    assertUnsignedLeavesAuthentic(leaves, key().codeKeys);
   const newest = await Promise.all(
     NUMBERED_KINDS.map(kind => port.listLeaves({ kind, numbers: [progress[kind]] })),
   );

@@ -61,12 +61,12 @@ async function appendAndSign(sealer: Sealer, exported: readonly string[]): Promi
   const log = createLogAppender(sealer, progress.size);
   await log.append(streamUnsealedInputs(port, progress, upTo));
   for (const each of exported) await log.append(streamUnsealedSpans(port, each, log.size()));
-  const since = { upTo: previous.fields.up_to, place: previous.place };
+  const lastSealed = { upTo: previous.fields.up_to, place: previous.place };
   const isNew = log.size() !== previous.place + 1;
   if (isNew || exported.length > 0) {
     const guard = await createLeafGuard(sealer, previous, log.size());
     await log.append(
-      streamOrganizationLeafInputs(port, since, { upTo, beforeIndex: log.size() }, exported, guard),
+      streamOrganizationLeafInputs(port, lastSealed, { upTo, beforeIndex: log.size() }, exported, guard),
     );
   }
   let { sealed_at } = previous.fields;

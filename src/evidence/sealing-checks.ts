@@ -10,7 +10,7 @@ import { assertSealable } from './seal-guards.js';
 const LATE_MS = 5 * 60_000;
 
 /** Counts the changes that are not sealed yet. `oldest` is when the first of them was observed; empty if there is none. */
-export async function findUnsealedChanges(port: EvidencePort, progress: LogProgress) {
+export async function countUnsealedChanges(port: EvidencePort, progress: LogProgress) {
   let [changes, oldest] = [0, ''];
   for await (const { kind, record } of streamUnsealedInputs(
     port,
@@ -28,7 +28,7 @@ export async function findUnsealedChanges(port: EvidencePort, progress: LogProgr
 export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
   const progress = await port.readProgress();
-  const { changes, oldest } = await findUnsealedChanges(port, progress);
+  const { changes, oldest } = await countUnsealedChanges(port, progress);
   if (isLate(oldest)) return `${changes} changes are not sealed, the oldest of ${oldest}`;
   const newest = await port.findCheckpoint(NO_LIMIT);
   if ((newest?.size ?? 0) === progress.size) return null;
@@ -45,19 +45,22 @@ const DAY_MS = 86_400_000;
 /**
  * Describes for how long no checkpoint has left this machine: without one, nobody outside could prove that the log was rewritten.
  * Returns null if one left recently, or if nothing was ever signed. `isPublished` means that each checkpoint is written to a
- * public file; `hasAuthority`, that checkpoints are timestamped.
+ * public file; `hasTimestampAuthority`, that checkpoints are timestamped.
  */
 export async function findOverduePublication(
   port: EvidencePort,
   now: number,
-  { isPublished, hasAuthority }: { readonly isPublished: boolean; readonly hasAuthority: boolean },
+  {
+    isPublished,
+    hasTimestampAuthority,
+  }: { readonly isPublished: boolean; readonly hasTimestampAuthority: boolean },
 ): Promise<string | null> {
   const [first] = await port.listCheckpoints(0, NO_LIMIT, 1);
   const daysSince = (at: string) => (now - Date.parse(at)) / DAY_MS;
   if (first === undefined) return null;
   const stamped = await port.findNewestAttestation('timestamp');
   const stampedAt = stamped?.requested_at ?? getSignedAt(first.note);
-  if (hasAuthority && daysSince(stampedAt) > 2)
+  if (hasTimestampAuthority && daysSince(stampedAt) > 2)
     return `the newest timestamp of a checkpoint is ${stamped === null ? 'missing' : `of ${stampedAt}`}: the authority of EVIDENCE_TIMESTAMP_URL did not answer`;
   const newest = await port.findNewestAttestation(null);
   const lastAt = newest?.requested_at ?? getSignedAt(first.note);

@@ -1,4 +1,4 @@
-import { findUnsealedChanges } from './sealing-checks.js';
+import { countUnsealedChanges } from './sealing-checks.js';
 import { isAuthentic } from './authentication-codes.js';
 import { parseTreeHead } from './checkpoint.js';
 import { toCanonicalJson, isNumberedKind, createLeafContent, parseLeafRecord } from './leaf.js';
@@ -97,8 +97,8 @@ export async function verifyLogAgainstMirror(
   const progress = await port.readProgress();
   const { size } = progress;
   for await (const leaves of port.iterateLeaves(Number.MIN_SAFE_INTEGER, size)) {
-    const sealedBefore = findSealedBefore(leaves);
-    for (const kind of NUMBERED_KINDS) await compareWithMirror(kind, leaves, sealedBefore);
+    const previousCheckpointInstants = mapPreviousCheckpointInstants(leaves);
+    for (const kind of NUMBERED_KINDS) await compareWithMirror(kind, leaves, previousCheckpointInstants);
     for (const leaf of leaves) checkStoredRecord(leaf);
     await checkTree(leaves.filter(({ place }) => place >= 0));
     for (const leaf of leaves) checkCodes(leaf);
@@ -117,14 +117,14 @@ export async function verifyLogAgainstMirror(
   for (const signed of [last, newest])
     if (signed !== null && signed.size > size)
       reportCheckpointFault(signed.size, `it was signed, and only ${size} leaves are there`);
-  const { changes: waiting } = await findUnsealedChanges(port, progress);
+  const { changes: waiting } = await countUnsealedChanges(port, progress);
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
   /**
    * Maps the index of each leaf to the instant of the last checkpoint before it. Must be called with all leaves in order, because
    * the instant carries over from batch to batch.
    */
-  function findSealedBefore(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
+  function mapPreviousCheckpointInstants(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
     for (const leaf of leaves) {
       if (leaf.kind === 'complete') sealedAt = String(parseLeafRecord(leaf)['sealed_at'] ?? '');
@@ -193,7 +193,7 @@ export async function verifyLogAgainstMirror(
   async function compareWithMirror(
     kind: NumberedKind,
     batch: readonly Leaf[],
-    sealedBefore: ReadonlyMap<number, string>,
+    previousCheckpointInstants: ReadonlyMap<number, string>,
   ): Promise<void> {
     const leaves = batch.filter(leaf => leaf.kind === kind);
     const to = leaves.reduce((most, { number }) => Math.max(most, number), compared[kind]);
@@ -214,7 +214,8 @@ export async function verifyLogAgainstMirror(
         reportLeafFault(leaf, where, `it was sealed${formatResource(leaf)}, and is not there`);
       else if (!isLeafOf(leaf, input))
         reportLeafFault(leaf, where, `${CHANGED_RECORD_FAULT}${formatRowName(input)}`);
-      else if (kind === 'change') checkSealedInTime(where, input, sealedBefore.get(leaf.place) ?? '');
+      else if (kind === 'change')
+        checkSealedInTime(where, input, previousCheckpointInstants.get(leaf.place) ?? '');
       else if (kind === 'sync') syncStart = Date.parse(String(input.record['started_at']));
     }
     for (const [number, input] of byNumber)

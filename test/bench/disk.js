@@ -7,7 +7,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
+import { openLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
 import { sealLog } from '../../dist/src/evidence/seal.js';
 import { createInstallationJob } from '../../dist/src/inbox/job.js';
 import { createMirror } from '../../dist/src/mirror/create-mirror.js';
@@ -94,7 +94,7 @@ async function measure(folder, settings, { sizes, copyDay: copyRecords }) {
   await engine.prepare(['evidence'], clock.at, () => undefined);
   const organizations = Array.from({ length: ORGANIZATIONS }, () => randomUUID());
   const now = () => clock.at;
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   const { signal } = new AbortController();
   const sealAll = async () => {
     const port = await engine.openEvidence();

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLog } from '../../dist/src/app/log.js';
 import { startSealing } from '../../dist/src/app/sealing.js';
-import { createLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
+import { openLastSignedFile, createKeyFile } from '../../dist/src/evidence/key-file.js';
 import { sealLog } from '../../dist/src/evidence/seal.js';
 import { verifyLogAgainstMirror } from '../../dist/src/evidence/verify-log.js';
 import { createMask } from '../../dist/src/text/mask.js';
@@ -103,7 +103,7 @@ async function measure(folder, settings, bytes) {
   const engine = openEngine({ ...settings, diskReserveMb: null });
   const keyFile = join(folder, 'evidence.key');
   const key = createKeyFile(keyFile, 'mirror.example/log');
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   await withWriters(engine, 1, async stage => {
     await install(stage, OWNER);
     await read(stage, OWNER, 'retirements', ROWS, retirement);

@@ -6,7 +6,7 @@ import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { parseTreeHead } from '../../src/evidence/checkpoint.js';
 import { sealLog } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open-engine.js';
-import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
+import { openLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { formatVerifierKey } from '../../src/evidence/signing-key.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
@@ -89,7 +89,7 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   const sealing = {
     port,
     key: () => key,
-    lastSigned: createLastSignedFile(file),
+    lastSigned: openLastSignedFile(file),
     now: () => scene.clock.at,
     randomBytes,
     holder: 'a',

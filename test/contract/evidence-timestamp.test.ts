@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('T96 doctor is told of checkpoints that nobody has for 40 days, and of an authority that does not answer', async () => {
     const { port, publish, stage } = await openPublished();
-    const none = { isPublished: false, hasAuthority: false };
+    const none = { isPublished: false, hasTimestampAuthority: false };
     const find = (overrides: Partial<typeof none> = {}) =>
       findOverduePublication(port, stage.clock.at, { ...none, ...overrides });
     stage.clock.at += 39 * DAY;
@@ -135,11 +135,11 @@ describe.each(ENGINES)('$name', engine => {
     stage.clock.at += 2 * DAY;
     expect(await find()).toMatch(/^no checkpoint was printed, published or timestamped since 2026-/);
     expect(await find({ isPublished: true })).toBeNull();
-    expect(await find({ hasAuthority: true })).toMatch(/is missing: the authority/);
+    expect(await find({ hasTimestampAuthority: true })).toMatch(/is missing: the authority/);
     await publish();
-    expect(await find({ hasAuthority: true })).toBeNull();
+    expect(await find({ hasTimestampAuthority: true })).toBeNull();
     stage.clock.at += 3 * DAY;
-    expect(await find({ hasAuthority: true })).toMatch(/is of 2026-.*did not answer/);
+    expect(await find({ hasTimestampAuthority: true })).toMatch(/is of 2026-.*did not answer/);
     expect(await find()).toBeNull();
   });
 

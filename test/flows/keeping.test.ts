@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLastSignedFile } from '../../src/evidence/key-file.js';
+import { openLastSignedFile } from '../../src/evidence/key-file.js';
 import { findDifferences } from '../support/compare.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { fillByWorkers, STORED } from '../support/mirror/by-workers.js';
@@ -38,8 +38,8 @@ test('a restore over the files of a killed worker counts what was lost, and the 
   const leaves = Number(await log.value('SELECT count(*) FROM leaves'));
   expect(await first.stop()).toBe(0);
   const killed = work();
-  await expect.poll(() => createLastSignedFile(keyFile).read()?.size ?? 0).toBeGreaterThan(leaves);
-  const newest = createLastSignedFile(keyFile).read();
+  await expect.poll(() => openLastSignedFile(keyFile).read()?.size ?? 0).toBeGreaterThan(leaves);
+  const newest = openLastSignedFile(keyFile).read();
 
   program.registry.faults.add({ path: '/organizations/*/**', kind: 'delay', options: { delayMs: 30 } });
   retire(20);
@@ -78,7 +78,7 @@ test('a restore over the files of a killed worker counts what was lost, and the 
   expect(await last.stop()).toBe(0);
   expect(await findDifferences({ ...program, ...tables })).toEqual([]);
   expect(await engine.findConsistencyFaults(Date.now())).toEqual([]);
-  expect(createLastSignedFile(keyFile).read()?.origin).toBe(result.evidence.origin);
+  expect(openLastSignedFile(keyFile).read()?.origin).toBe(result.evidence.origin);
   expect(await run('verify')).toMatchObject({ exitCode: 0 });
 });
 

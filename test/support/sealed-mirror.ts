@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readStoreSettings } from '../../src/app/config/read-settings.js';
-import { createLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
+import { openLastSignedFile, createKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/signed-note.js';
 import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
 import { sealLog } from '../../src/evidence/seal.js';
@@ -44,7 +44,7 @@ export async function openSealedMirror(engine: TestEngine) {
   onTestFinished(() => port.close());
   const keyFile = join(temporaryFolder(), 'evidence.key');
   const key = createKeyFile(keyFile, 'mirror.example/log');
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   const sealer: Sealer = {
     port,
     key: () => readKeyFile(keyFile),

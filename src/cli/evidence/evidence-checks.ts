@@ -37,13 +37,13 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
   const { findSealingRefusal, findOverduePublication, findOverdueSeal } = await import(
     '../../evidence/sealing-checks.js'
   );
-  const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
+  const { openLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
   const { env } = requireMirror();
   const keyFile = String(env['EVIDENCE_KEY_FILE']);
-  const [lastSigned, key] = [createLastSignedFile(keyFile), () => readKeyFile(keyFile)];
+  const [lastSigned, key] = [openLastSignedFile(keyFile), () => readKeyFile(keyFile)];
   const publication = {
     isPublished: Boolean(env['EVIDENCE_CHECKPOINT_FILE']),
-    hasAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
+    hasTimestampAuthority: Boolean(env['EVIDENCE_TIMESTAMP_URL']),
   };
   const finding = await withEvidenceLog(requireMirror(), async port => {
     const refusal = await findSealingRefusal({ port, key, lastSigned });
@@ -68,10 +68,10 @@ export async function verifyEvidenceLog({
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
   /** Only the key identifies the log. */
   if (!keyFile) return null;
-  const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
+  const { openLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
   const { verifyLogAgainstMirror } = await import('../../evidence/verify-log.js');
   const key = readKeyFile(keyFile);
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   const verified = await withEvidenceLog(requireMirror(), port =>
     verifyLogAgainstMirror({ port, key, lastSigned }),
   );

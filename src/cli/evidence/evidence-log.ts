@@ -61,14 +61,14 @@ export async function sealBeforeExport(
 ): Promise<string | null> {
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
   if (!keyFile) return 'EVIDENCE_KEY_FILE is not set';
-  const { createLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
+  const { openLastSignedFile, readKeyFile } = await import('../../evidence/key-file.js');
   const { sealForExport } = await import('../../evidence/seal.js');
   const { timestampCheckpoint } = await import('../../evidence/publish-checkpoint.js');
   const { createTimestampPost } = await import('../../app/timestamp-authority.js');
   const sealer = {
     port,
     key: () => readKeyFile(keyFile),
-    lastSigned: createLastSignedFile(keyFile),
+    lastSigned: openLastSignedFile(keyFile),
     now: io.now,
     randomBytes,
     holder: randomUUID(),

@@ -12,11 +12,11 @@ export async function continueRestoredLog(
   keyFile: string,
   now: () => number,
 ): Promise<RestoredLog | null> {
-  const { createLastSignedFile, readKeyFile, readReplacedKeys } = await import('../../evidence/key-file.js');
+  const { openLastSignedFile, readKeyFile, readReplacedKeys } = await import('../../evidence/key-file.js');
   const { continueAfterRestore } = await import('../../evidence/restore-log.js');
   await engine.prepare(['evidence'], now(), () => undefined);
   const key = () => readKeyFile(keyFile);
-  const lastSigned = createLastSignedFile(keyFile);
+  const lastSigned = openLastSignedFile(keyFile);
   return await withEvidenceLog({ engine }, port =>
     continueAfterRestore({ port, now, randomBytes, key, lastSigned }, readReplacedKeys(keyFile)),
   );

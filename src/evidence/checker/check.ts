@@ -22,7 +22,7 @@ import {
   type Header,
   type NamedLine,
   parseEvidenceLines,
-  type ReadsLine,
+  type LastReadLine,
 } from './parse-evidence.js';
 import { checkOlderCounts, type OlderCounts } from './older-counts.js';
 import { testPlatform } from './platform.js';
@@ -95,7 +95,7 @@ export interface VerifiedEvidence {
   /** The months that the folder is evidence of. All their rows are shown. */
   readonly months: readonly CheckedMonth[];
   /** When each list of the shown organizations was last read completely. */
-  readonly reads: readonly (ReadsLine & { readonly organization: string })[];
+  readonly reads: readonly (LastReadLine & { readonly organization: string })[];
   readonly organizations: readonly KnownOrganization[];
   /** The number of organizations that the log knows and whose coverage the folder does not show. */
   readonly otherOrganizations: number;
@@ -203,7 +203,7 @@ async function verifyFolder(
       : checkOlderCounts({
           lines,
           leaves,
-          since: header.since,
+          olderSize: header.since,
           older: olderNamed,
           currentRows: rows,
           isInScope: month => isInScope(header, month),
@@ -274,8 +274,8 @@ async function checkCompleteness(
   assertFolder(named !== null, 'the last leaf of the checkpoint is missing');
   assertSealedAt(leaves.get(named.leafIndex), checkpoint);
   checkNothingIsOmitted(header, named, leaves);
-  const since = header.since ?? 0;
-  const olderNamed = since === 0 ? null : await checkNamedLeaves(leaves, lines.named, since);
+  const olderSize = header.since ?? 0;
+  const olderNamed = olderSize === 0 ? null : await checkNamedLeaves(leaves, lines.named, olderSize);
   checkNoStrayLines(lines, leaves, [named, ...(olderNamed === null ? [] : [olderNamed])]);
   const rows = [...leaves.values()].filter(({ isRow }) => isRow).map(readRowVersion);
   const months = await checkMonths(named, lines, rows);

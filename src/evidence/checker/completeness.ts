@@ -1,7 +1,14 @@
 import { hashText } from './bytes.js';
 import { assertFolder, EvidenceFault } from './fault.js';
 import { groupBy } from './group-by.js';
-import type { EvidenceLines, Header, HiddenRow, MonthLine, NamedLine, ReadsLine } from './parse-evidence.js';
+import type {
+  EvidenceLines,
+  Header,
+  HiddenRow,
+  MonthLine,
+  NamedLine,
+  LastReadLine,
+} from './parse-evidence.js';
 import { getText, listLeavesOfKind, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
@@ -135,7 +142,7 @@ export async function checkMonths(
 async function checkLinesHash(
   { record, leafIndex }: HashedLeaf,
   field: 'months_sha256' | 'reads_sha256',
-  lines: readonly (MonthLine | ReadsLine)[],
+  lines: readonly (MonthLine | LastReadLine)[],
 ): Promise<void> {
   const hash = await hashText(lines.map(({ hashedText }) => hashedText).join(''));
   assertFolder(record.get(field) === hash, `the lines of leaf ${leafIndex} are not those of its ${field}`);
@@ -199,9 +206,9 @@ function formatMonthKey(
 export async function checkReads(
   { organizations }: NamedLeaves,
   { reads }: EvidenceLines,
-): Promise<(ReadsLine & { readonly organization: string })[]> {
+): Promise<(LastReadLine & { readonly organization: string })[]> {
   const linesByOwner = groupBy(reads, ({ ownerIndex }) => ownerIndex);
-  const checked: (ReadsLine & { readonly organization: string })[] = [];
+  const checked: (LastReadLine & { readonly organization: string })[] = [];
   for (const [organization, leaf] of organizations) {
     const lines = linesByOwner.get(leaf.leafIndex) ?? [];
     await checkLinesHash(leaf, 'reads_sha256', lines);

@@ -32,7 +32,7 @@ export async function checkConsistency(request: ConsistencyRequest): Promise<voi
     older.instant <= checkpoint.instant,
     `the checkpoint says that it was signed at ${checkpoint.instant}, before the older one of ${older.instant}`,
   );
-  const lost = findLostCheckpoint(leaves, older);
+  const lost = describeLostCheckpoint(leaves, older);
   if (lost !== null) throw new EvidenceFault(lost);
   assertFolder(
     older.size <= checkpoint.size,
@@ -54,7 +54,7 @@ export async function checkConsistency(request: ConsistencyRequest): Promise<voi
 }
 
 /** Describes the restore of a backup in which leaves of the older checkpoint were lost; null if there was none. */
-function findLostCheckpoint(leaves: ReadonlyMap<number, HashedLeaf>, older: Checkpoint): string | null {
+function describeLostCheckpoint(leaves: ReadonlyMap<number, HashedLeaf>, older: Checkpoint): string | null {
   for (const { record, leafIndex } of listLeavesOfKind(leaves, 'restore')) {
     const lostSize = Number(record.get('lost_size') ?? 0);
     const isOfLostLog = older.origin === getText(record, 'lost_origin');

@@ -59,12 +59,12 @@ export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> 
 
 /**
  * Throws an EvidenceFault unless the folder has exactly the certificates with these SHA-256, and each file has the SHA-256 in
- * its name. `onFinished` is called with the number of finished and of all certificates.
+ * its name. `onProgress` is called with the number of finished and of all certificates.
  */
 export async function checkCertificates(
   files: FolderFiles,
   expected: ReadonlySet<string>,
-  onFinished: (finished: number, total: number) => void,
+  onProgress: (finished: number, total: number) => void,
 ): Promise<void> {
   const hashes = [...files.keys()].flatMap(name => CERTIFICATE_PATH.exec(name)?.[1] ?? []);
   const found = new Set(hashes);
@@ -75,7 +75,7 @@ export async function checkCertificates(
     hashes,
     CERTIFICATES_AT_ONCE,
     async hash => void (await readCertificate(files, hash)),
-    finished => onFinished(finished, hashes.length),
+    finished => onProgress(finished, hashes.length),
   );
 }
 

@@ -34,7 +34,7 @@ export interface OlderCountsRequest {
   /** The shown leaves by their index. */
   readonly leaves: ReadonlyMap<number, HashedLeaf>;
   /** The tree size of the older checkpoint. */
-  readonly since: number;
+  readonly olderSize: number;
   /** The leaves that the older checkpoint names; null if its last leaf is not shown. */
   readonly older: NamedLeaves | null;
   /** The rows that are current at the newer checkpoint. */
@@ -49,8 +49,8 @@ export interface OlderCountsRequest {
  * otherwise an EvidenceFault.
  */
 export async function checkOlderCounts(request: OlderCountsRequest): Promise<OlderCounts> {
-  const { lines, leaves, since, older, currentRows, isInScope } = request;
-  const erasedLeaves = countErasedLeaves(leaves, since);
+  const { lines, leaves, olderSize, older, currentRows, isInScope } = request;
+  const erasedLeaves = countErasedLeaves(leaves, olderSize);
   const unknown: string[] = [];
   /** Adds a description of what cannot be counted. Throws an EvidenceFault if nothing was erased that could explain it. */
   const addUnknown = (description: string) => {
@@ -66,7 +66,7 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
       if (kind === 'organization' && !leaves.has(leafIndex))
         addUnknown(`an organization (leaf ${leafIndex})`);
   const changes = listLeavesOfKind(leaves, 'change');
-  const rows = listRowsAt(changes, since);
+  const rows = listRowsAt(changes, olderSize);
   for (const organization of new Set(rows.map(row => row.organization)))
     if (!older.organizations.has(organization)) addUnknown(`organization ${organization}`);
   const months = (await checkMonths(older, { ...lines, hidden: [] }, rows)).filter(isInScope);
@@ -76,24 +76,25 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
   const ended = new Map<number, EndedRow>();
   for (const { shown, isComplete } of months)
     for (const before of isComplete ? shown : [])
-      if (!currentVersions.has(before.version)) ended.set(before.version, findEnd(before, changes, since));
+      if (!currentVersions.has(before.version))
+        ended.set(before.version, findEnd(before, changes, olderSize));
   const hasNoOrganization = lines.header.scope === 'organization' && older.organizations.size === 0;
   return { months, ended: [...ended.values()], erasedLeaves, unknown, hasNoOrganization };
 }
 
-/** Returns the shown row versions that were current when the log had `since` leaves. */
-function listRowsAt(changes: readonly HashedLeaf[], since: number): RowVersion[] {
-  const before = changes.filter(({ leafIndex }) => leafIndex < since);
+/** Returns the shown row versions that were current when the log had `olderSize` leaves. */
+function listRowsAt(changes: readonly HashedLeaf[], olderSize: number): RowVersion[] {
+  const before = changes.filter(({ leafIndex }) => leafIndex < olderSize);
   const ended = new Set(before.map(({ record }) => record.get('ended_version')));
   return before
     .filter(leaf => isRowVersion(leaf) && !ended.has(leaf.record.get('version')))
     .map(readRowVersion);
 }
 
-/** Finds how a row version ended in the leaves from index `since` on. Throws an EvidenceFault if none of them ended it. */
-function findEnd(before: RowVersion, changes: readonly HashedLeaf[], since: number): EndedRow {
+/** Finds how a row version ended in the leaves from index `olderSize` on. Throws an EvidenceFault if none of them ended it. */
+function findEnd(before: RowVersion, changes: readonly HashedLeaf[], olderSize: number): EndedRow {
   const end = changes.find(
-    ({ leafIndex, record }) => leafIndex >= since && record.get('ended_version') === before.version,
+    ({ leafIndex, record }) => leafIndex >= olderSize && record.get('ended_version') === before.version,
   );
   assertFolder(
     end !== undefined,
@@ -102,11 +103,11 @@ function findEnd(before: RowVersion, changes: readonly HashedLeaf[], since: numb
   return { before, after: isRowVersion(end) ? readRowVersion(end) : null };
 }
 
-/** Counts the leaves that were erased after the log had `since` leaves, according to the shown leaves about erasures. */
-function countErasedLeaves(leaves: ReadonlyMap<number, HashedLeaf>, since: number): number {
+/** Counts the leaves that were erased after the log had `olderSize` leaves, according to the shown leaves about erasures. */
+function countErasedLeaves(leaves: ReadonlyMap<number, HashedLeaf>, olderSize: number): number {
   let count = 0;
   for (const kind of ['forget', 'purge'])
     for (const { leafIndex, record } of listLeavesOfKind(leaves, kind))
-      if (leafIndex >= since) count += Number(record.get('leaves') ?? 0);
+      if (leafIndex >= olderSize) count += Number(record.get('leaves') ?? 0);
   return count;
 }

@@ -75,7 +75,7 @@ export interface MonthLine {
 }
 
 /** When a list of an organization was last read completely. The organization's leaf has the hash of this line. */
-export interface ReadsLine {
+export interface LastReadLine {
   /** The index of the leaf of the organization. */
   readonly ownerIndex: number;
   readonly list: string;
@@ -115,7 +115,7 @@ export interface EvidenceLines {
   readonly leaves: readonly Leaf[];
   readonly hidden: readonly HiddenRow[];
   readonly months: readonly MonthLine[];
-  readonly reads: readonly ReadsLine[];
+  readonly reads: readonly LastReadLine[];
   readonly named: readonly NamedLine[];
   readonly nodes: readonly NodeLine[];
   /** The registry's JSON by its SHA-256. */
@@ -145,7 +145,7 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
     leaves: new Array<Leaf>(),
     hidden: new Array<HiddenRow>(),
     months: new Array<MonthLine>(),
-    reads: new Array<ReadsLine>(),
+    reads: new Array<LastReadLine>(),
     named: new Array<NamedLine>(),
     nodes: new Array<NodeLine>(),
   };
@@ -158,7 +158,7 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
     const kind = LINE_KINDS.find(name => object.has(name));
     assertFolder(kind !== undefined, `${where} is of no known kind`);
     const fields = createFieldReader(object, where);
-    const key = [LINE_KINDS.indexOf(kind), ...readLine(kind, fields, line)];
+    const key = [LINE_KINDS.indexOf(kind), ...addLine(kind, fields, line)];
     fields.end();
     if (kind !== 'document' || documents.length === 1)
       assertFolder(compareKeys(previous, key) < 0, `${where} is out of order`);
@@ -169,34 +169,34 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   return { header, ...found, documents: await indexDocuments(documents) };
 
   /** Adds a line to those of its kind. Returns the fields by which lines of this kind are sorted. */
-  function readLine(kind: LineKind, fields: FieldReader, line: string): SortKey[] {
+  function addLine(kind: LineKind, fields: FieldReader, line: string): SortKey[] {
     switch (kind) {
       case 'format':
-        headers.push(readHeader(fields));
+        headers.push(parseHeader(fields));
         return [];
       case 'row':
       case 'leaf': {
-        const leaf = readLeaf(fields, line, kind);
+        const leaf = parseLeaf(fields, line, kind);
         found.leaves.push(leaf);
         return [leaf.leafIndex];
       }
       case 'hidden': {
-        const row = readHiddenRow(fields);
+        const row = parseHiddenRow(fields);
         found.hidden.push(row);
         return [row.ownerIndex, row.list, row.month, row.version];
       }
       case 'months_of': {
-        const month = readMonthLine(fields, line);
+        const month = parseMonthLine(fields, line);
         found.months.push(month);
         return [month.ownerIndex, month.list, month.datedBy, month.month];
       }
       case 'reads_of': {
-        const reads = readReadsLine(fields, line);
+        const reads = parseLastReadLine(fields, line);
         found.reads.push(reads);
         return [reads.ownerIndex, reads.list];
       }
       case 'named_by': {
-        const named = readNamedLine(fields, line);
+        const named = parseNamedLine(fields, line);
         found.named.push(named);
         return [named.namedBy, named.leafIndex];
       }
@@ -222,7 +222,7 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
 // The functions below read the fields of one line, and throw an EvidenceFault if one is missing or malformed.
 
 /** Reads the header line. Throws an EvidenceFault for another version of the format. */
-function readHeader(fields: FieldReader): Header {
+function parseHeader(fields: FieldReader): Header {
   const format = fields.count('format');
   assertFolder(format === FORMAT, `the folder has format ${format}; this checker reads format ${FORMAT}`);
   const scope = fields.oneOf('scope', SCOPES);
@@ -234,7 +234,7 @@ function readHeader(fields: FieldReader): Header {
 }
 
 /** Reads a row line or another leaf line. */
-function readLeaf(fields: FieldReader, line: string, name: 'row' | 'leaf'): Leaf {
+function parseLeaf(fields: FieldReader, line: string, name: 'row' | 'leaf'): Leaf {
   const leafIndex = fields.count(name);
   const record = fields.object('record');
   const salt = fields.hash('salt');
@@ -248,7 +248,7 @@ function readLeaf(fields: FieldReader, line: string, name: 'row' | 'leaf'): Leaf
 }
 
 /** Reads a line of a hidden row. */
-function readHiddenRow(fields: FieldReader): HiddenRow {
+function parseHiddenRow(fields: FieldReader): HiddenRow {
   return {
     commitment: fields.hash('commitment'),
     ownerIndex: fields.count('hidden'),
@@ -259,7 +259,7 @@ function readHiddenRow(fields: FieldReader): HiddenRow {
 }
 
 /** Reads a line with the totals of a month. */
-function readMonthLine(fields: FieldReader, line: string): MonthLine {
+function parseMonthLine(fields: FieldReader, line: string): MonthLine {
   const ownerIndex = fields.count('months_of');
   return {
     ownerIndex,
@@ -275,7 +275,7 @@ function readMonthLine(fields: FieldReader, line: string): MonthLine {
 }
 
 /** Reads a line about when a list was read. */
-function readReadsLine(fields: FieldReader, line: string): ReadsLine {
+function parseLastReadLine(fields: FieldReader, line: string): LastReadLine {
   const ownerIndex = fields.count('reads_of');
   const readAt = fields.has('read_at') ? fields.take('read_at') : null;
   assertFolder(readAt === null || isInstant(readAt), `${fields.where}: "read_at" is malformed`);
@@ -290,7 +290,7 @@ function readReadsLine(fields: FieldReader, line: string): ReadsLine {
 }
 
 /** Reads a line of a leaf that a checkpoint leaf names. */
-function readNamedLine(fields: FieldReader, line: string): NamedLine {
+function parseNamedLine(fields: FieldReader, line: string): NamedLine {
   const namedBy = fields.count('named_by');
   return {
     commitment: fields.hash('commitment'),

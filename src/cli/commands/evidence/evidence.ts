@@ -86,11 +86,11 @@ const DISCARD = defineCommand({
   examples: ['carbon-mirror evidence discard'],
   run: async context => {
     const file = requireKeyFile(context);
-    const { createLastSignedFile, readKeyFile } = await import('../../../evidence/key-file.js');
+    const { openLastSignedFile, readKeyFile } = await import('../../../evidence/key-file.js');
     const { discardForeignLeaves } = await import('../../../evidence/discard-leaves.js');
     const writing = {
       key: () => readKeyFile(file),
-      lastSigned: createLastSignedFile(file),
+      lastSigned: openLastSignedFile(file),
       now: context.io.now,
       randomBytes,
       holder: randomUUID(),

@@ -16,13 +16,13 @@ const USAGE = 'Usage: node check.mjs FOLDER KEY [OLDER-CHECKPOINT]';
 
 /** Checks a folder, prints the report and returns the exit code. Takes the arguments of the command. */
 async function main([folder, key = '', older, ...others]: readonly string[]): Promise<number> {
-  if (folder === undefined || others.length > 0) return failToCheck(USAGE);
+  if (folder === undefined || others.length > 0) return reportNotChecked(USAGE);
   let [files, olderCheckpoint] = [new Map() as Awaited<ReturnType<typeof listFolder>>, ''];
   try {
     files = await listFolder(folder);
     if (older !== undefined) olderCheckpoint = await readFile(older, 'utf8');
   } catch (error) {
-    return failToCheck(error instanceof Error ? error.message : String(error));
+    return reportNotChecked(error instanceof Error ? error.message : String(error));
   }
   const report = await checkEvidence({ files, key, olderCheckpoint });
   print(formatReport(report).join('\n'));
@@ -30,7 +30,7 @@ async function main([folder, key = '', older, ...others]: readonly string[]): Pr
 }
 
 /** Prints why nothing was checked, and the verdict "could not be checked". Returns its exit code. */
-function failToCheck(reason: string): number {
+function reportNotChecked(reason: string): number {
   console.error(makePrintable(reason));
   print('Verdict: could not be checked');
   return EXIT_CODES['could not be checked'];

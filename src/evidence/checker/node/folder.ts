@@ -10,7 +10,7 @@ export async function listFolder(folder: string): Promise<FolderFiles> {
     for (const entry of await readdir(`${folder}/${prefix}`, { withFileTypes: true })) {
       const name = `${prefix}${entry.name}`;
       if (entry.isDirectory()) await addFiles(`${name}/`);
-      else if (entry.isFile()) files.set(name, await describeFile(`${folder}/${name}`));
+      else if (entry.isFile()) files.set(name, await createEvidenceFile(`${folder}/${name}`));
       else files.set(name, { size: 0, problem: 'a link, a pipe or a device', read: refuseToRead });
     }
   }
@@ -24,7 +24,7 @@ async function refuseToRead(): Promise<never> {
 }
 
 /** Returns the size of a plain file, and a function that reads it. */
-async function describeFile(path: string): Promise<EvidenceFile> {
+async function createEvidenceFile(path: string): Promise<EvidenceFile> {
   const { size } = await lstat(path);
   return { size, read: () => readPlainFile(path, size) };
 }

@@ -191,12 +191,12 @@ export function createListTable({
       createElement('tbody', {}, body),
     ]);
     const parts: Node[] = [wrapTable(table, title)];
-    if (matching.length > shown.length) parts.push(createMoreButton(matching.length));
+    if (matching.length > shown.length) parts.push(createShowAllLine(matching.length));
     return createElement('div', {}, parts);
   }
 
   /** Creates the line that says that only some rows are shown, with a button that shows all. */
-  function createMoreButton(total: number): HTMLElement {
+  function createShowAllLine(total: number): HTMLElement {
     const showEverything = () => {
       limit = Number.POSITIVE_INFINITY;
       draw();
