@@ -106,6 +106,14 @@ export function compileMutants(file, mutants) {
 }
 
 /**
+ * Returns the text of a file in which the runner can clear caches of compiled statements. A cached statement would hide the mutants in it.
+ * @param {string} text
+ */
+export function clearCachesWithMutants(text) {
+  return text.replaceAll(/const cache = (new Map<\w+, T>\(\));/g, 'const cache = __clearWithMutants($1);');
+}
+
+/**
  * Returns all places of a file that can be mutated, in the order of the text.
  * @param {string} file
  * @returns {Place[]}

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createVitest } from 'vitest/node';
 import { createStamp } from '../../tools/stamp.js';
-import { compileMutants, findPlaces } from './mutate.js';
+import { clearCachesWithMutants, compileMutants, findPlaces } from './mutate.js';
 import { writeModule } from './write-module.js';
 
 /** @import { TestSpecification } from 'vitest/node' */
@@ -69,7 +69,8 @@ const mutantConfig = {
   experimental: { fsModuleCache: false },
 };
 /** @type {(text: string, id: string) => string | undefined} */
-const transform = (_text, id) => code.get(id);
+const transform = (text, id) =>
+  id.startsWith(resolve('src/store/')) ? clearCachesWithMutants(code.get(id) ?? text) : code.get(id);
 const plugins = [{ name: 'mutants', enforce: 'pre', transform }];
 const [project] = await vitest['injectTestProject']([
   { plugins, test: { ...unitTestConfig, ...mutantConfig } },

@@ -37,7 +37,15 @@ setInterval(() => budget.fill(budgetMs() - 100), 100).unref();
 /** Called by each place that is mutated. Records that the place was reached. */
 /** @param {number} number */
 const isActive = number => reached.add(number) && active.has(number);
-Object.assign(globalThis, { __mutant: isActive });
+/** @type {Set<Map<unknown, unknown>>} */
+const caches = new Set();
+/** Called by each cache of compiled statements when it is created. */
+/** @param {Map<unknown, unknown>} cache */
+const clearWithMutants = cache => {
+  caches.add(cache);
+  return cache;
+};
+Object.assign(globalThis, { __mutant: isActive, __clearWithMutants: clearWithMutants });
 
 /** @type {(id: string | number, text: string) => void} */
 const writeRecord = (id, text) => writeFileSync(`${TMPDIR}/${id}`, text);
@@ -112,6 +120,7 @@ export default class extends TestRunner {
   onBeforeTryTask(test, attempt) {
     if (attempt?.retry === 0) (runs = runRepeatedly(test)).next('');
     budget.fill(active === initial ? 60_000 : 10_000);
+    for (const cache of caches) cache.clear();
     super.onBeforeTryTask(test);
   }
   /** @param {Test} test */
