@@ -13,6 +13,6 @@ export interface DatabaseSettings {
   readonly queryUrl: string | null;
   /** Maximum number of connections; null for the default of the process role. */
   readonly pool: number | null;
-  /** `process` dates the inbox by the clock of each process; by default the server's clock does. */
+  /** With `process`, times in inbox rows come from the clock of each process; by default from the clock of the database server. */
   readonly clock?: 'process';
 }

@@ -35,8 +35,9 @@ export interface ConsistencyFault {
 export const MAX_SHOWN_FAULTS = 5;
 
 /**
- * Returns one fault for each of the first violations of a data law, and one for the number of the others. `rule` is the law as a
- * sentence, `descriptions` describe the violating rows, and `total` is their number.
+ * Returns one fault for each of the first `MAX_SHOWN_FAULTS` violations of a data law (a rule that all rows must fulfil). If there are more
+ * violations, adds one fault that says how many more. `rule` is the law as a sentence, `descriptions` describe the violating rows, and
+ * `total` is the number of all violating rows.
  */
 export function summarizeFaults(
   rule: string,

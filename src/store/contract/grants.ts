@@ -33,7 +33,10 @@ const PRIVILEGES: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
 
 const SUPERUSER_HINT = '-- For SQL queries, a superuser must also do what "carbon-mirror doctor" says.';
 
-/** Returns the GRANT statements for a PostgreSQL role. They must be run again after an upgrade, because it may add tables. */
+/**
+ * Returns the GRANT statements that give a PostgreSQL role the privileges for its purpose. Run the statements again after an upgrade,
+ * because an upgrade may add tables.
+ */
 export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const grants = PRIVILEGES[purpose].map(privilege => `GRANT ${privilege} TO ${name};`);

@@ -59,7 +59,10 @@ const MB = 1024 * 1024;
 /** Limits a row. The limit is low, because a value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws an `SqlQueryError` unless the SQL that a user wrote begins with SELECT, WITH, VALUES or EXPLAIN. */
+/**
+ * Throws an `SqlQueryError` unless the SQL that a user wrote begins with SELECT, WITH, VALUES or EXPLAIN. Does not check the rest of the
+ * SQL, so this check alone does not prevent writes.
+ */
 export function assertReadOnlySql(sql: string): void {
   const start = skipLeadingComments(sql);
   if (BEGINS_LIKE_READ.test(start)) return;

@@ -102,8 +102,8 @@ async function findExcessPrivileges({ query }: Postgres): Promise<Finding[]> {
 }
 
 /**
- * Returns the findings about the role for people's SQL queries. `isUnsafe` says that a failure about its attributes is already
- * reported.
+ * Returns the findings about the database role for people's SQL queries. `isUnsafe` is true if a failure about the attributes of the role
+ * is already reported; the finding that the role may write is then left out.
  */
 function checkQueryRole(
   { role, quotedName: name, mayWrite, unreadable, hasNoTempFileLimit, logFunctions }: QueryRole,

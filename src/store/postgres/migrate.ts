@@ -81,8 +81,8 @@ export async function assertMigrated({ query }: Postgres, schema: DatabaseName):
 }
 
 /**
- * Applies a migration to one PostgreSQL schema and records it. Returns false if the schema has it already. `migrations` are all
- * migrations of the schema, with which its records must agree.
+ * Applies a migration to one PostgreSQL schema and records it. Returns false if the schema already has the migration. `migrations` lists
+ * all migrations of the schema. Throws if the schema records a migration that is not in this list or had another text.
  */
 async function applyMigration(
   query: RunQuery,

@@ -22,7 +22,7 @@ export function getPoolOptions(
   return { url, name: `carbon-mirror ${role}`, connections, onFault };
 }
 
-/** The clock that dates rows of the inbox, in epoch milliseconds. Null stands for the clock of the database. */
+/** The clock from which inbox rows get their times, in epoch milliseconds. Null stands for the clock of the database. */
 export type InboxClock = (() => number) | null;
 
 /** Returns the clock that the settings choose for the inbox: that of the process, or null for that of the database. */

@@ -15,8 +15,8 @@ const CELLS = sql`${sql.raw(SCHEMA.shown('cells', []))} AS cells`;
 const READ_ONLY = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
- * Writes a consistent copy of the mirror to a new SQLite file, in which `now` dates the migrations. Returns false if the file
- * exists.
+ * Writes a consistent copy of the mirror to a new SQLite file. The file records `now` as the time of its migrations. Returns false if the
+ * file exists.
  */
 export function snapshot({ transact }: Postgres, file: string, now: string): Promise<boolean> {
   return transact(async query => {

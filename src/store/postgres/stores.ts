@@ -22,8 +22,8 @@ export function createOpenPdfs(postgres: Postgres, now: () => number): OpenPdfs 
 }
 
 /**
- * Creates all stores on one pool, for a worker or a command that writes. `clock` dates the rows of the inbox, and `now` dates
- * stored PDFs.
+ * Creates all stores on one connection pool, for a worker or a command that writes. `clock` supplies the times of inbox rows, and `now` the
+ * times of stored PDFs.
  */
 export function createStores(
   postgres: Postgres,
@@ -52,8 +52,9 @@ const OWNER =
   'Only the owner of the tables may vacuum; since PostgreSQL 17 also a role with MAINTAIN on them.';
 
 /**
- * Vacuums all tables if requested, and reports where bytes of deleted rows may remain. Freed space keeps old bytes until it is
- * reused. Only VACUUM FULL rewrites the files, but it locks the tables, so their owner decides about it.
+ * Vacuums all tables if `vacuum` is true, and returns a report that says where bytes of deleted rows may remain. Vacuuming only frees
+ * space, and freed space keeps old bytes until it is reused. VACUUM FULL would remove the bytes, but it locks the tables, so this function
+ * leaves it to the owner of the tables.
  */
 async function eraseDeletedRows(postgres: Postgres, vacuum: boolean): Promise<ErasureReport> {
   const notVacuumed = vacuum ? await vacuumAll(postgres) : [DEAD_ROWS];
@@ -70,8 +71,8 @@ const LIST_TABLES = prepared(
 );
 
 /**
- * Vacuums all tables. Returns a message if the server skipped some, because it only warns about tables that the role may not
- * vacuum.
+ * Vacuums all tables. Returns a message if the server skipped tables that the role may not vacuum. The server reports a skipped table only
+ * as a warning, not as an error.
  */
 async function vacuumAll({ query, runForWarnings }: Postgres): Promise<string[]> {
   const [tables] = await createAutocommitBatch(query)(LIST_TABLES());

@@ -67,10 +67,7 @@ export interface SqlBuilder {
   readonly fn: SqlFunctions;
 }
 
-/**
- * Creates the `SqlBuilder` of an engine, which compiles statements without a connection. The engine is the one to which the SQL
- * functions `fn` belong.
- */
+/** Creates an `SqlBuilder`, which compiles statements without a connection. It writes SQL for the engine whose SQL functions are `fn`. */
 function createBuilder(fn: SqlFunctions, createQueryCompiler: () => QueryCompiler): SqlBuilder {
   const isSqlite = fn === SQLITE_FUNCTIONS;
   const db = new Kysely<Db>({

@@ -28,7 +28,7 @@ export interface AsyncStatementRunner {
   readonly endTransaction: (commits: boolean) => Promise<void>;
 }
 
-/** Creates a `StatementRunner` on a connection, which remembers the open transaction. It prepares each SQL text once. */
+/** Creates a `StatementRunner` on a connection. The runner prepares each SQL text only once, and remembers the open transaction. */
 export function createStatementRunner(db: Sqlite): StatementRunner {
   const known = new Map<string, ReturnType<typeof prepare>>();
   const prepare = (text: string) => db.prepare(text);
@@ -79,8 +79,8 @@ export function createBatch(send: RunStatementsAsync): RunBatch {
 }
 
 /**
- * Creates a database that runs one transaction after the other. With `sharesConnection`, reads run on the connection of the
- * transactions. They wait for the current transaction, because they would see its uncommitted rows.
+ * Creates a database that runs one transaction after the other. With `sharesConnection`, reads use the connection of the transactions. A
+ * read then waits until the current transaction has ended, because otherwise it would see uncommitted rows.
  */
 export function createQueuedDatabase(runner: AsyncStatementRunner, sharesConnection = false): Database {
   const batch = createBatch(runner.runInTransaction);

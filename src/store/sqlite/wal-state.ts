@@ -30,8 +30,8 @@ interface WalCheckpoint {
 }
 
 /**
- * Creates a function that returns for how many milliseconds a reader has prevented checkpoints of a write-ahead log; 0 if none
- * does. Call it with each new state of the log, because it remembers since when no page was moved.
+ * Creates a function that returns for how many milliseconds a reader has prevented checkpoints of a write-ahead log; 0 if no reader does.
+ * Call the function with each new state of the log, because it remembers when the number of moved pages last changed.
  */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;

@@ -4,7 +4,10 @@ import type { RunQuery } from '../open-postgres.js';
 import type { InboxClock } from '../pool-settings.js';
 import { createEnqueueCall } from './inbox-functions.js';
 
-/** Creates the methods of `InboxPort` that request jobs. If `clock` is null, the clock of the database dates the jobs. */
+/**
+ * Creates the methods of `InboxPort` that request jobs. The times of the jobs come from `clock`, or from the clock of the database if
+ * `clock` is null.
+ */
 export function createEnqueue(
   query: RunQuery,
   clock: InboxClock,

@@ -52,8 +52,8 @@ const LIST_LATEST_TEXTS = prepared(({ db }) =>
 );
 
 /**
- * Creates the function that stores webhook deliveries, usually in one transaction. If the content of one causes an SQL error,
- * each is stored in a transaction of its own, so that the others are not lost. The function may be called concurrently.
+ * Creates the function that stores webhook deliveries, usually in one transaction. If the content of a delivery causes an SQL error, stores
+ * every delivery in its own transaction, so that the error affects no other delivery. The function may be called concurrently.
  */
 export function createStoreDeliveries(query: RunQuery, clock: InboxClock): StoreDeliveries {
   const callStore = createStoreCall(query, clock);
@@ -128,8 +128,8 @@ function splitIntoTransactions(deliveries: readonly NewDelivery[]): DeliveryGrou
 }
 
 /**
- * Returns whether a duplicate is counted in the row of the first delivery, instead of in a row of its own. The same secret must
- * have verified both, and less than a minute may lie between them.
+ * Returns whether a duplicate can be counted in the row of the first delivery; otherwise it gets its own row. Both must be verified with
+ * the same secret, and the duplicate must have arrived less than `FOLD_WINDOW_MS` after the first delivery.
  */
 function canShareRow(first: NewDelivery, { secretIndex, receivedMsAgo }: NewDelivery): boolean {
   const ageMs = first.receivedMsAgo - receivedMsAgo;

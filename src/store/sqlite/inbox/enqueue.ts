@@ -101,13 +101,13 @@ const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
 });
 
 /**
- * Creates a function that enqueues a job, or merges it with a waiting or paused job of the same dedupe key, and returns the id. Call
- * it inside `runInTransaction`.
+ * Creates a function that enqueues a job and returns the job id. If a job with the same dedupe key waits or is paused, merges the new job
+ * into that job instead. Call the function inside `runInTransaction`.
  *
  * - A job never merges with a running one, which may have read the data before the change.
  * - A paused job waits again, because something has changed.
- * - A job that waits after a failure keeps its retry time, unless a person requests it. A retry time beyond the longest backoff is
- *   not kept either: it was set while the clock was ahead.
+ * - A job that waits after a failure keeps its retry time, with two exceptions: a person requested the new job, or the retry time is
+ *   further away than the longest backoff, because it was set while the clock was ahead.
  * - A duplicate delivery neither resumes a paused job nor changes a retry time.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
@@ -116,8 +116,8 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
   const insert = prepareOn(db, INSERT_OR_MERGE);
 
   /**
-   * Returns the id of a waiting or paused job that a merge with the requested job would not change; undefined if there is none.
-   * `startAt` is the earliest start of the requested job.
+   * Finds a waiting or paused job that already covers the requested job: merging the two would change nothing. Returns its id, or undefined
+   * if there is no such job. `startAt` is the earliest start of the requested job.
    */
   function findSufficientJob(job: NewJob, startAt: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
@@ -182,8 +182,8 @@ const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
 });
 
 /**
- * Creates a function that returns the earliest time, in epoch milliseconds, at which a requested job may start without exceeding
- * the pace of its dedupe key.
+ * Creates a function that computes the earliest time, in epoch milliseconds, at which a requested job may start. Jobs with the same dedupe
+ * key must start at least a certain time apart, see `choosePaceMs`.
  */
 function createEarliestStart(db: Sqlite): (request: StartRequest, now: number) => number {
   // The pace does not depend on the signed text, so an attacker who replays several captured deliveries causes no more reads

@@ -124,8 +124,8 @@ const TAKE_JOBS = prepared(({ fn }, { now, leaseMs, chosen, slots, reserved }: P
 /** Creates the `JobQueue` of SQLite. It has no `finishJobs`, because SQLite runs one statement for each job fast enough. */
 export function createJobQueue({ read, commit, now }: InboxDatabase): JobQueue {
   /**
-   * Builds one statement for each element of `parts`. The statement claims the chosen jobs of that part; it is null if there are
-   * none. RESERVE_NUMBERS must run before, in the same transaction.
+   * For each element of `parts`, builds the statement that claims the chosen jobs of the element. Returns null instead of a statement for
+   * an element without chosen jobs. RESERVE_NUMBERS, which reserves the claim numbers, must run before in the same transaction.
    */
   function buildClaimStatements(
     values: NowParam & { readonly leaseMs: number },

@@ -81,7 +81,10 @@ const COUNT_DUPLICATE = prepared(
       WHERE ${own.id} = ${id} AND ${own.signed_text_sha256} = ${sha256}`,
 );
 
-/** Caches the latest signed texts by SHA-256. An index in the database would cost a page write for each delivery. */
+/**
+ * Creates a cache of the latest signed texts, by SHA-256. It replaces an index in the database, which would cost a page write for each
+ * delivery.
+ */
 export function createSignedTextCache(db: Sqlite) {
   const cache = createTransactionalCache(readLatestTexts(db));
   const touch = prepareOn(db, TOUCH_TEXT);

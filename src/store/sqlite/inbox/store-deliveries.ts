@@ -65,7 +65,7 @@ const INSERT = prepared(({ db }, params: Params<NewRow>) =>
     .returning('id'),
 );
 
-/** Creates a function that stores deliveries in one transaction, flushed to disk when it returns. */
+/** Creates a function that stores deliveries in one transaction. When the function returns, the transaction is flushed to disk. */
 function createStoreTogether(
   db: Sqlite,
 ): (deliveries: readonly NewDelivery[], now: number) => StoredDelivery[] {
@@ -97,15 +97,15 @@ function createStoreTogether(
   }
 
   /**
-   * Counts the delivery in the row of an earlier one that it duplicates, or inserts a row if there is none. `jobId` is null if
-   * the delivery requests no job.
+   * Stores one delivery. If the delivery is a duplicate that can be counted in the row of an earlier delivery, increases the count of that
+   * row. Otherwise inserts a row. `jobId` is null if the delivery requests no job.
    */
   function storeOne(delivery: ReceivedDelivery, jobId: number | null): StoredDelivery {
     const countedId = texts.countDuplicate(delivery, jobId);
     return { id: countedId ?? insertRow(delivery, jobId), jobId, isDuplicate: countedId !== null };
   }
 
-  /** Stores deliveries and enqueues the jobs that they request. Call it in a transaction. */
+  /** Stores deliveries and enqueues the jobs that they request. Does not open a transaction: call it inside `runInTransaction`. */
   function storeAll(deliveries: readonly NewDelivery[], now: number): StoredDelivery[] {
     const requestedJobs = new Map<string, RequestedJob>();
     return deliveries.map(each => {

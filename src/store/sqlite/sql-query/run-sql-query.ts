@@ -81,7 +81,7 @@ export async function runSqlQuery(options: QueryOptions): Promise<StatementRows>
   };
 }
 
-/** Returns the error for a child process that ended without sending one. */
+/** Returns the error to throw if the child process has ended without sending an error. */
 function toExitError({ signalCode }: ChildProcess): SqlQueryError {
   return signalCode === null
     ? new SqlQueryError('ended', 'The process that ran the query ended without an answer.')
@@ -114,8 +114,8 @@ async function* readRows(
 function ignoreSendError(): void {}
 
 /**
- * Creates a function that returns the next message of the child process from a queue, so that none is lost between calls. It
- * throws the error that a message reports, or after the end of the process the error of `createEndError`.
+ * Creates a function that returns the next message of the child process. Messages that arrive between two calls are queued. The function
+ * throws if the message reports an error. If the process has ended, it throws the error that `createEndError` returns.
  */
 function createMessageReader(child: ChildProcess, createEndError: () => Error): () => Promise<QueryMessage> {
   const messages = on(child, 'message', { close: ['exit'] });
