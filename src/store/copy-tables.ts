@@ -14,8 +14,9 @@ export type CopiedRow = Readonly<Record<string, Value>>;
 export type ReadRows = (relation: Relation) => AsyncIterable<readonly CopiedRow[]>;
 
 /**
- * Returns the tables of a database in the order in which to copy them. Triggers count the rows of some tables in other tables.
- * The tables of counts come later, so that the copied counts replace what the triggers counted.
+ * Returns the tables of a database in the order in which to copy them. Triggers count the rows of some tables and store the numbers in
+ * count tables. Each count table comes after the tables whose rows it counts, so that the copied numbers overwrite those that the triggers
+ * stored during the copy.
  */
 export function listTables(database: DatabaseName): Relation[] {
   return listRelations('sqlite', database)
@@ -45,7 +46,10 @@ export async function copyTable(
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));
 }
 
-/** Returns the number of rows of a table or view that two databases have in common. Throws if any row differs or is missing. */
+/**
+ * Compares the rows of a table or view in two databases by their number and checksum. Returns the number of rows in each database. Throws
+ * if the rows are not the same.
+ */
 export async function countEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
   const [expected, found] = [await checksumRows(relation, source), await checksumRows(relation, copy)];
   if (expected.rows === found.rows && expected.sum === found.sum) return expected.rows;
@@ -85,8 +89,8 @@ function toBoundCell(value: Value, kind: string): Value {
 }
 
 /**
- * Returns the kind of each column for a copy. Columns of generated numbers have the kind `int`, because a copy keeps their
- * values.
+ * Returns the kind to use for each column when a table is copied, such as `int` or `text`, by column name. A column whose numbers the
+ * database generates gets the kind `int`, so that the copy keeps its numbers instead of generating new ones.
  */
 export function listKinds({ columns }: Relation): Kinds {
   const kinds = Object.entries(columns).map(([name, [kind]]) => [name, kind] as const);

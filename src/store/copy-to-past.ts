@@ -16,8 +16,8 @@ export interface VersionEndColumns {
 }
 
 /**
- * Returns an INSERT that copies current versions of rows to `mirror.past`, the table of past versions. `source` is its FROM
- * clause, in which the table of the current versions has the alias `v`.
+ * Builds an INSERT statement that copies current row versions to `mirror.past`, the table of past row versions. `source` is the FROM clause
+ * of the statement. In `source`, the table of current row versions must have the alias `v`.
  */
 export function insertIntoPast(
   fn: SqlFunctions,
@@ -51,7 +51,7 @@ export function insertIntoPast(
   );
 }
 
-/** Returns the definitions of the key columns and content columns of a resource, by column name. */
+/** Returns an object with the definitions of the key columns and content columns of a resource, by column name. */
 function listCellDefinitions(entry: ResourceEntry) {
   const names = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
   return Object.fromEntries(

@@ -81,7 +81,10 @@ export interface SchemaState {
   readonly advice: string;
 }
 
-/** Returns the version of a database's schema. Throws if an unreleased or newer version of this program created the schema. */
+/**
+ * Returns the schema version of a database: the number of its last migration, or 0 if it was never migrated. Throws if the database was
+ * migrated by a newer release of this program, or by a program that was never released.
+ */
 export function requireOwnVersion(
   { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],

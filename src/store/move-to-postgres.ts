@@ -59,8 +59,8 @@ export function moveToPostgres(
 const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_counter').select('last'));
 
 /**
- * Begins a new epoch of event ids in the PostgreSQL database. If somebody uses the SQLite files again, the two databases then
- * cannot give the same id to different events.
+ * Begins a new epoch of event ids in the PostgreSQL database. Without a new epoch, two different events could get the same id if somebody
+ * uses the SQLite files again.
  */
 async function beginMovedEpoch({ query, transact }: Postgres, now: string): Promise<void> {
   const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());
@@ -97,7 +97,10 @@ async function markIncomplete(query: RunQuery, now: string): Promise<void> {
     throw new StoreError('used', 'The database is in use already: files are moved into an empty one.');
 }
 
-/** Copies the rows of one SQLite file into PostgreSQL, checks that all rows are equal, and returns their number. */
+/**
+ * Copies the rows of one SQLite file into PostgreSQL, checks that all rows are equal, and returns the number of rows. Does not change the
+ * file.
+ */
 async function moveFile(postgres: Postgres, database: DatabaseName, file: string): Promise<number> {
   const db = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   try {

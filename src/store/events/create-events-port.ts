@@ -5,7 +5,10 @@ import { createOccurrences } from './occurrences.js';
 import { createSenderClaims } from './sender-claims.js';
 import { createSubscriptions } from './subscriptions.js';
 
-/** Creates the `EventsPort`, which stores subscriptions, events and the epoch of their ids. */
+/**
+ * Creates the `EventsPort`, which stores subscriptions, the progress of senders, events that are not row changes, and the current epoch.
+ * Event ids begin with the name of the current epoch.
+ */
 export function createEventsPort(database: EventsDatabase): EventsPort {
   return {
     ...createEpochs(database),

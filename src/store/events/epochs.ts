@@ -48,15 +48,19 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { newest }: Params<Newest>) =>
 );
 
 /**
- * Begins a new epoch, which is the first part of new event ids, and lowers the cursors of subscriptions to the newest change.
- * Does nothing if there never was an epoch, because then there are no subscriptions.
+ * Begins a new epoch: from now on, event ids begin with the new epoch name, so they differ from all earlier ids. If the cursor (read
+ * position) of a subscription is beyond the newest change, moves it back to that change. Does nothing if there never was an epoch, because
+ * then there are no subscriptions.
  */
 export async function beginEpoch(batch: RunBatch, epoch: NewEpoch): Promise<void> {
   const newest = { newest: epoch.newestChange };
   await batch(UPDATE({ ...epoch }), LOWER_CURSORS(newest), LOWER_POSITIONS(newest));
 }
 
-/** Creates the methods of `EventsPort` for the epoch, which is the first part of all event ids. */
+/**
+ * Creates the methods of `EventsPort` that read the current epoch and begin a new one. Event ids begin with the name of the epoch. After a
+ * restore, for example, changes may get the same numbers again. A new epoch then keeps event ids unique.
+ */
 export function createEpochs({
   read,
   transact,

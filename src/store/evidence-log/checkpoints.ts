@@ -58,8 +58,6 @@ const LIST_TIMESTAMPS = prepared(({ db }) =>
   db.selectFrom('evidence.attestations').selectAll().where('kind', '=', 'timestamp').orderBy('size'),
 );
 
-/** The columns of a row as a type with an index signature, which the parameters of a statement need. */
-
 /**
  * Creates the methods of `EvidencePort` that store checkpoints of the evidence log, and attestations: notes that a checkpoint
  * was printed or timestamped.

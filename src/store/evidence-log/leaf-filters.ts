@@ -34,8 +34,8 @@ interface LeafStatements {
 }
 
 /**
- * Prepares the statements for one of the ways in which a `LeafFilter` selects leaves. `isSelected` returns the SQL condition of
- * the filter. The returned function takes the values of the filter.
+ * Prepares the statements that list or erase leaves, for one kind of `LeafFilter`. `isSelected` builds the SQL condition of that kind. The
+ * returned function binds the statements to the values of one filter.
  */
 function prepareFilter<FilterValues extends Values>(
   isSelected: (params: Params<FilterValues>, builder: SqlBuilder) => RawBuilder<boolean>,

@@ -38,7 +38,10 @@ function listVersionColumns(resource: MirroredResource): string[] {
   return Object.keys({ ...VERSION, ...resource.columns, ...('dated' in resource ? resource.dated : DATED) });
 }
 
-/** Returns the names of those columns of a new row version that its leaf records. */
+/**
+ * Returns the names of the columns that are copied from a new row version to the leaf (log entry) of the change that created the row
+ * version.
+ */
 function listRecordColumns(resource: MirroredResource): string[] {
   if (!('shows' in resource)) return listVersionColumns(resource);
   return ['version', ...resource.key, ...resource.shows, ...Object.keys(resource.dated)];
@@ -54,7 +57,7 @@ function selectPastColumn(fn: SqlFunctions, resource: MirroredResource, column: 
   return kind === undefined ? sql.id('p', column) : fn.typedPastCell('p', column, kind);
 }
 
-/** Returns a SELECT of all past versions of a resource, to which callers add a condition on the version numbers. */
+/** Builds a SELECT that reads `columns` of all past row versions of a resource. Callers add their own condition on version numbers. */
 function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: readonly string[]) {
   // A resource may have a million past versions. The expression `resource || ''` keeps the database from using the index by
   // resource, so that it uses the index by number.
@@ -64,8 +67,8 @@ function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: reado
 }
 
 /**
- * Returns a SELECT of `columns` of those rows of `versions` that meet the SQL condition `isSelected`. Leaves out rows whose column
- * `instant` is in the simulated past of a demo.
+ * Builds a SELECT that reads `columns` from those rows of `versions` that meet the SQL condition `isSelected`. `instant` names a column
+ * with a time. Leaves out rows for which that time is in the simulated past of a demo.
  */
 function selectVersions(
   resource: MirroredResource,
@@ -97,8 +100,8 @@ const isListed =
     sql`${number} IN (SELECT ${numberList.columns.number} FROM ${numberList.from(fn, numbers)})`;
 
 /**
- * Prepares the statements that read the changes of a resource by a range or a list of change numbers. Created and ended row versions
- * are read separately, because a change creates one, ends one, or both.
+ * Prepares the statements that read the changes of a resource, given a range or a list of change numbers. Some statements read created row
+ * versions and others read ended ones, because a change may create a row version, end a row version, or do both.
  */
 function prepareChangeReads(resource: MirroredResource) {
   const columns = listVersionColumns(resource);
@@ -131,8 +134,8 @@ function prepareChangeReads(resource: MirroredResource) {
 const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
 
 /**
- * Creates the leaf input of a change. Its record has the columns of the row version that the change created, or only the key if
- * the change removed the row. It also says when the row version that the change `ended` has ended, if there is one.
+ * Creates the leaf input of a change. The record of the leaf has the columns of the row version that the change created, or only the key if
+ * the change removed the row. If the change `ended` a row version, the record also says which version ended and when.
  */
 function createChangeInput(
   resource: MirroredResource,

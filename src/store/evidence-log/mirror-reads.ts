@@ -110,7 +110,10 @@ function createReadColumns(
   return { subject, resource, read_at: startedAt, is_complete: Number(isComplete) };
 }
 
-/** Creates the functions that read syncs, spans of unchanged reads and the coverage from the mirror, for the evidence log. */
+/**
+ * Creates the functions through which the evidence log learns when the mirror read the registry. They read syncs, spans (times in which
+ * repeated reads found nothing new), and the coverage (all known organizations and whether each was read).
+ */
 export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads {
   return {
     listSyncs: async range => {

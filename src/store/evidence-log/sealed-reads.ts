@@ -44,7 +44,11 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<LeafIndexR
     .orderBy('subject'),
 );
 
-/** Creates the methods of `EvidencePort` that summarize which reads of the registry the evidence log contains. */
+/**
+ * Creates the methods of `EvidencePort` that summarize the reads of the registry that the evidence log contains. `listSealedReads` returns,
+ * for each resource of an organization, the newest complete read and the number of failed reads since. `listOrganizationsWithReads` returns
+ * the number of failed reads of each organization.
+ */
 export function createSealedReads({
   runOnLog,
 }: EvidenceDatabase): Pick<EvidencePort, 'listSealedReads' | 'listOrganizationsWithReads'> {

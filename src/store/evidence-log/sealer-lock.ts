@@ -35,7 +35,10 @@ const ACQUIRE_LOCK = prepared(({ db }, { holder, expiresAt, now, latestExpiry }:
     .returning('only_row'),
 );
 
-/** Creates the method of `EvidencePort` that acquires the writer lock: only one process at a time writes the evidence log. */
+/**
+ * Creates the method of `EvidencePort` that acquires or extends the lock of the evidence log. Only the process that has the lock may write
+ * the log.
+ */
 export function createSealerLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
   return {
     acquireLock: async (holder, now, expiresAt) => {

@@ -33,7 +33,7 @@ const job = tableRef('inbox.jobs', 'job');
 
 const leaseEnd = (fn: SqlFunctions, { now, leaseMs }: Params<LeaseStart>) => fn.addMs(fn.clock(now), leaseMs);
 
-/** Shortens leases that a fast clock made too long. */
+/** Shortens leases that are too long, because a worker whose clock was ahead wrote them. */
 const SHORTEN_LEASES = prepared(
   ({ fn }, params: Params<LeaseStart>) =>
     sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = ${leaseEnd(fn, params)} WHERE ${own.id} IN (
@@ -134,7 +134,7 @@ function isDue({ state, runAt, claimedUntil }: QueuedJob, { now }: QueueSnapshot
   return (state === 'running' ? (claimedUntil ?? '') : runAt) <= now;
 }
 
-/** Returns whether any job has a lease with more than `leaseMs` left. A worker with a fast clock wrote such a lease. */
+/** Returns whether any job has a lease that ends later than `leaseMs` from now. A worker whose clock was ahead wrote such a lease. */
 function hasTooLongLease({ jobs, now }: QueueSnapshot, leaseMs: number): boolean {
   const latestEnd = Date.parse(now) + leaseMs;
   return jobs.some(({ claimedUntil }) => claimedUntil !== null && Date.parse(claimedUntil) > latestEnd);
@@ -160,8 +160,9 @@ export function createClaims(
   { readQueue, claimJobs }: Pick<JobQueue, 'readQueue' | 'claimJobs'>,
 ): Claims {
   /**
-   * Tries once to claim due jobs for the free slots of each part. Returns the claimed jobs and the queue as it was before.
-   * `isComplete` is false if other workers claimed some of the chosen jobs at the same time.
+   * Tries once to claim due jobs. `parts` says how many jobs to claim at most for each part of the data (`data` or `certificates`). Returns
+   * the claimed jobs, and the state of the queue before the claim. `isComplete` is false if a second try may claim more, for example
+   * because other workers claimed some of the chosen jobs at the same time.
    */
   async function claimOnce(parts: ClaimRequest['parts'], leaseMs: number) {
     // Reading takes no lock, so a worker that finds no job to claim blocks nobody.
@@ -239,8 +240,8 @@ function countSlots(parts: ClaimRequest['parts'], part: JobPart): number {
 }
 
 /**
- * Returns the claimed jobs, and the time until another job may become due. `queue` was read before the claim, so `moreMayWait` may
- * be true although the claim took all due jobs.
+ * Returns the claimed jobs, and the time until another job may become due. `queue` is the state of the queue before the claim.
+ * `moreMayWait` is computed from that state, so it may be true although no due job is left.
  */
 function toClaimResult(
   claimed: readonly ClaimedJobRow[],

@@ -47,8 +47,8 @@ const setError = ({ code, message }: EndParams) =>
     ${own.last_error} = coalesce(${message}, ${own.last_error})`;
 
 /**
- * Prepares an UPDATE of the job that meets `condition`. The UPDATE clears the job's lease, makes the other `assignments` and
- * returns the row.
+ * Prepares an UPDATE of the job that meets `condition`. The UPDATE clears the lease, sets the columns in `assignments`, and returns the id
+ * and claim number of the job, and the job into which it is merged.
  */
 function prepareJobUpdate(assignments: Assignments, condition: JobCondition) {
   return prepared(
@@ -77,7 +77,10 @@ const earliestByPace: ColumnValue = (fn, params) => {
   return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
 
-/** Returns the earlier run time of two jobs that are merged, but not before any of `lowerBounds`, as an SQL expression. */
+/**
+ * Builds an SQL expression for the new run time of a waiting job into which another job is merged. The new run time is the earlier one of
+ * the run times of both jobs, or the latest of `lowerBounds` if that is later.
+ */
 function earlierRunTime(...lowerBounds: readonly ColumnValue[]): ColumnValue {
   return (fn, params) => {
     const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
@@ -223,7 +226,10 @@ const PRIORITIZE = prepared(({ fn }, params: Params<NowParam & ErrorCodeParams>)
 });
 const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
-/** Returns the job of a settlement as a `FinishedJob`; null if the job is not done, for example because it will be retried. */
+/**
+ * Converts a `JobSettlement`, which says how a claimed job ended, to a `FinishedJob`. Returns null if the job is not done, for example
+ * because it will be retried.
+ */
 function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   const { id, claim: number } = claim;
   if (end.act === 'unchanged')

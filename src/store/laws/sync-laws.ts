@@ -82,7 +82,10 @@ interface SyncCount {
   readonly versions: RawBuilder<unknown>;
 }
 
-/** Creates the data law that each sync has counted as many versions as there are rows of it. `rule` is the law as a sentence. */
+/**
+ * Creates a data law (a rule that all rows must fulfil) about the syncs of a resource: the number of row versions that a sync counted
+ * equals the number of stored row versions that name the sync. `rule` is the law as a sentence.
+ */
 function createCountLaw(rule: string, { resource, counted, versions }: SyncCount): Law {
   return createLaw(rule, () => {
     // The versions are counted once for all syncs, because no index finds the versions of one sync.

@@ -209,8 +209,8 @@ const MOVE_MARK = prepared(({ db }, { last }: Params<{ readonly last: number }>)
 );
 
 /**
- * Creates the methods of `MirrorPort` that store certificates. If a purge has removed a downloaded file, its certificate stays
- * due.
+ * Creates the methods of `MirrorPort` that store certificates. If a purge removes the file of a certificate between its download and
+ * `writeCertificates`, the certificate stays due, so it is downloaded again.
  */
 export function createCertificates(
   { read, transact }: Database,
@@ -219,8 +219,8 @@ export function createCertificates(
   const versions = getVersionStatements(CERTIFICATES);
 
   /**
-   * Makes the certificates of new or changed retirements due for download, and creates missing ones. Handles at most
-   * `FOLLOW_LIMIT` retirements and returns how many these were.
+   * Makes the certificates of new or changed retirements due for download. Creates a certificate row for a retirement that has none.
+   * Handles the next `FOLLOW_LIMIT` retirements at most, and returns the number of handled retirements.
    */
   async function makeNewCertificatesDue(batch: RunBatch, at: string): Promise<number> {
     const [, [next]] = await batch(LOCK_MARK(), READ_NEXT_RETIREMENTS());

@@ -75,8 +75,9 @@ const ERASE_ANSWER = prepared(({ db }, { organizationId, resource }: Params<List
 );
 
 /**
- * Creates the method of `MirrorPort` that forgets a person. It removes the person's rows of members and all stored answers with
- * the email address, and keeps a hash of the address.
+ * Creates the method of `MirrorPort` that forgets a person. `forget` deletes the person's rows in `members`, past versions included, and
+ * erases every stored answer of the registry that contains the email address. Stores a hash of the address, so that the person is not
+ * stored again. Returns the number of deleted rows.
  */
 export function createPersonRemoval({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {

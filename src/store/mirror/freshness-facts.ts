@@ -148,7 +148,10 @@ const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }
   db.updateTable('mirror.origin').set({ worker_seen_at: at }),
 );
 
-/** Creates the methods of `MirrorPort` that store reports of workers, for processes that read the mirror but not the inbox. */
+/**
+ * Creates the methods of `MirrorPort` that store and read what workers report: installations that were not read yet, deliveries that no
+ * read has followed yet, and the results of checks. Programs that see the mirror but not the inbox rely on these reports.
+ */
 export function createFreshnessFacts({
   read,
   transact,

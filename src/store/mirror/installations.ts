@@ -150,7 +150,10 @@ export function createInstallations({
   };
 }
 
-/** Returns the values of the row in `syncs` for a finished read of one installation. `isNew` says that it was not stored before. */
+/**
+ * Returns the values of the row in `syncs` for a finished read of one installation. `isNew` is true if the installation was not stored
+ * before, and false if the read changed the stored installation.
+ */
 function toEndedSync(organizationId: string | null, read: InstallationRead, isNew: boolean): EndedSync {
   return {
     organizationId,

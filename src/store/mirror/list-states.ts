@@ -135,8 +135,8 @@ const MARK_ACCESS = {
 } as const satisfies Record<AccessMark, unknown>;
 
 /**
- * Prepares an UPDATE that stores why some resources of an organization cannot be read. `toColumns` returns the values of the
- * columns for the instant at which that was noticed.
+ * Prepares an UPDATE that stores why some resources of an organization cannot be read. `toColumns` receives the time at which this was
+ * noticed, and returns the new column values.
  */
 function prepareAccessUpdate(
   toColumns: (at: RawBuilder<string>) => UpdateObject<Db, 'mirror.resource_states'>,

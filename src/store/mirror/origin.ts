@@ -37,10 +37,10 @@ const SET_SCHEDULE = prepared(({ db }, { seconds }: Params<{ readonly seconds: n
 );
 
 /**
- * Creates two methods of `MirrorPort`. `checkOrigin` stores the registry and the app that fill a new mirror. Later it throws
- * `foreign_registry` if the app or the base URL of the registry is another, unless `mayMove` allows another base URL.
- * `readMirrorState` returns when the mirror was first filled and the installations were last listed, the highest claim, and the
- * hashes of the email addresses of forgotten people.
+ * Creates two methods of `MirrorPort`. The first call of `checkOrigin` stores the app and the base URL of the registry from which the
+ * mirror is filled. Later calls throw `foreign_registry` if the app or the base URL differs from the stored one. With `mayMove`, the base
+ * URL may differ and replaces the stored one. `readMirrorState` returns when the mirror was first filled, when the list of installations
+ * was last read, the highest claim number that the mirror has seen, and the hashes of the email addresses of forgotten people.
  */
 export function createOrigin({
   read,

@@ -67,8 +67,8 @@ const UPSERT_CHECKS = prepared(({ fn }, { checks }: Params<{ readonly checks: Ta
 });
 
 /**
- * Creates the methods of `MirrorPort` that store projects. All organizations share the rows of projects, so a write locks the
- * version counter before it reads them.
+ * Creates the methods of `MirrorPort` that store projects. Organizations share the rows of projects, so the syncs of two organizations may
+ * write the same project at the same time. `writeProjects` therefore locks the version counter before it reads stored projects.
  */
 export function createProjects({
   read,
@@ -139,12 +139,15 @@ export function createProjects({
   };
 }
 
-/** Returns whether an answer is older than the stored check. A check after `now` does not count: a fast clock made it. */
+/**
+ * Returns whether an answer is older than the stored check of the project. Ignores a stored check that is later than `now`, because the
+ * clock was ahead when it was stored.
+ */
 function isOlder(requestedAt: number, checkedAt: string, now: number): boolean {
   return checkedAt > formatInstant(requestedAt) && checkedAt <= formatInstant(now);
 }
 
-/** Returns the row of `project_states` that says when a project was requested and whether it was readable. */
+/** Returns the row of `project_states` that records when a project was requested and whether it was readable. */
 function toCheckRow(answer: ProjectAnswer) {
   const error = 'error' in answer ? answer.error : null;
   const state = error === null ? 'readable' : 'unavailable';

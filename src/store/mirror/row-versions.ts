@@ -103,7 +103,7 @@ function createVersionStatements(entry: ResourceEntry) {
   const deleteCurrent = (versions: readonly number[]) =>
     DELETE_CURRENT({ versions: toVersionTable(versions) });
 
-  /** Returns the statement that copies current versions to the table of past versions. `ends` says when each version ended. */
+  /** Builds the statement that copies current row versions to the table of past versions. `ends` says when each version ended. */
   function copyVersionsToPast(ends: readonly VersionEnd[], syncId: number) {
     const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,

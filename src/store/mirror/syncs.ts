@@ -305,7 +305,7 @@ export interface CommitEnd {
   readonly result: CommitResult;
 }
 
-/** Builds the last statements of a commit after which its sync continues, and the result of the commit. */
+/** Builds the last statements of a commit that does not end its sync, and returns them with the result of the commit. */
 export function buildCommitEnd(
   { sync, id, clock, previousState }: SyncCommit,
   changes: Partial<ChangeCounts>,
@@ -390,8 +390,8 @@ const NO_UNCHANGED_READS: UnchangedReads = {
 };
 
 /**
- * Builds the statements that copy the current series of unchanged reads to `unchanged_spans`; none if there is no series. They
- * lock the version counter, so that the rows become visible in the order of their ids.
+ * Builds the statements that copy the current series of unchanged reads to `unchanged_spans`. Returns an empty array if there is no such
+ * series. The statements lock the version counter, so that the rows of `unchanged_spans` become visible in the order of their ids.
  */
 function buildSeriesArchive(
   { request: { organizationId, resource } }: OpenSync,
@@ -440,7 +440,10 @@ export function buildForgottenQuery(completion: SyncCompletion | null) {
   return (completion?.answer?.text ?? null) === null ? null : LIST_FORGOTTEN();
 }
 
-/** Builds the statement that marks a sync as failed after a commit of it threw; null if `syncs` has no row of it yet. */
+/**
+ * Builds the statement that marks a sync as failed, because one of its commits was refused with an error. Returns null if the sync has no
+ * row in `syncs` yet.
+ */
 export function buildRefusedSyncEnd({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
@@ -492,8 +495,8 @@ function toSyncEndColumns(
 }
 
 /**
- * Returns the values of the columns of `resource_states` that only the last commit of a sync writes. Flags such as
- * `writes_page_size` are 0 if a column keeps its stored value.
+ * Returns the values of the columns of `resource_states` that only the last commit of a sync writes. Some columns have a flag:
+ * `writes_page_size` is 1 to store the new `page_size`, and 0 to keep the stored one.
  */
 function toEndedStateColumns({ request }: OpenSync, completion: SyncCompletion) {
   const {
