@@ -51,8 +51,8 @@ interface RankedCandidate extends ClaimCandidate {
 }
 
 /**
- * Returns the lane of a job: 0, the lane that is claimed first, if the job's lease expired or the job failed during an outage,
- * otherwise its priority. A paused job has the priority `scheduled`.
+ * Returns the lane of a job. Jobs in a lower lane are claimed first. The lane is `FIRST_LANE` (0) if the lease of the job expired or the
+ * job failed during an outage. Otherwise the lane is the priority of the job, or `PRIORITIES.scheduled` if the job is paused.
  */
 function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate): number {
   // See `prioritizeFailed`.
@@ -62,8 +62,8 @@ function getLane({ state, priority, attempts, runAt, createdAt }: ClaimCandidate
 }
 
 /**
- * Keeps only the job to claim first of each installation and of each organization, because their jobs must not run at the same
- * time.
+ * Keeps at most one job for each installation and for each organization: the one to claim first. Two jobs of the same installation or
+ * organization must not run at the same time.
  */
 function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandidate[] {
   const sorted = candidates.toSorted(
@@ -84,8 +84,8 @@ function dropConflictingJobs(candidates: readonly ClaimCandidate[]): ClaimCandid
 }
 
 /**
- * Compares two jobs for sorting. First comes the job whose installation runs the fewest jobs, then the earliest last start,
- * then the longest wait.
+ * Compares two jobs for sorting. First comes the job whose installation runs the fewest jobs, then the job whose installation has not
+ * started a job for the longest time, then the job that has waited longest.
  */
 function compareFairly(left: RankedCandidate, right: RankedCandidate): number {
   return (

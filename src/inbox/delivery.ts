@@ -93,8 +93,8 @@ export interface DeliveryPage {
 }
 
 /**
- * Converts the database rows of one page of deliveries. Keeps only accepted deliveries. `rangeEnd` is the last instant of all pages,
- * which the range of the next page repeats.
+ * Converts the database rows of one page of deliveries to a `DeliveryPage`. Keeps only accepted deliveries. `rangeEnd` is the end of the
+ * requested time range. The range of the following pages (`next`) has the same end.
  */
 export function toDeliveryPage(rows: readonly DeliveryRow[], rangeEnd: string): DeliveryPage {
   // A page that is not full is the last page.

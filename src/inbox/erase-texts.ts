@@ -46,8 +46,8 @@ export interface ErasedOrderCounts {
 }
 
 /**
- * Erases the texts of orders, such as the name of the person who placed one, for which `matches` returns true. Returns how many
- * orders that changed, and how many it could not change.
+ * Erases the texts of orders, such as the name of the person who placed an order, if `matches` returns true for the text. Returns the
+ * number of changed orders, and the number of orders that could not be changed because they wait for the worker.
  */
 export async function eraseMatchingOrderTexts(
   inbox: Pick<OrderPort, 'listOrderTexts' | 'eraseOrderTexts'>,

@@ -201,8 +201,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id of a job whose webhook deliveries a read of this job covers, because they arrived before the read; null if
- * it covers none. The highest such id is that of the job itself.
+ * Returns the lowest job id whose webhook deliveries are answered by a read of this job, because they arrived before the read. The read
+ * answers the deliveries of the jobs from that id up to the id of this job. Returns null if it answers no deliveries.
  */
 export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

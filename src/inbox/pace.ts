@@ -10,8 +10,8 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Returns the minimum time between two starts of jobs with the same dedupe key. It grows with each consecutive read that only
- * duplicate webhooks caused and that found nothing new.
+ * Returns the minimum time between two starts of jobs with the same dedupe key. If only duplicate webhooks requested the job, the time
+ * grows with the number of latest reads in a row that were requested only by duplicates and found nothing new.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
@@ -24,8 +24,8 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
 }
 
 /**
- * Returns the earliest time at which the next job may start: `paceMs` after the last start, but not before `now`, and at most
- * `paceMs` after it. If no job ever started (`lastStart` is null), returns `now`.
+ * Returns the earliest time at which the next job may start: `paceMs` after the last start, but not before `now`, and not later than
+ * `paceMs` after `now`. If no job ever started (`lastStart` is null), returns `now`.
  */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.

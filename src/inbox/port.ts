@@ -30,7 +30,7 @@ import type { TokenStore } from './token.js';
 
 /**
  * The part of an inbox that the receiver may use. Each operation is atomic. Callers pass durations instead of instants,
- * because the clocks of processes may differ: only the clock of the store dates rows.
+ * because the clocks of processes may differ: the times in rows come only from the clock of the store.
  */
 export interface ReceiverPort {
   /**
@@ -52,8 +52,8 @@ export interface ReceiverPort {
 export interface InboxPort extends ReceiverPort, OrderPort {
   /**
    * Claims due jobs in fair order, at most one for each slot. Within a part, only one job of an installation or organization
-   * runs at a time. A job without attempts left fails instead. A lease that ends later than a new one would was written by a
-   * fast clock, and is shortened.
+   * runs at a time. A job without attempts left fails instead. If a lease ends later than a new
+   * lease would, the clock of the worker that wrote it was ahead, so the lease is shortened.
    */
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
   /** Extends leases. Returns the ids of jobs that have been claimed by another worker and must be stopped. */

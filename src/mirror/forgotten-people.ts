@@ -10,13 +10,19 @@ export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string)
   return listPossibleHashes(email).some(hash => forgottenHashes.has(hash));
 }
 
-/** Returns the hash of an email address as this version computes it, and as earlier versions did. */
+/**
+ * Returns the hashes under which an email address may be stored: the one that this release computes, and the one that earlier releases
+ * computed.
+ */
 function listPossibleHashes(email: string): string[] {
   // Earlier versions normalized non-ASCII letters differently.
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 
-/** Whether a text contains none of the email addresses whose hashes are in `forgottenHashes`. */
+/**
+ * Whether a text contains no email address of a person who asked to be forgotten. `forgottenHashes` are the hashes of the addresses of
+ * these people.
+ */
 export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
   if (forgottenHashes.size === 0) return true;
   return findEmails(text).every(email => !isForgotten(forgottenHashes, email));

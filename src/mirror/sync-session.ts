@@ -77,9 +77,12 @@ export class SyncSession {
   }
 
   /**
-   * Creates a sync session from the stored state of a resource, without writing. The changes that the session finds count as
-   * drift only if the sync is scheduled, the resource is one of `DRIFT_RESOURCES` and was read before, and `hasNewDelivery` is
-   * given and returns false: no webhook has arrived since that read.
+   * Creates a sync session from the stored state of a resource, without writing.
+   *
+   * Drift is a change that no webhook announced. The changes that the session finds count as drift if all of these are true:
+   * - The sync is scheduled.
+   * - The resource is one of `DRIFT_RESOURCES`, and was read before.
+   * - `hasNewDelivery` is given and returns false, because no webhook has arrived since that read.
    */
   static async begin(
     options: SyncSessionOptions,
@@ -115,8 +118,8 @@ export class SyncSession {
   }
 
   /**
-   * Records a successful commit in this sync: adds its row counts, and keeps its sync id, drift and latest instant. `completion`
-   * is null unless the commit ended the sync.
+   * Records a successful commit in this sync: adds the row counts of `result`, and takes over its sync id, its drift (the number of changes
+   * that no webhook announced) and its latest instant. `completion` is null unless the commit ended the sync.
    */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;

@@ -1,8 +1,9 @@
 import { formatInstant } from '../resources/sql-values.js';
 
 /**
- * Returns the instant at which a row version starts: `observedAt`, or a millisecond after `previousInstant` if that is later.
- * `previousInstant` is the start of the replaced version, null if there is none.
+ * Returns the instant at which a row version starts: `observedAt`, or one millisecond after `previousInstant` if `observedAt` is not later
+ * than `previousInstant`. `previousInstant` is the start of the previous version, or its end if the row was removed since. Null means that
+ * there is no previous version.
  */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
@@ -32,8 +33,8 @@ export class VersionClock {
   }
 
   /**
-   * Returns the instant at which a new row version starts, and updates `latest`. It is `observedAt`, or a millisecond after
-   * `previousInstant`, the start of the replaced version, if that is later.
+   * Returns the instant at which a new row version starts, as computed by `computeVersionInstant`: `observedAt`, or one millisecond after
+   * `previousInstant` if `observedAt` is not later. Sets `latest` to the returned instant if that is later than `latest`.
    */
   assignInstant(observedAt: string, previousInstant: string | null): string {
     const instant = computeVersionInstant(observedAt, previousInstant);

@@ -79,8 +79,8 @@ function createCertificateSession({
   let dueVersions = new Map<string, number>();
 
   /**
-   * Writes the queued download results to the database in one commit. If it rejects results, deletes those of their PDF files
-   * that no row references.
+   * Writes the queued download results to the database in one commit. If the database rejects all or some of the results, deletes the
+   * downloaded PDF files to which no row refers.
    */
   async function commitPendingDownloads(): Promise<void> {
     const answers = pendingDownloads;

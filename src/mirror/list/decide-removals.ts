@@ -117,7 +117,10 @@ function collectCircumstances(
   };
 }
 
-/** Returns how long ago a read first found the removals that a second read must confirm. Null if no removal is unconfirmed. */
+/**
+ * Returns how many milliseconds ago a read first missed rows whose removal a second read must confirm. Returns null if no removal waits to
+ * be confirmed, or if the clock was set back.
+ */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

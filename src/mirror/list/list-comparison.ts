@@ -66,8 +66,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Counts rows that were skipped because their page or row group is unchanged: as seen by this read, and as unchanged in the
-   * sync.
+   * Counts rows that this read skipped because their page or row group is unchanged. Adds them to the rows that this read has seen, and to
+   * the unchanged rows of the sync.
    */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;

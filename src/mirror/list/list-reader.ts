@@ -88,8 +88,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Compares the rows gathered from pages with the stored rows, and clears the gathered rows. Records in the page digests if one
-   * of them was also on an earlier page.
+   * Compares the rows gathered from pages with the stored rows, and clears the gathered rows. Sets `hasRepeatedRow` of the page digests if
+   * one of the rows was also on an earlier page.
    */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
