@@ -53,7 +53,7 @@ export interface InboxPort extends ReceiverPort, OrderPort {
   /**
    * Claims due jobs in fair order, at most one for each slot. Within a part, only one job of an installation or organization
    * runs at a time. A job without attempts left fails instead. If a lease ends later than a new
-   * lease would, the clock of the worker that wrote it was ahead, so the lease is shortened.
+   * lease would, it is shortened, because the clock of the worker that wrote it was ahead.
    */
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
   /** Extends leases. Returns the ids of jobs that have been claimed by another worker and must be stopped. */

@@ -24,7 +24,7 @@ const read = tableRef('mirror.unchanged_reads');
 
 /**
  * Returns the SQL condition that an instant is after the simulated past of a demo. Nothing of that past was observed, so it must
- * not be sealed.
+ * not get into the evidence log.
  */
 export function isAfterSimulation(instant: RawBuilder<string | null>): RawBuilder<boolean> {
   return sql`(${instant} > (SELECT ${origin.simulated_until} FROM ${origin()})) IS NOT FALSE`;

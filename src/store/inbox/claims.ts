@@ -120,7 +120,7 @@ const ALLOCATE_NUMBER = prepared(({ db }) =>
     .returning('last'),
 );
 
-/** Builds the statement that locks jobs in a fixed order, against deadlocks; null for fewer than two jobs, which need none. */
+/** Builds the statement that locks jobs in a fixed order to prevent deadlocks. Returns null for fewer than two jobs. */
 export function buildJobLock(refs: readonly ClaimRef[]) {
   return refs.length < 2 ? null : LOCK_CLAIMS({ refs: toClaimTable(refs) });
 }

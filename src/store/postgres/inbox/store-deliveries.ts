@@ -75,7 +75,7 @@ export function createStoreDeliveries(query: RunQuery, clock: InboxClock): Store
 
   /**
    * Stores groups of deliveries in one transaction. The deliveries of a group are duplicates of each other. If the content of one
-   * delivery causes an error, stores each delivery in a transaction of its own.
+   * delivery causes an SQL error, stores every delivery in its own transaction.
    */
   async function storeGroups(groups: readonly DeliveryGroup[]): Promise<IndexedResult[]> {
     try {

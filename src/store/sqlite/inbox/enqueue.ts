@@ -35,7 +35,10 @@ const own = tableRef('inbox.jobs');
 const stored = tableRef('inbox.jobs', 'jobs');
 const excluded = tableRef('inbox.jobs', 'excluded');
 
-/** Finds an upcoming job that a merge with the requested job would not change. In a flood of deliveries most find one, so that nothing is written. */
+/**
+ * Finds a waiting or paused job that already covers the requested job, so that merging the two would change nothing. In a flood of
+ * deliveries there is mostly such a job, so nothing is written.
+ */
 const FIND_SUFFICIENT = prepared((_, params: Params<SufficientJobParameters>) => {
   const { dedupeKey, trigger, organizationId, installationId, onlyDuplicates, at } = params;
   return sqlStatement`SELECT ${select({ id: own.id })} FROM ${own()}
