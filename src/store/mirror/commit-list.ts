@@ -135,7 +135,10 @@ function createListStatements(resource: ListResource) {
   const email = entry.columns.findIndex(({ name }) => name === 'email');
   const hasCertificates = resource === 'retirements';
 
-  /** Returns a filter that is false for rows of forgotten people. `forgotten` has the hashes of their email addresses. */
+  /**
+   * Returns a filter that is false for a row whose email address belongs to a person who asked to be forgotten. `forgotten` has the
+   * hashes of these addresses.
+   */
   function createInsertFilter(forgotten: CommitReads['forgotten']): (insert: RowInsert) => boolean {
     const hashes = new Set(forgotten.map(({ hash }) => hash));
     return ({ cells }) => {
