@@ -102,6 +102,11 @@ describe('promises of events', () => {
     expect(await port.save({ ...late, pauseReason: null })).toBe(false);
     expect(await port.renew(claim, MINUTE)).toBe(false);
     expect(await find(id)).toMatchObject({ change_cursor: cursor, state: 'active' });
+    const next = await port.claim(id, MINUTE);
+    expect(next).not.toBeNull();
+    await port.pause(id, 'paused by the operator');
+    expect(await port.save({ ...late, ...next, pauseReason: null })).toBe(false);
+    expect(await find(id)).toMatchObject({ change_cursor: cursor, state: 'paused' });
     expect(receiver.accepted).toHaveLength(10);
   });
 

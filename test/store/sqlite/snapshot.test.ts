@@ -50,6 +50,7 @@ test('a copy is complete and private, leaves no temporary file, and never overwr
   expect(writeCopy(db, copy)).toBe(true);
   expect(writeCopy(db, copy)).toBe(false);
   db.close();
+  expect(() => writeCopy(db, join(folder, 'failed.db'))).toThrow('not open');
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'mirror.db', 'mirror.db-shm', 'mirror.db-wal']);
   const read = openDatabase(copy, { busyTimeoutMs: 1000, readonly: true });
