@@ -23,7 +23,7 @@ function listPossibleHashes(email: string): string[] {
  * Whether a text contains no email address of a person who asked to be forgotten. `forgottenHashes` are the hashes of the addresses of
  * these people.
  */
-export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
+export function containsNoForgottenEmail(forgottenHashes: ReadonlySet<string>, text: string): boolean {
   if (forgottenHashes.size === 0) return true;
   return findEmails(text).every(email => !isForgotten(forgottenHashes, email));
 }

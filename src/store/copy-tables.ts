@@ -4,7 +4,7 @@ import type { Relation } from '../../migrations/schema.js';
 import type { Value } from './contract/tables.js';
 import type { Kinds } from './dialect.js';
 import { type DatabaseName, listRelations } from './migrations.js';
-import { insertRows, prepared } from './sql/prepared.js';
+import { createInsertBuilder, prepared } from './sql/prepared.js';
 import type { BoundStatement } from './statement.js';
 
 /** The cells of a row by the names of their columns. */
@@ -39,7 +39,7 @@ export async function copyTable(
   write: (statement: BoundStatement) => unknown,
 ): Promise<void> {
   const kinds = listKinds(table);
-  const insert = insertRows(table.name, kinds);
+  const insert = createInsertBuilder(table.name, kinds);
   const toCells = (row: CopiedRow) =>
     Object.entries(kinds).map(([name, kind]) => toBoundCell(row[name] ?? null, kind));
   await write(prepared(() => sql`DELETE FROM ${sql.table(table.name)}`)());
@@ -50,7 +50,11 @@ export async function copyTable(
  * Compares the rows of a table or view in two databases by their number and checksum. Returns the number of rows in each database. Throws
  * if the rows are not the same.
  */
-export async function countEqualRows(relation: Relation, source: ReadRows, copy: ReadRows): Promise<number> {
+export async function compareAndCountRows(
+  relation: Relation,
+  source: ReadRows,
+  copy: ReadRows,
+): Promise<number> {
   const [expected, found] = [await checksumRows(relation, source), await checksumRows(relation, copy)];
   if (expected.rows === found.rows && expected.sum === found.sum) return expected.rows;
   throw new Error(

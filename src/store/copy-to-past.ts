@@ -19,7 +19,7 @@ export interface VersionEndColumns {
  * Builds an INSERT statement that copies current row versions to `mirror.past`, the table of past row versions. `source` is the FROM clause
  * of the statement. In `source`, the table of current row versions must have the alias `v`.
  */
-export function insertIntoPast(
+export function buildInsertIntoPast(
   fn: SqlFunctions,
   entry: ResourceEntry,
   { validTo, closedBy, closedVersion, isRemoved }: VersionEndColumns,

@@ -85,7 +85,7 @@ export interface SchemaState {
  * Returns the schema version of a database: the number of its last migration, or 0 if it was never migrated. Throws if the database was
  * migrated by a newer release of this program, or by a program that was never released.
  */
-export function requireOwnVersion(
+export function requireKnownSchemaVersion(
   { label, version, records, advice }: SchemaState,
   migrations: readonly Migration[],
 ): number {
@@ -111,7 +111,7 @@ export function requireOwnVersion(
  * themselves.
  */
 export function assertCurrentSchema(state: SchemaState, migrations: readonly Migration[]): void {
-  const version = requireOwnVersion(state, migrations);
+  const version = requireKnownSchemaVersion(state, migrations);
   if (version < migrations.length)
     throw new StoreError(
       'older',

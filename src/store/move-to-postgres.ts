@@ -3,7 +3,13 @@ import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import { CERTIFICATE_FILES } from '../../migrations/mirror/0001/books.js';
 import type { PdfStore } from '../mirror/certificates/pdf-store.js';
-import { countEqualRows, copyTable, listHistoryViews, listTables, type ReadRows } from './copy-tables.js';
+import {
+  compareAndCountRows,
+  copyTable,
+  listHistoryViews,
+  listTables,
+  type ReadRows,
+} from './copy-tables.js';
 import { createEpochName } from '../events/epoch-name.js';
 import { beginEpoch } from './events/epochs.js';
 import { DELETE_MOVING, INSERT_MOVING, MOVE_IN_PROGRESS } from './applied-migrations.js';
@@ -49,7 +55,7 @@ export function moveToPostgres(
     let certificates = 0;
     for (const table of CERTIFICATE_FILES.relations)
       certificates += await copyAndCompare(postgres, table, () => readPdfs(pdfs, now));
-    await beginMovedEpoch(postgres, now);
+    await beginEpochAfterMove(postgres, now);
     const send = createAutocommitBatch(postgres.query);
     for (const database of DATABASE_NAMES) await send(DELETE_MOVING[database]());
     return { rows, certificates };
@@ -62,7 +68,7 @@ const READ_LAST_VERSION = prepared(({ db }) => db.selectFrom('mirror.version_cou
  * Begins a new epoch of event ids in the PostgreSQL database. Without a new epoch, two different events could get the same id if somebody
  * uses the SQLite files again.
  */
-async function beginMovedEpoch({ query, transact }: Postgres, now: string): Promise<void> {
+async function beginEpochAfterMove({ query, transact }: Postgres, now: string): Promise<void> {
   const [[counter]] = await createAutocommitBatch(query)(READ_LAST_VERSION());
   const newestChange = counter?.last ?? 0;
   const epoch = createEpochName(randomBytes);
@@ -112,7 +118,7 @@ async function moveFile(postgres: Postgres, database: DatabaseName, file: string
       await setSequence(db, postgres, table);
     }
     for (const history of listHistoryViews(database))
-      await postgres.transact(query => countEqualRows(history, read, createPostgresRowReader(query)));
+      await postgres.transact(query => compareAndCountRows(history, read, createPostgresRowReader(query)));
     return rows;
   } finally {
     db.close();
@@ -129,7 +135,7 @@ function copyAndCompare({ transact }: Postgres, table: Relation, read: ReadRows)
       const { text, values } = statement.bind(POSTGRES);
       return query(text, [...values]);
     });
-    return await countEqualRows(table, read, createPostgresRowReader(query));
+    return await compareAndCountRows(table, read, createPostgresRowReader(query));
   });
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ResourceEntry } from '../../src/resources/entry.js';
 import { SQLITE } from '../../src/store/dialect.js';
-import { insertIntoPast } from '../../src/store/copy-to-past.js';
+import { buildInsertIntoPast } from '../../src/store/copy-to-past.js';
 import { builderFor } from '../../src/store/sql/builder.js';
 
 /** How versions end, as SQL text. */
@@ -21,5 +21,5 @@ export function copyToPastText(entry: ResourceEntry, ends: VersionEndText, sourc
     closedVersion: sql.raw<number>(ends.closedVersion),
     isRemoved: sql.raw<number>(ends.isRemoved),
   };
-  return insertIntoPast(fn, entry, columns, sql.raw(source)).compile(db).sql;
+  return buildInsertIntoPast(fn, entry, columns, sql.raw(source)).compile(db).sql;
 }

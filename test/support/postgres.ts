@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { createGrants, type DatabaseRolePurpose } from '../../src/store/contract/grants.js';
+import { buildGrantStatements, type DatabaseRolePurpose } from '../../src/store/contract/grants.js';
 import { createInboxPort } from '../../src/store/postgres/inbox/inbox-port.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open-postgres.js';
 import type { Server } from '../postgres/server.js';
@@ -74,7 +74,7 @@ export async function createRole(
 ): Promise<TestDatabase> {
   const role = `${purpose} "${randomBytes(6).toString('hex')}"`;
   await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);
-  for (const grant of createGrants(purpose, role)) await owner.query(grant);
+  for (const grant of buildGrantStatements(purpose, role)) await owner.query(grant);
   return { name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) };
 }
 

@@ -1,4 +1,4 @@
-import { createGrants, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
+import { buildGrantStatements, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/describe-schema.js';
 import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../define-command.js';
@@ -39,7 +39,7 @@ export const SCHEMA = defineCommand({
 
 /** Returns the GRANT statements that a database role needs for a purpose such as `read`. */
 function formatGrants(purpose: DatabaseRolePurpose, role: string | undefined): string {
-  if (role !== undefined) return `${createGrants(purpose, role).join('\n')}\n`;
+  if (role !== undefined) return `${buildGrantStatements(purpose, role).join('\n')}\n`;
   throw createUsageError(
     `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,
   );

@@ -37,7 +37,7 @@ const SUPERUSER_HINT = '-- For SQL queries, a superuser must also do what "carbo
  * Returns the GRANT statements that give a PostgreSQL role the privileges for its purpose. Run the statements again after an upgrade,
  * because an upgrade may add tables.
  */
-export function createGrants(purpose: DatabaseRolePurpose, role: string): string[] {
+export function buildGrantStatements(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const grants = PRIVILEGES[purpose].map(privilege => `GRANT ${privilege} TO ${name};`);
   return purpose === 'read' ? [...grants, SUPERUSER_HINT] : grants;

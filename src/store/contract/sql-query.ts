@@ -63,7 +63,7 @@ const MAX_ROW_BYTES = 4 * MB;
  * Throws an `SqlQueryError` unless the SQL that a user wrote begins with SELECT, WITH, VALUES or EXPLAIN. Does not check the rest of the
  * SQL, so this check alone does not prevent writes.
  */
-export function assertReadOnlySql(sql: string): void {
+export function assertStartsLikeQuery(sql: string): void {
   const start = skipLeadingComments(sql);
   if (BEGINS_LIKE_READ.test(start)) return;
   throw new SqlQueryError(

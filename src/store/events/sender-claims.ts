@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Attempt, EventsPort, Hold } from '../../events/port.js';
-import { type CellsOf, type Params, insertRows, prepared } from '../sql/prepared.js';
+import { type CellsOf, type Params, createInsertBuilder, prepared } from '../sql/prepared.js';
 import type { EventsDatabase } from './events-database.js';
 
 type SenderClaims = Pick<EventsPort, 'claim' | 'renew' | 'release' | 'save'>;
@@ -95,7 +95,7 @@ const INSERT_HOLD = prepared(({ db }, hold: Params<CellsOf<Hold>>) =>
     error: hold.error,
   }),
 );
-const INSERT_ATTEMPTS = insertRows('events.event_attempts', {
+const INSERT_ATTEMPTS = createInsertBuilder('events.event_attempts', {
   subscription_id: 'text',
   event_id: 'text',
   type: 'text',

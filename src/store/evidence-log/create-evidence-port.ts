@@ -4,7 +4,7 @@ import type { EvidenceDatabase } from './evidence-database.js';
 import { createLeafStore } from './leaves.js';
 import { createMirrorChangeReader } from './mirror-changes.js';
 import { createMirrorReads } from './mirror-reads.js';
-import { createSealerLock } from './sealer-lock.js';
+import { createWriterLock } from './sealer-lock.js';
 import { createSealedReads } from './sealed-reads.js';
 
 /** Creates the `EvidencePort`, which reads and writes the evidence log, and reads the mirror whose changes the log records. */
@@ -13,7 +13,7 @@ export function createEvidencePort(database: EvidenceDatabase): EvidencePort {
   const { listSyncs, listEndedSpans, ...mirrorReads } = createMirrorReads(database);
   const numberedInputs = { change: listChanges, sync: listSyncs, unchanged: listEndedSpans };
   return {
-    ...createSealerLock(database),
+    ...createWriterLock(database),
     ...createLeafStore(database),
     ...createSealedReads(database),
     ...createCheckpointStore(database),

@@ -6,7 +6,7 @@ import { listKinds } from '../copy-tables.js';
 import type { Value } from '../contract/tables.js';
 import type { Kinds, Table } from '../dialect.js';
 import { jsonRelation, tableRef, select, sqlStatement } from '../sql/columns.js';
-import { insertRows, type Params, prepared } from '../sql/prepared.js';
+import { createInsertBuilder, type Params, prepared } from '../sql/prepared.js';
 import type { EvidenceDatabase } from './evidence-database.js';
 import { buildLeafStatements } from './leaf-filters.js';
 import type { NumberRange } from './mirror-reads.js';
@@ -104,7 +104,7 @@ const LIST_ERASED_INDEXES = prepared(({ db }, { after }: Params<{ readonly after
     .limit(sql.lit(PAGE_SIZE)),
 );
 
-const INSERT_LEAVES = insertRows('evidence.leaves', LEAF_COLUMNS);
+const INSERT_LEAVES = createInsertBuilder('evidence.leaves', LEAF_COLUMNS);
 const newCodes = jsonRelation('given', { leaf_place: 'int', new_code: 'text', new_plain_code: 'text' });
 const REPLACE_CODES = prepared(({ fn }, { codes }: Params<{ readonly codes: Table }>) => {
   const { leaf_place: place, new_code: code, new_plain_code: plainCode } = newCodes.columns;

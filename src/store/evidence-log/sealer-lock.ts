@@ -39,7 +39,7 @@ const ACQUIRE_LOCK = prepared(({ db }, { holder, expiresAt, now, latestExpiry }:
  * Creates the method of `EvidencePort` that acquires or extends the lock of the evidence log. Only the process that has the lock may write
  * the log.
  */
-export function createSealerLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
+export function createWriterLock({ runOnLog }: EvidenceDatabase): Pick<EvidencePort, 'acquireLock'> {
   return {
     acquireLock: async (holder, now, expiresAt) => {
       const toInstant = (ms: number) => new Date(ms).toISOString();

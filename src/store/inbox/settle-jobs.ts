@@ -81,7 +81,7 @@ const earliestByPace: ColumnValue = (fn, params) => {
  * Builds an SQL expression for the new run time of a waiting job into which another job is merged. The new run time is the earlier one of
  * the run times of both jobs, or the latest of `lowerBounds` if that is later.
  */
-function earlierRunTime(...lowerBounds: readonly ColumnValue[]): ColumnValue {
+function buildEarlierRunTime(...lowerBounds: readonly ColumnValue[]): ColumnValue {
   return (fn, params) => {
     const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
     return fn.greatest(earlier, ...lowerBounds.map(bound => bound(fn, params)));
@@ -139,8 +139,8 @@ const setDone = (fn: SqlFunctions, params: EndParams, outcome: RawBuilder<string
 const setWaiting = (fn: SqlFunctions, params: EndParams) =>
   sql`${own.state} = 'waiting', ${own.run_at} = ${afterDelay(fn, params)}`;
 
-const runAtByPace = unlessPersonAsked(earlierRunTime(earliestByPace));
-const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, afterDelay));
+const runAtByPace = unlessPersonAsked(buildEarlierRunTime(earliestByPace));
+const runAtAfterBackoff = unlessPersonAsked(buildEarlierRunTime(earliestByPace, afterDelay));
 const keepAttempts: ColumnValue = fn =>
   sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
 
@@ -191,7 +191,7 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
   ],
 };
 const RETRY_FAILED: readonly EndStatement[] = [
-  ...prepareMerge(hasFailed, earlierRunTime(earliestByPace)),
+  ...prepareMerge(hasFailed, buildEarlierRunTime(earliestByPace)),
   prepareJobUpdate(
     (fn, params) =>
       sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,

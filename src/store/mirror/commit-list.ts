@@ -20,7 +20,7 @@ import {
   type SyncCommit,
   buildCommitEnd,
   buildSyncEnd,
-  buildRefusedSyncEnd,
+  buildFailedSyncEnd,
   buildForgottenQuery,
 } from './syncs.js';
 import { cachePerKey, getVersionStatements, toVersionTable, type VersionEnd } from './row-versions.js';
@@ -122,7 +122,7 @@ export function createCommits({ transact }: Database): Pick<MirrorPort, 'commit'
         return { ...end.result, versions };
       }),
     endRefused: async (sync, completion) => {
-      await transact(batch => batch(buildRefusedSyncEnd(sync, completion)));
+      await transact(batch => batch(buildFailedSyncEnd(sync, completion)));
     },
   };
 }

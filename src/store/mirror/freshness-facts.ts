@@ -152,7 +152,7 @@ const SET_WORKER_SEEN = prepared(({ db }, { at }: Params<{ readonly at: string }
  * Creates the methods of `MirrorPort` that store and read what workers report: installations that were not read yet, deliveries that no
  * read has followed yet, and the results of checks. Programs that see the mirror but not the inbox rely on these reports.
  */
-export function createFreshnessFacts({
+export function createFreshnessReports({
   read,
   transact,
 }: Database): Pick<MirrorPort, 'readFreshnessFacts' | 'listKnownResources' | 'report'> {

@@ -1,7 +1,7 @@
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import type { Database } from '../statement.js';
 import { type CertificateFiles, createCertificates } from './certificates.js';
-import { createFreshnessFacts } from './freshness-facts.js';
+import { createFreshnessReports } from './freshness-facts.js';
 import { createInstallations } from './installations.js';
 import { createCommits } from './commit-list.js';
 import { createPersonRemoval } from './forget-people.js';
@@ -20,7 +20,7 @@ export function createMirrorStore(database: Database, files: CertificateFiles): 
   return {
     ...createOrigin(database),
     ...createListStates(database),
-    ...createFreshnessFacts(database),
+    ...createFreshnessReports(database),
     ...createInstallations(database),
     ...createRowReads(database),
     ...createCommits(database),

@@ -3,10 +3,10 @@ import { listTableColumns, type ResourceEntry, listKeyColumns } from '../../reso
 import { historyView, TABLES, versionedTable } from '../contract/tables.js';
 import type { Value } from '../contract/tables.js';
 import type { Kinds, Rows, Table } from '../dialect.js';
-import { insertIntoPast } from '../copy-to-past.js';
+import { buildInsertIntoPast } from '../copy-to-past.js';
 import { jsonRelation, listColumns, tableRef, select, sqlStatement } from '../sql/columns.js';
 import type { SqlFunctions } from '../sql/functions.js';
-import { insertRows, type Params, prepared } from '../sql/prepared.js';
+import { createInsertBuilder, type Params, prepared } from '../sql/prepared.js';
 
 /** The end of a version: when the row was replaced or removed. */
 export interface VersionEnd {
@@ -75,7 +75,7 @@ function createVersionStatements(entry: ResourceEntry) {
   const COPY_TO_PAST = prepared(
     ({ fn }, { ends, syncId }: Params<{ readonly ends: Table; readonly syncId: number }>) => {
       const { version, at, change_number, is_removed } = endList.columns;
-      return insertIntoPast(
+      return buildInsertIntoPast(
         fn,
         entry,
         {
@@ -98,13 +98,13 @@ function createVersionStatements(entry: ResourceEntry) {
       WHERE ${current.version} = ${repairList.columns.version}
         AND (${listColumns('v', cellNames)}) IS DISTINCT FROM (${listColumns('repair', cellNames)})`;
   });
-  const insert = insertRows(table, getColumnKinds(entry.table, listTableColumns(entry)));
+  const insert = createInsertBuilder(table, getColumnKinds(entry.table, listTableColumns(entry)));
 
   const deleteCurrent = (versions: readonly number[]) =>
     DELETE_CURRENT({ versions: toVersionTable(versions) });
 
   /** Builds the statement that copies current row versions to the table of past versions. `ends` says when each version ended. */
-  function copyVersionsToPast(ends: readonly VersionEnd[], syncId: number) {
+  function buildCopyToPast(ends: readonly VersionEnd[], syncId: number) {
     const rows = ends.map(({ version, at, changeNumber, isRemoved }) => [
       version,
       at,
@@ -122,13 +122,13 @@ function createVersionStatements(entry: ResourceEntry) {
     /** Returns the key of a row of `selectLastEnds`. */
     keyOf: (row: Readonly<Record<string, string>>) => keyNames.map(name => row[name] ?? ''),
     /** Copies current versions to the table of past versions. */
-    copyToPast: copyVersionsToPast,
+    copyToPast: buildCopyToPast,
     deleteCurrent,
     /** Copies current versions to the table of past versions and deletes them. */
     moveToPast: (ends: readonly VersionEnd[], syncId: number) =>
       ends.length === 0
         ? []
-        : [copyVersionsToPast(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
+        : [buildCopyToPast(ends, syncId), deleteCurrent(ends.map(({ version }) => version))],
     /** Corrects column values of current versions without creating new versions. */
     repair: (repairs: readonly { readonly version: number; readonly cells: readonly Value[] }[]) => {
       const rows = repairs.map(({ version, cells }) => [version, ...cells]);

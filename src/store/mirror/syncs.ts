@@ -8,7 +8,7 @@ import type {
   SyncCompletion,
   OpenSync,
 } from '../../mirror/port/sync.js';
-import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
+import { containsNoForgottenEmail } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { insertFrom, tableRef } from '../sql/columns.js';
@@ -345,7 +345,7 @@ export function buildSyncEnd(
   const isComplete = outcome === 'complete';
   const drift = sync.countsAsDrift ? countChanges(sync.counts) + countChanges(counts) : 0;
   const hashes = new Set(forgotten.map(({ hash }) => hash));
-  const mayStoreAnswer = answerText !== null && isFreeOfForgottenPeople(hashes, answerText);
+  const mayStoreAnswer = answerText !== null && containsNoForgottenEmail(hashes, answerText);
   const unchangedReads = isUnchanged
     ? countUnchangedRead(sync, previousState, completion)
     : NO_UNCHANGED_READS;
@@ -444,7 +444,7 @@ export function buildForgottenQuery(completion: SyncCompletion | null) {
  * Builds the statement that marks a sync as failed, because one of its commits was refused with an error. Returns null if the sync has no
  * row in `syncs` yet.
  */
-export function buildRefusedSyncEnd({ id, counts }: OpenSync, completion: SyncCompletion) {
+export function buildFailedSyncEnd({ id, counts }: OpenSync, completion: SyncCompletion) {
   if (id === null) return null;
   const columns = { ...toSyncEndColumns(id, completion), ...toCountColumns(counts, NO_CHANGES) };
   return END_SYNC({ ...columns, state: 'failed', drift: 0 });

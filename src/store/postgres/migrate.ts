@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { INSERT_APPLIED, LIST_APPLIED, MOVE_IN_PROGRESS } from '../applied-migrations.js';
 import {
   assertCurrentSchema,
-  requireOwnVersion,
+  requireKnownSchemaVersion,
   computeDigest,
   DATABASE_NAMES,
   type DatabaseName,
@@ -55,7 +55,7 @@ export async function migrate(
 ): Promise<string[]> {
   const applied: string[] = [];
   for (const schema of DATABASE_NAMES)
-    requireOwnVersion(await readSchemaState(postgres.query, schema), getMigrations(schema));
+    requireKnownSchemaVersion(await readSchemaState(postgres.query, schema), getMigrations(schema));
   for (const schema of DATABASE_NAMES) {
     const migrations = getMigrations(schema);
     for (const migration of migrations) {
@@ -94,7 +94,8 @@ async function applyMigration(
   await query("SET LOCAL lock_timeout = '60s'");
   await createAutocommitBatch(query)(LOCK_MIGRATIONS());
   await assertUtf8(query);
-  if (requireOwnVersion(await readSchemaState(query, schema), migrations) >= migration.version) return false;
+  if (requireKnownSchemaVersion(await readSchemaState(query, schema), migrations) >= migration.version)
+    return false;
   await createSchema(query, schema);
   await query(createTableStatement(schema));
   await query(migration.sql);

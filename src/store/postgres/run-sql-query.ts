@@ -6,7 +6,7 @@ import {
   SqlQueryError,
   createAbortError,
   type SqlQuery,
-  assertReadOnlySql,
+  assertStartsLikeQuery,
   measureRow,
   TooLargeError,
   toRow,
@@ -37,7 +37,7 @@ const UNKNOWN_NAME = ['42P01', '42703'];
 
 /** Runs a user's SQL in a read-only transaction and streams its rows. Stops at the time limit, or when the signal aborts. */
 export async function runSqlQuery(options: PoolOptions, query: SqlQuery): Promise<StatementRows> {
-  assertReadOnlySql(query.sql);
+  assertStartsLikeQuery(query.sql);
   const pool = createPool(options);
   try {
     const client = await translateErrors(() => pool.connect());

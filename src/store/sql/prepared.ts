@@ -133,7 +133,7 @@ function toDriverValue(dialect: Dialect, value: Value | Table): Value {
  * Creates a function that takes rows and builds a statement that inserts them into a table. Each row has its values in the order of
  * `columns`.
  */
-export function insertRows(table: string, columns: Kinds): (rows: Rows) => BoundStatement<never> {
+export function createInsertBuilder(table: string, columns: Kinds): (rows: Rows) => BoundStatement<never> {
   const names = Object.keys(columns);
   const target = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map(name => sql.id(name)))})`;
   const textFor = cachePerDialect(dialect => {

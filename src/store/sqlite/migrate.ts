@@ -1,6 +1,6 @@
 import {
   assertCurrentSchema,
-  requireOwnVersion,
+  requireKnownSchemaVersion,
   computeDigest,
   type DatabaseName,
   type Migration,
@@ -31,7 +31,7 @@ export function migrate(
   now: string,
   migrations: readonly Migration[] = listMigrations('sqlite', database),
 ): string[] {
-  if (requireOwnVersion(readSchemaState(db), migrations) === migrations.length) return [];
+  if (requireKnownSchemaVersion(readSchemaState(db), migrations) === migrations.length) return [];
   runInTransaction(db, () => db.exec(CREATE_RECORDS_TABLE));
   return migrations
     .filter(each => runInTransaction(db, () => applyMigration(db, each, migrations, now)))
@@ -86,7 +86,7 @@ function applyMigration(
   now: string,
 ): boolean {
   const { version, name, sql } = migration;
-  if (requireOwnVersion(readSchemaState(db), migrations) >= version) return false;
+  if (requireKnownSchemaVersion(readSchemaState(db), migrations) >= version) return false;
   db.exec(sql);
   prepareOn(db, INSERT_APPLIED.inbox).all({
     version,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { getSqlState } from '../../../src/store/postgres/translate-errors.js';
-import { createGrants } from '../../../src/store/contract/grants.js';
+import { buildGrantStatements } from '../../../src/store/contract/grants.js';
 import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver-port.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox-port.js';
 import { isPollDue } from '../../../src/store/postgres/inbox/work-notifier.js';
@@ -269,7 +269,7 @@ test.each(Object.entries(TROUBLES))(
     const owner = openForTest(database);
     const role = `receiver_of_${database.name}`;
     await owner.query(`CREATE ROLE ${role} LOGIN`);
-    for (const grant of createGrants('receive', role)) await owner.query(grant);
+    for (const grant of buildGrantStatements('receive', role)) await owner.query(grant);
     const url = database.url.replace('//postgres@', `//${role}@`);
     const postgres = openPostgres({ url, name: 'test', connections: 2, onFault: () => undefined });
     onTestFinished(postgres.close);

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { POSTGRES, SQLITE } from '../../../src/store/dialect.js';
 import { insertFrom, jsonRelation, tableRef, select, sqlStatement } from '../../../src/store/sql/columns.js';
-import { insertRows, type Params, prepared } from '../../../src/store/sql/prepared.js';
+import { createInsertBuilder, type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { createDatabaseOn } from '../../../src/store/sqlite/database.js';
 import { batchByName } from '../../../src/store/statement.js';
 import { temporaryInbox } from '../../support/inbox.js';
@@ -137,7 +137,7 @@ test('rows that are passed as JSON are a relation with typed columns', async () 
 const FENCES = { organization_id: 'text', part: 'text', claim: 'int' } as const;
 
 test('many rows are inserted by one statement on either engine', async () => {
-  const insert = insertRows('mirror.fences', FENCES);
+  const insert = createInsertBuilder('mirror.fences', FENCES);
   const rows = [
     ['a', 'data', 1],
     ['b', 'data', 2],

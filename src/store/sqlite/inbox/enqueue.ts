@@ -114,7 +114,7 @@ const INSERT_OR_MERGE = prepared(({ fn }, params: Params<InsertParameters>) => {
  * - A duplicate delivery neither resumes a paused job nor changes a retry time.
  */
 export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number {
-  const findEarliestStart = createEarliestStart(db);
+  const findEarliestStart = createStartTimeFinder(db);
   const sufficientJob = prepareOn(db, FIND_SUFFICIENT);
   const insert = prepareOn(db, INSERT_OR_MERGE);
 
@@ -122,7 +122,7 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
    * Finds a waiting or paused job that already covers the requested job: merging the two would change nothing. Returns its id, or undefined
    * if there is no such job. `startAt` is the earliest start of the requested job.
    */
-  function findSufficientJob(job: NewJob, startAt: number): number | undefined {
+  function findCoveringJob(job: NewJob, startAt: number): number | undefined {
     if (job.payload !== undefined || job.startDelayMs !== undefined) return undefined;
     const { dedupeKey, trigger, organizationId = null, installationId = null, onlyDuplicates = false } = job;
     const values = {
@@ -138,10 +138,10 @@ export function createEnqueue(db: Sqlite): (job: NewJob, now: number) => number 
 
   return (job, now) => {
     const { dedupeKey, trigger, organizationId = null, onlyDuplicates = false } = job;
-    const dueJob = findSufficientJob(job, now);
+    const dueJob = findCoveringJob(job, now);
     if (dueJob !== undefined) return dueJob;
     const startAt = findEarliestStart({ dedupeKey, onlyDuplicates }, now);
-    const waitingJob = onlyDuplicates ? findSufficientJob(job, startAt) : undefined;
+    const waitingJob = onlyDuplicates ? findCoveringJob(job, startAt) : undefined;
     if (waitingJob !== undefined) return waitingJob;
     const row = insert.get({
       kind: job.kind,
@@ -188,7 +188,7 @@ const LIST_RECENT_READS = prepared((_, { dedupeKey }: Params<DedupeKey>) => {
  * Creates a function that computes the earliest time, in epoch milliseconds, at which a requested job may start. Jobs with the same dedupe
  * key must start at least a certain time apart, see `choosePaceMs`.
  */
-function createEarliestStart(db: Sqlite): (request: StartRequest, now: number) => number {
+function createStartTimeFinder(db: Sqlite): (request: StartRequest, now: number) => number {
   // The pace does not depend on the signed text, so an attacker who replays several captured deliveries causes no more reads
   // than with one.
   const lastStart = prepareOn(db, FIND_LAST_START);

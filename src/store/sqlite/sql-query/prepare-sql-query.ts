@@ -1,4 +1,4 @@
-import { assertReadOnlySql } from '../../contract/sql-query.js';
+import { assertStartsLikeQuery } from '../../contract/sql-query.js';
 import type { Value } from '../../contract/tables.js';
 import type { Sqlite } from '../open-database.js';
 
@@ -13,7 +13,7 @@ export interface ReadOnlyStatement {
  * VACUUM INTO and some PRAGMAs pass one or two of them.
  */
 export function prepareSqlQuery(db: Sqlite, text: string): ReadOnlyStatement {
-  assertReadOnlySql(text);
+  assertStartsLikeQuery(text);
   const statement = db.prepare<[], Value[]>(text);
   if (!statement.readonly || !statement.reader) {
     throw new Error('expected a statement that only reads, but this one does more');
