@@ -55,6 +55,15 @@ test('T69 the header of a JWT is not treated as a secret, but its signature is',
     expect(mask.isSecretIn(jwt, Buffer.from(`{"fullName":"${secret}"}`))).toBe(true);
 });
 
+test('secrets that come into use are masked, the newest 64 of them', () => {
+  const secrets = Array.from({ length: 65 }, (_, index) => `opaque secret ${index} of many`);
+  const mask = createLearningMask(['an initial secret']);
+  for (const secret of secrets) mask.addSecret(secret);
+  for (const secret of secrets.slice(1)) mask.addSecret(secret);
+  const masked = ['an initial secret', ...secrets].map(mask.text);
+  expect(masked).toEqual(['[masked]', secrets[0], ...secrets.slice(1).map(() => '[masked]')]);
+});
+
 test('lines below the level are not written', async () => {
   expect(await record(log => log.debug('quiet'))).toEqual([]);
   expect(await record(log => log.debug('loud'), { level: 'debug' })).toHaveLength(1);
@@ -212,7 +221,8 @@ describe('T69', () => {
     const mask = createMask([SECRET]);
     expect(mask.text(`bad ${SECRET} and ${TOKEN}`)).toBe('bad [masked] and [masked]');
     expect(createMask([]).text(`only ${TOKEN}`)).toBe('only [masked]');
-    expect(createMask(['', 'short']).text('a short text')).toBe('a short text');
+    expect(createMask(['', 'is7long']).text('this is7long')).toBe('this is7long');
+    expect(createMask(['is8 long']).text('this is8 long')).toBe('this [masked]');
   });
 });
 
