@@ -53,11 +53,14 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
 export const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const DISPLAYED_DATE = /^(?:(\d{1,2}) )?([a-z]{3}) (\d{4})(?:, (\d{2}:\d{2}:\d{2}\.\d{3}) UTC)?$/i;
 
-/** Converts a date as pages show it, such as `31 Dec 2025`, to one such as `2025-12-31`. Returns other texts unchanged. */
+/**
+ * Converts a date as pages show it, such as `31 Dec 2025`, to one such as `2025-12-31`. An unknown month becomes `00`, which no
+ * date has. Returns other texts unchanged.
+ */
 function toIsoDate(text: string): string {
   const [, day, name = '', year, time] = DISPLAYED_DATE.exec(text) ?? [];
+  if (year === undefined) return text;
   const month = MONTHS.findIndex(each => each.toLowerCase() === name.toLowerCase()) + 1;
-  if (year === undefined || month === 0 || (time !== undefined && day === undefined)) return text;
   const days = day === undefined ? '' : `-${day.padStart(2, '0')}`;
   const instant = time === undefined ? '' : `T${time}Z`;
   return `${year}-${String(month).padStart(2, '0')}${days}${instant}`;

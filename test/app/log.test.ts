@@ -222,6 +222,7 @@ describe('T69', () => {
     expect(mask.text(`bad ${SECRET} and ${TOKEN}`)).toBe('bad [masked] and [masked]');
     expect(createMask([]).text(`only ${TOKEN}`)).toBe('only [masked]');
     expect(createMask(['', 'is7long']).text('this is7long')).toBe('this is7long');
+    expect(mask.text(JSON.stringify([SECRET]))).toBe('["[masked]"]');
     expect(createMask(['is8 long']).text('this is8 long')).toBe('this [masked]');
   });
 });

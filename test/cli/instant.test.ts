@@ -29,6 +29,7 @@ test.each([
   ['24h', '2026-02-28T08:30:00.000Z'],
   ['90m', '2026-03-01T07:00:00.000Z'],
   ['now', '2026-03-01T08:30:00.000Z'],
+  [' now ', '2026-03-01T08:30:00.000Z'],
 ])('%s is a single instant', (text, at) => expect(formatRange(text)).toBe(`${at} to ${at}`));
 
 test.each([
@@ -40,6 +41,12 @@ test.each([
   expect(formatRange(written)).toBe(formatRange(date)),
 );
 
+test('every month is accepted as pages write it', () => {
+  const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+  for (const [index, month] of months.entries())
+    expect(formatRange(`${month} 2025`)).toBe(formatRange(`2025-${String(index + 1).padStart(2, '0')}`));
+});
+
 test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s has not ended yet and is cut at now', text =>
   expect(formatRange(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
 );
@@ -49,12 +56,15 @@ test.each([
   '2026-02-30T00:00:00Z',
   '30 Feb 2026',
   '31 Foo 2025',
+  'Foo 2025',
+  'Dec 2025, 12:00:00.000 UTC',
   '31 December 2025',
   '2025-12-31T25:00:00Z',
   '2025-13',
   '2025-00',
   '2025-Q0',
   '2025-Q5',
+  '2025-Q10',
   'Q1',
   '25',
   '2025-1',

@@ -22,6 +22,7 @@ test.each([
   '10.1.0.0/',
   '10.1.0.0/33',
   '10.1.0.0/8x',
+  '10.1.0.0/8e0',
   '10.1.0.0/8/8',
   'fd00::/129',
 ])('"%s" is refused as address and as range', range => expect(() => createAddressList([range])).toThrow());
