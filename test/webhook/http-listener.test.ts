@@ -120,6 +120,38 @@ test('a listener for people closes the response when the client closes its half 
   await expect.poll(() => hasLeft).toBe(true);
 });
 
+test('T87 a listener for people disconnects a client that reads nothing for 30 s, and no sooner', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const states = { isWaiting: false, isClosed: false };
+  const listening = await listenForPeople((request, response) => {
+    request.socket.once('close', () => (states.isClosed = true));
+    response.end(Buffer.alloc(64 * 1024 * 1024));
+    states.isWaiting = true;
+  }, ANY_PORT);
+  onTestFinished(() => listening.close());
+  const socket = await openSocket(listening.port);
+  socket.on('error', () => undefined);
+  socket.pause().write(get('/'));
+  await expect.poll(() => states.isWaiting).toBe(true);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(states.isClosed).toBe(false);
+  await vi.advanceTimersByTimeAsync(31_000);
+  await expect.poll(() => states.isClosed).toBe(true);
+});
+
+test('a receiver handles pipelined requests before it has answered the previous ones', async () => {
+  const handled: string[] = [];
+  const listening = await listen(({ url = '' }) => void handled.push(url), {
+    ...ANY_PORT,
+    shutdownGraceMs: 0,
+  });
+  onTestFinished(() => listening.close());
+  const socket = await openSocket(listening.port);
+  socket.on('error', () => undefined).write(get('/first') + get('/second'));
+  await expect.poll(() => handled).toEqual(['/first', '/second']);
+});
+
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
 test('T87 a listener for people handles a pipelined request after the previous response, and never after the connection closed', async () => {
