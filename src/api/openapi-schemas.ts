@@ -112,7 +112,7 @@ export function createComparisonSchema(): JsonSchema {
 
 const FORMS: Readonly<Record<Filter['kind'], JsonSchema & { readonly form?: string }>> = {
   id: { type: 'string', form: 'A whole id, or the start of ids.' },
-  part: { type: 'string', form: 'A part of the text, in any case.' },
+  substring: { type: 'string', form: 'A part of the text, in any case.' },
   project: { type: 'string', form: 'The id of a project, or a part of its name.' },
   number: { type: 'integer', minimum: 0 },
   year: { type: 'string', pattern: '^\\d{4}$', form: 'A year in UTC.' },

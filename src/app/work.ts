@@ -11,8 +11,8 @@ import { openEngine } from '../store/open-engine.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
-import { readFindings } from '../query/history/findings.js';
-import { readAges } from '../query/freshness/read-freshness.js';
+import { readFindingCounts } from '../query/history/findings.js';
+import { readListStateCounts } from '../query/freshness/read-freshness.js';
 import { readCertificateCounts } from '../query/status.js';
 import { WEBHOOK_EVENTS } from '../registry/object-models.js';
 import type { HttpOptions } from '../registry/http/http-types.js';
@@ -212,9 +212,9 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkerStores, now: nu
   metrics.setJobCounts(jobCounts);
   metrics.setInboxStatus(await inbox.readStatus());
   for (const { name, ...heldWal } of store.readWalStatus(now)) metrics.setHeldWal(name, heldWal);
-  metrics.setFreshness(await readAges(reader));
+  metrics.setFreshness(await readListStateCounts(reader));
   metrics.setCertificateCounts(await readCertificateCounts(reader));
-  metrics.setFindingCounts((await readFindings(reader)).counts);
+  metrics.setFindingCounts((await readFindingCounts(reader)).counts);
 }
 
 /** Starts to delete unreferenced certificate files in the background. Returns a function that stops the deletion. */

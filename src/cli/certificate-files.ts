@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import type { PdfStore } from '../mirror/certificates/pdf-store.js';
-import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates.js';
+import { isFileReferenced, readStoredFiles, type StoredFile } from '../query/certificates.js';
 import type { Reader } from '../store/contract/reader.js';
 import { createCheckError, createUsageError } from './command-error.js';
 
@@ -13,7 +13,8 @@ export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore) {
   for (const stored of await readStoredFiles(reader)) {
     checked.add(stored.file);
     const fault = await findFileFault(pdfs, stored);
-    if (fault !== null && (await isNamed(reader, stored.file))) faults.push({ file: stored.file, fault });
+    if (fault !== null && (await isFileReferenced(reader, stored.file)))
+      faults.push({ file: stored.file, fault });
   }
   return { checked: checked.size, faults };
 }

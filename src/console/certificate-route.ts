@@ -1,5 +1,5 @@
 import type { Express, NextFunction, Request, Response } from 'express';
-import { isNamed, readNamesOfFile } from '../query/certificates.js';
+import { isFileReferenced, readRetirementOfFile } from '../query/certificates.js';
 import { nameCertificate } from '../text/certificate-name.js';
 import { type Responder, getPathParameters } from './responder.js';
 import { allowOwnFrame } from './guard/security-headers.js';
@@ -16,8 +16,8 @@ export function addCertificateRoute(
   app.get('/certificates/:file', async (request: Request, response: Response, next: NextFunction) => {
     const { file = '' } = getPathParameters(request);
     const { isInRow, names } = await readers.withReader(async reader => ({
-      isInRow: await isNamed(reader, file),
-      names: await readNamesOfFile(reader, file),
+      isInRow: await isFileReferenced(reader, file),
+      names: await readRetirementOfFile(reader, file),
     }));
     const content = isInRow ? await certificateFiles.openFile(file) : null;
     if (content === null) return next();

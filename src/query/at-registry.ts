@@ -7,7 +7,7 @@ import { type ResourceEntry, listKeyColumns } from '../resources/entry.js';
 import { LIST_RESOURCES } from '../resources/lists.js';
 import { UNREADABLE_STATES } from './coverage.js';
 import { ALL_COLUMNS, relation, selectColumns } from './lists/relation.js';
-import { belongsTo, readFirst, readOne } from './read-one.js';
+import { buildOrganizationCondition, readFirst, readOne } from './read-one.js';
 import { sqlStatement } from '../store/sql/columns.js';
 
 /** An object that the registry returns by its id. */
@@ -85,7 +85,7 @@ export function readDocuments(
   organizationId: string,
 ): AsyncIterable<Row> {
   const columns = selectColumns([...listKeyColumns(entry), 'document']);
-  const isOwned = belongsTo(organizationId, entry.scope ?? 'id');
+  const isOwned = buildOrganizationCondition(organizationId, entry.scope ?? 'id');
   return stream(sqlStatement`SELECT ${columns} FROM ${relation(entry.table)} WHERE ${isOwned}`);
 }
 
@@ -93,7 +93,7 @@ export function readDocuments(
  * Reads the lists that can be compared with the registry: each was read completely, and an active installation can read it
  * again.
  */
-export async function readReadable({ all }: Reader) {
+export async function readComparableLists({ all }: Reader) {
   const lists = await all(
     queryBuilder
       .selectFrom('mirror.freshness as list')
@@ -137,7 +137,7 @@ export interface InstallationTarget extends Pick<Tables['installations'], 'organ
 }
 
 /** Reads all installations that are not uninstalled. With an organization, reads its installations in any state. */
-export async function readTargets(
+export async function readInstallationTargets(
   { all }: Reader,
   organizationId: string | null,
 ): Promise<InstallationTarget[]> {
@@ -167,7 +167,7 @@ export async function readNewestInstallation(reader: Reader, organizationId: str
 }
 
 /** Reads the lowest id of a credit in the warehouse of an organization. Null if the warehouse is empty. */
-export async function readFirstCredit(reader: Reader, organizationId: string): Promise<string | null> {
+export async function readLowestCreditId(reader: Reader, organizationId: string): Promise<string | null> {
   const { first } = await readOne(
     reader,
     queryBuilder

@@ -13,12 +13,12 @@ import {
   streamOf,
 } from './answer/answer.js';
 import type { Caveat } from './answer/caveat.js';
-import { countKnown } from './coverage.js';
-import { type Condition, matches } from './lists/condition.js';
-import { allOf } from './lists/relation.js';
+import { countInstalled } from './coverage.js';
+import { type Condition, buildCondition } from './lists/condition.js';
+import { joinConditions } from './lists/relation.js';
 import { type FreshnessSum, RANK } from './freshness/read-freshness.js';
 import type { FreshnessStanding } from './freshness/describe-freshness.js';
-import { belongsTo, countRows, readFirst } from './read-one.js';
+import { buildOrganizationCondition, countRows, readFirst } from './read-one.js';
 import {
   BY_OWNER,
   BY_PROJECT,
@@ -47,7 +47,7 @@ const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {
     const { known, uninstalled, warehouses, excluded } = await readWarehouses(snapshot, organizationId);
-    const condition = allOf(where.map(each => matches(each)));
+    const condition = joinConditions(where.map(each => buildCondition(each)));
     const rows = await readCredits(snapshot, organizationIdsOf(warehouses), condition);
     const sums = await sumWarehouses(snapshot, organizationIdsOf(excluded), BY_OWNER, condition);
     const findSums = groupByOwner(sums);
@@ -112,7 +112,7 @@ export async function readAvailability(
         ])
         .where('list.resource', 'in', ['warehouse', '*'])
         .where('list.state', '<>', 'fresh')
-        .where(belongsTo(organizationId, 'list.organization_id'))
+        .where(buildOrganizationCondition(organizationId, 'list.organization_id'))
         .orderBy(RANK, 'desc')
         .orderBy('organization_name', order => order.asc().nullsFirst())
         .orderBy('list.organization_id'),
@@ -130,7 +130,7 @@ export async function readAvailability(
         unavailable.filter(({ state, sums }) => sums.length > 0 || !isClosed(state)).length,
       ),
       // A coverage of a single organization would say nothing: its warehouse is counted or not.
-      coverage: organizationId === null ? toCoverage(counted, await countKnown(snapshot)) : null,
+      coverage: organizationId === null ? toCoverage(counted, await countInstalled(snapshot)) : null,
       unavailable: unavailable.filter(({ sums }) => sums.length > 0),
     };
   });
@@ -192,7 +192,7 @@ function selectWarehouses(organizationId: string | null) {
     .select(['organization_id', 'state', 'reason', 'failing_since', 'as_of', 'age_seconds', 'rows', 'error'])
     .select(['oldest_unread_at', 'worker_seen_at'])
     .where('resource', '=', 'warehouse')
-    .where(belongsTo(organizationId));
+    .where(buildOrganizationCondition(organizationId));
   const warehouses = queryBuilder
     .with(
       cte => cte('f').materialized(),
@@ -210,7 +210,7 @@ function selectWarehouses(organizationId: string | null) {
       sql<number>`coalesce(f.rows, 0)`.as('rows'),
     ])
     .select(['f.as_of', 'f.age_seconds', 'f.error', 'f.oldest_unread_at', 'f.worker_seen_at'])
-    .where(belongsTo(organizationId, 'c.organization_id'));
+    .where(buildOrganizationCondition(organizationId, 'c.organization_id'));
   return queryBuilder.selectFrom(warehouses.as('warehouse')).selectAll('warehouse');
 }
 
@@ -271,7 +271,7 @@ export async function wasEverHeld(reader: Reader, condition: Condition): Promise
   const held = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
     .select('version')
-    .where(matches(condition));
+    .where(buildCondition(condition));
   return (await readFirst(reader, held)) !== null;
 }
 

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { type Condition, matches } from './lists/condition.js';
-import { allOf } from './lists/relation.js';
-import { belongsTo, readFirst, wasValidAt } from './read-one.js';
+import { type Condition, buildCondition } from './lists/condition.js';
+import { joinConditions } from './lists/relation.js';
+import { buildOrganizationCondition, readFirst, buildValidAtCondition } from './read-one.js';
 
 /** An instant at which every current row is valid. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
@@ -34,7 +34,7 @@ export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
 }
 
 /** Whether a certificate, current or past, has this stored file. After a purge of the file none has. */
-export async function isNamed(reader: Reader, file: string): Promise<boolean> {
+export async function isFileReferenced(reader: Reader, file: string): Promise<boolean> {
   const row = await readFirst(
     reader,
     queryBuilder.selectFrom('mirror.certificates_history').select('version').where('file', '=', file),
@@ -65,7 +65,7 @@ export async function addRetirements(
       ])
       .where('organization_id', 'in', distinct('organization_id'))
       .where('id', 'in', distinct('retirement_id'))
-      .where(wasValidAt(at ?? END_OF_TIME)),
+      .where(buildValidAtCondition(at ?? END_OF_TIME)),
   );
   const toKey = (organizationId: unknown, id: unknown) => JSON.stringify([organizationId, id]);
   const byKey = new Map(
@@ -112,7 +112,7 @@ export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
   const chosen = queryBuilder
     .selectFrom('mirror.certificates_history')
     .selectAll()
-    .where(allOf(where.map(condition => matches(condition, at))))
+    .where(joinConditions(where.map(condition => buildCondition(condition, at))))
     .as('c');
   return await all(
     queryBuilder
@@ -121,10 +121,10 @@ export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
         join
           .onRef('r.organization_id', '=', 'c.organization_id')
           .onRef('r.id', '=', 'c.retirement_id')
-          .on(wasValidAt(instant, 'r')),
+          .on(buildValidAtCondition(instant, 'r')),
       )
       .leftJoin('mirror.organizations_history as o', join =>
-        join.onRef('o.id', '=', 'c.organization_id').on(wasValidAt(instant, 'o')),
+        join.onRef('o.id', '=', 'c.organization_id').on(buildValidAtCondition(instant, 'o')),
       )
       .select([
         'c.retirement_id',
@@ -144,7 +144,7 @@ export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
         'c.valid_from',
       ])
       .where('c.state', '=', 'stored')
-      .where(wasValidAt(instant, 'c'))
+      .where(buildValidAtCondition(instant, 'c'))
       .orderBy('r.created_at', order => order.asc().nullsFirst())
       .orderBy('c.retirement_id')
       .orderBy('c.organization_id'),
@@ -155,7 +155,7 @@ export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
  * Reads the retirement that a stored certificate file belongs to, so that a download can be named after it. Null if there is
  * none.
  */
-export async function readNamesOfFile(reader: Reader, file: string) {
+export async function readRetirementOfFile(reader: Reader, file: string) {
   return await readFirst(
     reader,
     queryBuilder
@@ -191,7 +191,7 @@ export async function readCoverage(
       join.onRef('s.organization_id', '=', 'f.organization_id').onRef('s.resource', '=', 'f.resource'),
     )
     .select(['f.organization_id', 'f.resource', 'f.state', 's.first_complete_at', 'f.as_of', 'f.rows'])
-    .where(belongsTo(organizationId, 'f.organization_id'))
+    .where(buildOrganizationCondition(organizationId, 'f.organization_id'))
     .orderBy('f.organization_id', order => order.asc().nullsFirst())
     .orderBy('f.resource');
   return await all(resources === null ? lists : lists.where('f.resource', 'in', [...resources, '*']));
@@ -216,7 +216,7 @@ export async function findCertificateFiles(
       .select([sql.ref<string>('file').as('file'), sql.ref<string>('sha256').as('sha256')])
       .where('retirement_id', '=', retirementId)
       .where('state', '=', 'stored')
-      .where(belongsTo(organizationId))
-      .where(wasValidAt(at)),
+      .where(buildOrganizationCondition(organizationId))
+      .where(buildValidAtCondition(at)),
   );
 }

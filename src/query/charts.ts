@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { readListNotes, selectInstalled } from './coverage.js';
+import { readListNotes, selectInstalledAndRead } from './coverage.js';
 import { TOTAL_COLUMNS, toExactSum, type Total } from './sums.js';
 
 /** The amount at the end of a day, or in a month, in millionths of a tonne. */
@@ -42,14 +42,14 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   const days = Array.from({ length: DAYS }, (_, ago) => formatDay(now - (DAYS - 1 - ago) * DAY_MS));
   const dayEnds = days.map(day => `${day}T23:59:59.999Z`);
   const findDay = (column: 'valid_from' | 'valid_to') =>
-    findFirstIndex(dayEnds, end => sql`${sql.ref(column)} <= ${end}`);
+    buildFirstIndex(dayEnds, end => sql`${sql.ref(column)} <= ${end}`);
   const versions = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
     .select(['type', 'amount_micro'])
     // A version counts from the day on whose end it was valid until the day before it had ended.
     .select([findDay('valid_from').as('first_day'), findDay('valid_to').as('end_day')])
     .where(eb => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>=', `${days[0]}T00:00:00.000Z`)]))
-    .where('organization_id', 'in', selectInstalled('warehouse'));
+    .where('organization_id', 'in', selectInstalledAndRead('warehouse'));
   const rows = await all(
     queryBuilder
       .selectFrom(versions.as('versions'))
@@ -92,9 +92,9 @@ async function readRetiredByMonth({ all }: Reader, now: number): Promise<AmountP
   const rows = await all(
     queryBuilder
       .selectFrom('mirror.retirements')
-      .select(findFirstIndex(ends, end => sql`created_at < ${end}`).as('month'))
+      .select(buildFirstIndex(ends, end => sql`created_at < ${end}`).as('month'))
       .select(TOTAL_COLUMNS)
-      .where('organization_id', 'in', selectInstalled('retirements'))
+      .where('organization_id', 'in', selectInstalledAndRead('retirements'))
       .where('created_at', '>=', first)
       .where('created_at', '<', ends.at(-1) ?? '')
       .groupBy('month'),
@@ -109,7 +109,7 @@ async function readRetiredByMonth({ all }: Reader, now: number): Promise<AmountP
 }
 
 /** Returns SQL for the index of the first value that fulfils a condition. If none does, that is the number of values. */
-function findFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
+function buildFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
   const cases = values.map((value, index) => sql`WHEN ${isFulfilledBy(value)} THEN ${sql.lit(index)}`);
   return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${sql.lit(values.length)} END`;
 }

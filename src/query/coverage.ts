@@ -4,7 +4,7 @@ import type { Tables } from '../store/contract/tables.js';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import type { AnswerNotes, Coverage } from './answer/answer.js';
-import { belongsTo, countRows, readOne } from './read-one.js';
+import { buildOrganizationCondition, countRows, readOne } from './read-one.js';
 
 /** States of lists that nobody can read any more, or never could. */
 export const UNREADABLE_STATES = ['no_access', 'not_offered'] as const;
@@ -25,7 +25,7 @@ export function getOrganizationName({
 }
 
 /** Reads the known organizations: one, or all if the id is null. */
-export async function readKnown(
+export async function readKnownOrganizations(
   { all }: Reader,
   organizationId: string | null,
 ): Promise<KnownOrganization[]> {
@@ -33,7 +33,7 @@ export async function readKnown(
     queryBuilder
       .selectFrom('mirror.coverage')
       .select(['organization_id', 'installation_id', 'organization_name as name', 'state'])
-      .where(belongsTo(organizationId))
+      .where(buildOrganizationCondition(organizationId))
       .orderBy('organization_name', order => order.asc().nullsFirst())
       .orderBy('organization_id', order => order.asc().nullsFirst())
       .orderBy('installation_id'),
@@ -41,14 +41,14 @@ export async function readKnown(
 }
 
 /** Counts the organizations that have the app. With an id, returns 1 if that organization has the app, otherwise 0. */
-export async function countKnown(reader: Reader, organizationId: string | null = null): Promise<number> {
+export async function countInstalled(reader: Reader, organizationId: string | null = null): Promise<number> {
   return await countRows(
     reader,
     queryBuilder
       .selectFrom('mirror.coverage')
       .select('state')
       .where('state', '<>', 'uninstalled')
-      .where(belongsTo(organizationId)),
+      .where(buildOrganizationCondition(organizationId)),
   );
 }
 
@@ -58,7 +58,7 @@ const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
  * Counts the organizations that have the app, or those that removed it, if all of their lists with amounts have been read at
  * least once.
  */
-export async function countSummed(
+export async function countSummedOrganizations(
   reader: Reader,
   are: 'installed' | 'uninstalled',
   organizationId: string | null = null,
@@ -77,7 +77,7 @@ export async function countSummed(
     .selectFrom('mirror.coverage')
     .select('state')
     .where('state', are === 'installed' ? '<>' : '=', 'uninstalled')
-    .where(belongsTo(organizationId))
+    .where(buildOrganizationCondition(organizationId))
     .where('organization_id', 'in', read.except(unread));
   return await countRows(reader, summed);
 }
@@ -86,7 +86,7 @@ export async function countSummed(
  * Selects the ids of organizations that have the app and whose list was read completely at least once. A null resource stands
  * for any list.
  */
-export function selectInstalled(resource: string | null) {
+export function selectInstalledAndRead(resource: string | null) {
   const installed = queryBuilder
     .selectFrom('mirror.coverage')
     .select('organization_id')
@@ -106,9 +106,9 @@ export async function readListCoverage(
 ): Promise<Coverage> {
   const counted = await countRows(
     reader,
-    selectInstalled(resource).distinct().where(belongsTo(organizationId)),
+    selectInstalledAndRead(resource).distinct().where(buildOrganizationCondition(organizationId)),
   );
-  const known = await countKnown(reader, organizationId);
+  const known = await countInstalled(reader, organizationId);
   return { counted, known, missing: known - counted };
 }
 
@@ -123,9 +123,9 @@ export async function readListNotes(reader: Reader, resource: string): Promise<A
         eb.fn.countAll<number>().filterWhere('state', '<>', 'fresh').as('last_seen'),
       ])
       .where('resource', '=', resource)
-      .where('organization_id', 'in', selectInstalled(resource)),
+      .where('organization_id', 'in', selectInstalledAndRead(resource)),
   );
-  const known = await countKnown(reader);
+  const known = await countInstalled(reader);
   return {
     at: null,
     totals: null,
@@ -139,7 +139,7 @@ export async function readListNotes(reader: Reader, resource: string): Promise<A
 /** Counts the credits, retirements and certificates in the mirror, and the lists and certificates that are still to be read. */
 export async function readMirrored(reader: Reader) {
   return {
-    organizations: await countKnown(reader),
+    organizations: await countInstalled(reader),
     ...(await readOne(
       reader,
       queryBuilder.selectNoFrom(eb => {

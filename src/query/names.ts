@@ -4,7 +4,7 @@ import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import { tableRef, select, sqlStatement } from '../store/sql/columns.js';
 import { relation } from './lists/relation.js';
-import { limitRows, readFirst, readOne, wasValidAt } from './read-one.js';
+import { limitRows, readFirst, readOne, buildValidAtCondition } from './read-one.js';
 import { cleanText, truncateName } from '../text/clean-text.js';
 import { findSimilar } from '../text/spelling.js';
 
@@ -27,7 +27,8 @@ function selectNames(kind: Kind, at: string | null): RawBuilder<NamedObject> {
     })} FROM ${installation()} LEFT JOIN ${owner()} ON ${owner.id} = ${installation.organization_id}
     ORDER BY ${owner.full_name} NULLS FIRST, ${installation.id}`;
   }
-  const rows = at === null ? relation(kind) : sql`${relation(`${kind}_history`)} WHERE ${wasValidAt(at)}`;
+  const rows =
+    at === null ? relation(kind) : sql`${relation(`${kind}_history`)} WHERE ${buildValidAtCondition(at)}`;
   return sqlStatement`SELECT ${select({ id, name: sql.ref<string | null>('full_name') })} FROM ${rows}
     ORDER BY full_name NULLS FIRST, id`;
 }
@@ -88,14 +89,14 @@ const TABLES_WITH_PROJECTS = ['warehouse_credits', 'inventory_credits', 'retirem
  * Reads the name of a project from the credits and retirements that refer to it, now or as of an instant. Returns the id if they
  * give no name, and null if there are none.
  */
-export async function readProjectNamedBy(
+export async function readProjectNameFromRows(
   reader: Reader,
   id: string,
   at: string | null = null,
 ): Promise<string | null> {
   const selectFromTable = (name: string): RawBuilder<unknown> => {
     const rows = at === null ? relation(name) : sql`${relation(`${name}_history`)} AS named`;
-    const wasValid = at === null ? sql`1 = 1` : wasValidAt(at);
+    const wasValid = at === null ? sql`1 = 1` : buildValidAtCondition(at);
     return sql`SELECT coalesce(project_name, project_id) AS name FROM ${rows} WHERE project_id = ${id} AND ${wasValid}`;
   };
   const names = sql.join(TABLES_WITH_PROJECTS.map(selectFromTable), sql` UNION ALL `);
@@ -114,7 +115,7 @@ export async function readUnlistedProjects({ all }: Reader, at: string | null): 
   const listed = queryBuilder
     .selectFrom(at === null ? 'mirror.projects' : 'mirror.projects_history')
     .select('id')
-    .where(wasValidAt(at));
+    .where(buildValidAtCondition(at));
   const references = await all(
     queryBuilder
       .selectFrom('mirror.project_references')
@@ -129,7 +130,7 @@ export async function readUnlistedProjects({ all }: Reader, at: string | null): 
   const rows = TABLES_WITH_PROJECTS.map(
     name =>
       sql`SELECT project_id, project_name FROM ${relation(at === null ? name : `${name}_history`)}
-        WHERE project_id IN ${ids} AND ${wasValidAt(at)}`,
+        WHERE project_id IN ${ids} AND ${buildValidAtCondition(at)}`,
   );
   return await all(
     sqlStatement`SELECT ${select({ id: sql.ref<string>('project_id'), name: sql<string | null>`max(project_name)` })}

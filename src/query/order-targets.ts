@@ -4,7 +4,7 @@ import { LISTS } from '../resources/lists.js';
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { readTargets } from './at-registry.js';
+import { readInstallationTargets } from './at-registry.js';
 import { readRowsById } from './lists/find-by-id.js';
 import { readFirst } from './read-one.js';
 
@@ -34,7 +34,7 @@ export async function readReservation(
 
 /** Returns whether the app may act for an organization: one of its installations is active. */
 export async function hasActiveInstallation(reader: Reader, organizationId: string): Promise<boolean> {
-  const installations = await readTargets(reader, organizationId);
+  const installations = await readInstallationTargets(reader, organizationId);
   return installations.some(({ state }) => state === 'active');
 }
 

@@ -11,7 +11,7 @@ import {
   BY_PROJECT,
   type CreditSum,
   organizationIdsOf,
-  selectOwners,
+  selectOwnersByFreshness,
   sumWarehouses,
   toExactSum,
   TOTAL_COLUMNS,
@@ -52,7 +52,7 @@ export async function readSums(reader: Reader, maxOrganizations: number, maxLeft
     const { known, uninstalled, ...counts } = await readWarehouseCounts(snapshot, maxLeftOut);
     const { freshness, unavailable } = counts;
     const coverage = { counted: counts.available, known, missing: known - counts.available };
-    const rows = await sumWarehouses(snapshot, selectOwners('fresh'), BY_PROJECT);
+    const rows = await sumWarehouses(snapshot, selectOwnersByFreshness('fresh'), BY_PROJECT);
     const sums: AvailableSums = { ...answerSums(rows, unavailable.count), coverage, freshness };
     const organizations = await readOrganizations(snapshot, maxOrganizations);
     const available = organizations.filter(({ resources }) => resources.some(isAvailable));
@@ -70,7 +70,7 @@ export async function readSums(reader: Reader, maxOrganizations: number, maxLeft
         sums:
           unavailable.readCount === 0
             ? []
-            : await sumWarehouses(snapshot, selectOwners('not fresh'), ['type']),
+            : await sumWarehouses(snapshot, selectOwnersByFreshness('not fresh'), ['type']),
       },
       /** The available sums of the organizations in `organizations`. */
       availableByOwner: await sumWarehouses(snapshot, organizationIdsOf(available), BY_OWNER),

@@ -32,7 +32,7 @@ export async function countRows(reader: Reader, query: Query<unknown>): Promise<
  * Returns the SQL condition that a version of a row was valid at an instant. Null selects every row of a table without history.
  * `alias` names the table if the query has several.
  */
-export function wasValidAt(instant: string | null, alias?: string): Expression<SqlBool> {
+export function buildValidAtCondition(instant: string | null, alias?: string): Expression<SqlBool> {
   if (instant === null) return sql`1 = 1`;
   const prefix = alias === undefined ? '' : `${alias}.`;
   const validFrom = sql.ref(`${prefix}valid_from`);
@@ -41,7 +41,10 @@ export function wasValidAt(instant: string | null, alias?: string): Expression<S
 }
 
 /** Returns the SQL condition that a row belongs to one organization. Null selects the rows of all organizations. */
-export function belongsTo(organizationId: string | null, column = 'organization_id'): Expression<SqlBool> {
+export function buildOrganizationCondition(
+  organizationId: string | null,
+  column = 'organization_id',
+): Expression<SqlBool> {
   return organizationId === null ? sql`1 = 1` : sql`${sql.ref(column)} = ${organizationId}`;
 }
 

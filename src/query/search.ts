@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { sqlStatement } from '../store/sql/columns.js';
 import { hasColumn, type Row } from '../store/contract/tables.js';
-import { matches, startsWith } from './lists/condition.js';
-import { isOfKnownOrganization } from './lists/find-by-id.js';
+import { buildCondition, startsWith } from './lists/condition.js';
+import { buildAnyOwnerCondition } from './lists/find-by-id.js';
 import type { List } from './lists/list-type.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS } from './lists/list-definitions.js';
 import { ALL_COLUMNS, relation, selectColumns } from './lists/relation.js';
@@ -70,7 +70,7 @@ async function findByIdPrefix(reader: Reader, list: List, text: string): Promise
   const { idColumn: column, entry } = list;
   const rows = await reader.all(sqlStatement`SELECT ${selectColumns(listHitColumns(list, column))}
     FROM ${relation(tableOf(list))}
-    WHERE ${matches(startsWith(column, text))} AND ${isOfKnownOrganization(entry)}
+    WHERE ${buildCondition(startsWith(column, text))} AND ${buildAnyOwnerCondition(entry)}
     ORDER BY ${sql.ref(column)}, version LIMIT ${MAX_HITS_PER_COLUMN}`);
   return { list, column, rows };
 }
@@ -80,7 +80,7 @@ async function findMatchingColumns(reader: Reader, list: List, text: string): Pr
   const columns = TEXT_COLUMNS[list.name] ?? [];
   if (columns.length < 2) return [...columns];
   const counts = columns.map(
-    column => sql`count(*) FILTER (WHERE ${matches({ column, holds: text })}) AS ${sql.id(column)}`,
+    column => sql`count(*) FILTER (WHERE ${buildCondition({ column, holds: text })}) AS ${sql.id(column)}`,
   );
   const found = await readOne(
     reader,
@@ -119,7 +119,7 @@ async function findByText(reader: Reader, list: List, column: string, text: stri
     list.name === SPARSE_LIST ? selectNewestWith(list, column, columns) : selectNewest(list, columns);
   const rows = await reader.all(sqlStatement`SELECT ${ALL_COLUMNS}
     FROM (${newest}) AS newest
-    WHERE ${matches({ column, holds: text })} ORDER BY ${sql.ref(number)} DESC LIMIT ${MAX_HITS_PER_COLUMN}`);
+    WHERE ${buildCondition({ column, holds: text })} ORDER BY ${sql.ref(number)} DESC LIMIT ${MAX_HITS_PER_COLUMN}`);
   return { list, column, rows };
 }
 

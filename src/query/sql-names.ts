@@ -24,7 +24,7 @@ export function suggestNames(message: string, schema: readonly Relation[], query
   });
   const hints = [
     suggestJoin(unknownName, relations, schema) ?? formatSuggestions(near),
-    listOwners(unknownName, schema),
+    describeTablesWithColumn(unknownName, schema),
   ].filter(hint => hint !== null);
   if (hints.length > 0) return hints.join(' ');
   return formatSuggestions(findSimilar(unknownName, columnsOf(schema)));
@@ -39,7 +39,7 @@ function hasColumn({ columns }: Relation, column: string): boolean {
 }
 
 /** Says which tables and views have the unknown column, the most common first. Null if none has. */
-function listOwners(unknownName: string, schema: readonly Relation[]): string | null {
+function describeTablesWithColumn(unknownName: string, schema: readonly Relation[]): string | null {
   const owners = schema.filter(relation => hasColumn(relation, unknownName)).map(getQualifiedName);
   if (owners.length === 0) return null;
   const shown = owners

@@ -3,7 +3,7 @@ import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
 import type { Tables } from '../store/contract/tables.js';
 import type { AnswerNotes } from './answer/answer.js';
-import { type KnownOrganization, readKnown } from './coverage.js';
+import { type KnownOrganization, readKnownOrganizations } from './coverage.js';
 import {
   compareStandings,
   FRESH,
@@ -15,7 +15,7 @@ import {
 } from './freshness/describe-freshness.js';
 import { formatCount } from '../text/numbers.js';
 import { readFirstReads } from './first-reads.js';
-import { readFindings } from './history/findings.js';
+import { readFindingCounts } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
 import { findTroubles, reportFailingLists } from './inbox/troubles.js';
 import { readOrigin } from './names.js';
@@ -56,7 +56,7 @@ export async function readStatus(reader: Reader, now: number) {
         ...reportFailingLists(await countRows(snapshot, FAILING_LISTS)),
       ],
       firstReads: await readFirstReads(snapshot, now),
-      findings: await readFindings(snapshot),
+      findings: await readFindingCounts(snapshot),
     };
   });
 }
@@ -86,13 +86,13 @@ function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {
 
 /** Reads organizations, those with the worst state first. Among equals, the one with the most credits comes first. */
 export async function readOrganizations(reader: Reader, limit: number): Promise<OrganizationStatus[]> {
-  const query = selectTroubleFirst();
+  const query = selectOrganizationsWorstFirst();
   const known = await reader.all(limit === Infinity ? query : query.limit(limit));
   return await addListStates(reader, known, limit === Infinity ? null : known.map(idOf));
 }
 
 /** Selects the known organizations, those with the worst state first. Each is ranked by its worst list, as `worstOf` does. */
-function selectTroubleFirst() {
+function selectOrganizationsWorstFirst() {
   const isCounted = sql`as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'`;
   return queryBuilder
     .with('troubled', db =>
@@ -134,7 +134,7 @@ function selectTroubleFirst() {
 /** Reads one organization. Returns null if it is unknown. */
 export async function readOrganization(reader: Reader, organizationId: string) {
   return await reader.inSnapshot(async snapshot => {
-    const known = await readKnown(snapshot, organizationId);
+    const known = await readKnownOrganizations(snapshot, organizationId);
     return (await addListStates(snapshot, known, [organizationId]))[0] ?? null;
   });
 }

@@ -2,7 +2,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Reader } from '../store/contract/reader.js';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo } from './read-one.js';
+import { buildOrganizationCondition } from './read-one.js';
 
 /** The sum of whole tonnes and the sum of the millionths beyond them. Apart, neither of them overflows. */
 const AMOUNT_SUMS = [
@@ -39,13 +39,13 @@ export const BY_OWNER: readonly GroupColumn[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly GroupColumn[] = ['project_id', 'project_name', 'vintage', 'type'];
 
 /** Selects the ids of organizations whose warehouse is fresh, or is not fresh. A null id selects among all organizations. */
-export function selectOwners(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
+export function selectOwnersByFreshness(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
   return queryBuilder
     .selectFrom('mirror.freshness')
     .select('organization_id')
     .where('resource', '=', 'warehouse')
     .where('state', are === 'fresh' ? '=' : '<>', 'fresh')
-    .where(belongsTo(organizationId));
+    .where(buildOrganizationCondition(organizationId));
 }
 
 /**
@@ -57,11 +57,14 @@ export function selectOwnersExcept(excluded: readonly string[], organizationId: 
     .selectFrom('mirror.resource_states')
     .select('organization_id')
     .where('resource', '=', 'warehouse')
-    .where(belongsTo(organizationId));
+    .where(buildOrganizationCondition(organizationId));
   return excluded.length === 0 ? owners : owners.where('organization_id', 'not in', excluded);
 }
 
-type Owners = readonly string[] | ReturnType<typeof selectOwners> | ReturnType<typeof selectOwnersExcept>;
+type Owners =
+  | readonly string[]
+  | ReturnType<typeof selectOwnersByFreshness>
+  | ReturnType<typeof selectOwnersExcept>;
 
 /** A sum of credits. It has only the columns by which the credits are grouped. */
 export type CreditSum = Awaited<ReturnType<typeof sumWarehouses>>[number];

@@ -3,12 +3,12 @@ import type { Tables } from '../store/contract/tables.js';
 import { splitWords } from '../resources/entry.js';
 import { type Expression, sql, type SqlBool } from 'kysely';
 import { queryBuilder } from '../store/sql/builder.js';
-import { belongsTo, readFirst, readOne } from './read-one.js';
+import { buildOrganizationCondition, readFirst, readOne } from './read-one.js';
 
-type Mark = Awaited<ReturnType<typeof readMark>>;
+type Watermark = Awaited<ReturnType<typeof readWatermark>>;
 
 /** Reads the ids of the newest job and sync when work is requested. Later ones have higher ids. */
-export async function readMark(reader: Reader, now: number) {
+export async function readWatermark(reader: Reader, now: number) {
   const newest = await readOne(
     reader,
     queryBuilder.selectNoFrom(eb => [
@@ -26,7 +26,7 @@ export async function readMark(reader: Reader, now: number) {
 }
 
 export interface FollowedRequest {
-  readonly mark: Mark;
+  readonly watermark: Watermark;
   readonly jobs: readonly number[];
   /** Null follows all organizations, and installations that are found meanwhile. */
   readonly organizationId: string | null;
@@ -64,12 +64,12 @@ export type FollowedJob = Awaited<ReturnType<typeof readFollowed>>[number];
  */
 export async function readFollowed(
   { all }: Reader,
-  { mark, jobs, organizationId }: FollowedRequest,
+  { watermark, jobs, organizationId }: FollowedRequest,
   now: number,
 ) {
   const [at, soon] = [new Date(now).toISOString(), new Date(now + PACE_MS).toISOString()];
-  const downloads = sql<boolean>`kind = 'certificates' AND ${belongsTo(organizationId)}`;
-  const found = sql<boolean>`id > ${mark.job} AND kind = 'installation' AND trigger = 'schedule' AND run_at <= ${at}`;
+  const downloads = sql<boolean>`kind = 'certificates' AND ${buildOrganizationCondition(organizationId)}`;
+  const found = sql<boolean>`id > ${watermark.job} AND kind = 'installation' AND trigger = 'schedule' AND run_at <= ${at}`;
   const requested = queryBuilder
     .withRecursive('requested(id)', eb =>
       eb
@@ -119,11 +119,13 @@ export async function readSynced(reader: Reader, request: FollowedRequest, resou
     ...row,
     /** The state of freshness, or `not_read` if the list was not read since the mark and nothing else is wrong. */
     state:
-      wasReadCompletely(row) && (attemptedAt ?? request.mark.at) < request.mark.at ? 'not_read' : row.state,
+      wasReadCompletely(row) && (attemptedAt ?? request.watermark.at) < request.watermark.at
+        ? 'not_read'
+        : row.state,
     /** Whether the registry refused the list although the installation has the permission. */
     refused: row.reason === 'no_permission' && row.error_code === 'forbidden',
     /** Whether `error` is a remark about a complete read: about restored or unreadable rows. */
-    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= request.mark.at,
+    noted: NOTED.includes(row.error_code ?? '') && (attemptedAt ?? '') >= request.watermark.at,
   }));
 }
 
@@ -144,7 +146,7 @@ function wasReadCompletely({ state, reason, failing_since: failingSince }: Stand
 /** Reads the state of each list, and what its syncs since the request changed. Sorts by the names of the organizations. */
 async function readStates(
   { all }: Reader,
-  { mark, organizationId }: FollowedRequest,
+  { watermark, organizationId }: FollowedRequest,
   resources: readonly string[],
 ) {
   const changes = queryBuilder
@@ -157,7 +159,7 @@ async function readStates(
       eb.fn.sum<number>('rows_removed').as('removed'),
       eb.fn.max<number>('rows_unchanged').as('unchanged'),
     ])
-    .where('id', '>', mark.sync)
+    .where('id', '>', watermark.sync)
     .groupBy(['organization_id', 'resource']);
   const lists = queryBuilder
     .selectFrom('mirror.freshness as f')

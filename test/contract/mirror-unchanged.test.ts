@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MirrorError } from '../../src/mirror/mirror-error.js';
-import { readOwnCoverageAt } from '../../src/query/history/as-of.js';
+import { readOrganizationCoverageAt } from '../../src/query/history/as-of.js';
 import { ENGINES, MINUTE, type TestMirror, TRAFFIC, beginRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { openSealedMirror } from '../support/sealed-mirror.js';
@@ -166,7 +166,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read(RESOURCE, retirements(3));
     const starts = await readBySchedule(stage, 3);
     const [start = 0, second = 0, end = 0] = starts;
-    const knownAt = (at: number) => readOwnCoverageAt(reader, { ...LIST, at: iso(at) });
+    const knownAt = (at: number) => readOrganizationCoverageAt(reader, { ...LIST, at: iso(at) });
     const inside = { from: iso(start), to: iso(end), reads: 3 };
     expect(await knownAt(first + MINUTE)).toMatchObject({ lastReadAt: iso(first), unchangedReads: null });
     expect(await knownAt(second + MINUTE)).toMatchObject({ lastReadAt: iso(start), unchangedReads: inside });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
   readDocuments,
-  readFirstCredit,
+  readLowestCreditId,
   readInstallations,
   readNewestInstallation,
   readNotCompared,
   readProjects,
-  readReadable,
-  readTargets,
+  readComparableLists,
+  readInstallationTargets,
   streamVersions,
 } from '../../src/query/at-registry.js';
 import { LISTS } from '../../src/resources/lists.js';
@@ -74,7 +74,7 @@ test('the documents of a list belong to one organization', async () => {
 test('a list can be compared only if it was read completely and may be read again', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { reader } = filled;
-  const readable = await readReadable(reader);
+  const readable = await readComparableLists(reader);
   expect(readable.map(each => `${each.installation_id} ${each.resource}`)).toEqual([
     'installation-1 organization',
     'installation-1 retirements',
@@ -84,7 +84,9 @@ test('a list can be compared only if it was read completely and may be read agai
     'installation-2 warehouse',
   ]);
   await change(filled, 2, 'suspended');
-  expect((await readReadable(reader)).map(each => each.installation_id)).not.toContain('installation-2');
+  expect((await readComparableLists(reader)).map(each => each.installation_id)).not.toContain(
+    'installation-2',
+  );
   const left = await readNotCompared(reader);
   expect(
     left.filter(each => each.organization_id === 'organization-2').map(({ resource }) => resource),
@@ -99,7 +101,7 @@ test('lists and projects are read through the newest active installation of an o
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   await mirror.writeInstallation({ ...by, installation: installation('installation-2'), state: 'active' });
   await mirror.writeInstallation({ ...by, installation: installation('installation-3'), state: 'suspended' });
-  const readable = await readReadable(reader);
+  const readable = await readComparableLists(reader);
   expect(new Set(readable.map(each => each.installation_id))).toEqual(new Set(['installation-2']));
 });
 
@@ -124,7 +126,7 @@ test('the registry is requested through all installations that are not uninstall
   await change(filled, 2, 'suspended');
   await change(filled, 3, 'uninstalled');
   const targets = async (id: string | null) =>
-    (await readTargets(filled.reader, id)).map(each => [each.installation_id, each.state]);
+    (await readInstallationTargets(filled.reader, id)).map(each => [each.installation_id, each.state]);
   expect(await targets(null)).toEqual([
     ['installation-1', 'active'],
     ['installation-2', 'suspended'],
@@ -142,6 +144,6 @@ test('the active installation of an organization comes before newer inactive one
 
 test('the first credit of a warehouse is the one with the lowest id', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
-  expect(await readFirstCredit(reader, 'organization-2')).toBe('c-2-0');
-  expect(await readFirstCredit(reader, 'nobody')).toBe(null);
+  expect(await readLowestCreditId(reader, 'organization-2')).toBe('c-2-0');
+  expect(await readLowestCreditId(reader, 'nobody')).toBe(null);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   addRetirements,
   EXPORT_COLUMNS,
-  isNamed,
+  isFileReferenced,
   readCoverage,
   readExport,
   readStoredFiles,
@@ -79,8 +79,8 @@ test('a certificate file is found by the row that names it', async () => {
   expect(files).toEqual([
     { file: expect.stringMatching(/^r-1-0-[0-9a-f]+\.pdf$/), sha256: expect.any(String), size: 40 },
   ]);
-  expect(await isNamed(mirror.reader, files[0]?.file ?? '')).toBe(true);
-  expect(await isNamed(mirror.reader, 'nothing.pdf')).toBe(false);
+  expect(await isFileReferenced(mirror.reader, files[0]?.file ?? '')).toBe(true);
+  expect(await isFileReferenced(mirror.reader, 'nothing.pdf')).toBe(false);
 });
 
 test('the coverage of an export names the lists that it was made from', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import {
-  countKnown,
-  countSummed,
+  countInstalled,
+  countSummedOrganizations,
   getOrganizationName,
-  readKnown,
+  readKnownOrganizations,
   readListCoverage,
   readListNotes,
   readMirrored,
@@ -23,7 +23,7 @@ test('an organization is known if it has an installation or sent a webhook', asy
     at: new Date(clock.at).toISOString(),
     awaitedInstallations: [{ id: 'installation-9', organizationId: null }],
   });
-  expect(await readKnown(reader, null)).toEqual([
+  expect(await readKnownOrganizations(reader, null)).toEqual([
     { organization_id: null, installation_id: 'installation-9', name: null, state: 'never_read' },
     {
       organization_id: 'organization-1',
@@ -32,9 +32,9 @@ test('an organization is known if it has an installation or sent a webhook', asy
       state: 'active',
     },
   ]);
-  expect(await readKnown(reader, 'organization-1')).toMatchObject([{ name: 'Organization 1' }]);
-  expect(await readKnown(reader, 'nobody')).toEqual([]);
-  expect(await countKnown(reader)).toBe(2);
+  expect(await readKnownOrganizations(reader, 'organization-1')).toMatchObject([{ name: 'Organization 1' }]);
+  expect(await readKnownOrganizations(reader, 'nobody')).toEqual([]);
+  expect(await countInstalled(reader)).toBe(2);
 });
 
 test.each([
@@ -48,18 +48,21 @@ test.each([
 test('an uninstalled organization is no longer known', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await uninstall(filled, 2);
-  expect(await countKnown(filled.reader)).toBe(1);
+  expect(await countInstalled(filled.reader)).toBe(1);
 });
 
 test('sums include an organization once all its lists of amounts were read', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { read, reader } = filled;
-  expect(await countSummed(reader, 'installed')).toBe(0);
+  expect(await countSummedOrganizations(reader, 'installed')).toBe(0);
   await read('inventory', [], { organizationId: 'organization-1' });
-  expect(await countSummed(reader, 'installed')).toBe(1);
+  expect(await countSummedOrganizations(reader, 'installed')).toBe(1);
   await read('inventory', [], { organizationId: 'organization-2' });
   await uninstall(filled, 2);
-  expect([await countSummed(reader, 'installed'), await countSummed(reader, 'uninstalled')]).toEqual([1, 1]);
+  expect([
+    await countSummedOrganizations(reader, 'installed'),
+    await countSummedOrganizations(reader, 'uninstalled'),
+  ]).toEqual([1, 1]);
 });
 
 test('the notes of a sum count the organizations that it includes, and those whose list is not fresh', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readLatestAnswers } from '../../src/query/freshness/latest-answers.js';
 import {
   freshnessOf,
-  readAges,
+  readListStateCounts,
   readStates,
   sumFreshness,
   withFreshness,
@@ -46,7 +46,7 @@ test('organizations with the same state of a resource are counted in one sum', a
 test('every state and reason is counted, also those with no organization', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   await breakReads(mirror, 'organization-2');
-  const ages = await readAges(mirror.reader);
+  const ages = await readListStateCounts(mirror.reader);
   expect(ages.map(({ state, reason }) => [state, reason])).toEqual(
     FRESHNESS.map(({ state, reason }) => [state, reason]),
   );

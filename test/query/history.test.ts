@@ -7,7 +7,7 @@ import {
   countRowsAt,
   findUnknownReason,
   readCoverageAt,
-  readOwnCoverageAt,
+  readOrganizationCoverageAt,
   selectKnownIds,
   toNotesAt,
 } from '../../src/query/history/as-of.js';
@@ -24,7 +24,7 @@ import {
   type InspectedFile,
   selectRowColumns,
 } from '../../src/query/history/explanation.js';
-import { countFindings, FINDINGS, readFindings } from '../../src/query/history/findings.js';
+import { countFindings, FINDINGS, readFindingCounts } from '../../src/query/history/findings.js';
 import { readVersionsById } from '../../src/query/lists/find-by-id.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { writeCertificate } from '../support/certificates.js';
@@ -106,7 +106,7 @@ test('a list is known from the end of its first complete read', async () => {
     coverage({ organizationId: 'organization-2', organizationName: 'Organization 2', lastReadAt: first }),
   ]);
   const own = async (organizationId: string, at: string) =>
-    await readOwnCoverageAt(reader, { ...now, organizationId, at });
+    await readOrganizationCoverageAt(reader, { ...now, organizationId, at });
   const before = await own('organization-1', '2020-01-01T00:00:00.000Z');
   expect(before.gaps).toEqual([
     {
@@ -139,7 +139,7 @@ test('scheduled reads that found a list unchanged confirm it from the first to t
   };
   const knownAt = async (minutes: number) => {
     const request = { organizationId: 'organization-1', resource: 'retirements', at: after(minutes) };
-    const { lastReadAt, unchangedReads } = await readOwnCoverageAt(reader, request);
+    const { lastReadAt, unchangedReads } = await readOrganizationCoverageAt(reader, request);
     return { lastReadAt, unchangedReads };
   };
   for (const minutes of [10, 20, 30]) await readAt(minutes, retirement('r-1-0'));
@@ -200,7 +200,7 @@ test('a list that can no longer be read is known until its last complete read', 
   await db.change("UPDATE resource_states SET no_permission_at = as_of WHERE resource = 'retirements'");
   const reasonAt = async (at: number) => {
     const request = { organizationId: 'organization-1', resource: 'retirements', at: instant(at) };
-    return findUnknownReason(await readOwnCoverageAt(reader, request));
+    return findUnknownReason(await readOrganizationCoverageAt(reader, request));
   };
   expect(await reasonAt(first)).toBeNull();
   expect(await reasonAt(clock.at)).toBeNull();
@@ -214,7 +214,7 @@ test('retirements that the registry dates before the first read are counted in t
   const request = { organizationId: 'organization-1', resource: 'retirements' };
   const dated = '2026-03-01T10:00:00.000Z';
   const reasonAt = async (at: string) =>
-    findUnknownReason(await readOwnCoverageAt(reader, { ...request, at }));
+    findUnknownReason(await readOrganizationCoverageAt(reader, { ...request, at }));
   const firstReadEndedAt = instant(clock.at);
   const code = 'before_first_read';
   expect(await reasonAt(dated)).toEqual({ code, firstReadEndedAt, earlierRetirements: 1 });
@@ -465,11 +465,11 @@ test('a read that failed, and the delivery that requested a sync, are part of an
 
 test('findings are the last counts of a worker, or are counted on demand', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 1 });
-  expect(await readFindings(reader)).toEqual({ countedAt: null, counts: [] });
+  expect(await readFindingCounts(reader)).toEqual({ countedAt: null, counts: [] });
   await db.change(
     "INSERT INTO finding_counts (finding, rows, counted_at) VALUES ('b', 2, '2026-05-04T12:00:00.000Z'), ('a', 1, '2026-05-04T12:30:00.000Z')",
   );
-  expect(await readFindings(reader)).toEqual({
+  expect(await readFindingCounts(reader)).toEqual({
     countedAt: '2026-05-04T12:00:00.000Z',
     counts: [
       { finding: 'a', rows: 1 },

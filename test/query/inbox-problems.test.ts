@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readActivity, readStateFingerprint } from '../../src/query/inbox/activity.js';
-import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
+import { addEndColumn, addJobs } from '../../src/query/inbox/outcomes.js';
 import { getRejectionAdvice, readRejections } from '../../src/query/inbox/rejected-webhooks.js';
 import { describeRejection, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row, Value } from '../../src/store/contract/tables.js';
@@ -235,7 +235,7 @@ test('a partial read states when its unread lists are retried', async () => {
     finished_at: minutesAgo(8),
   };
   const readEnd = async (overrides: Row = {}) =>
-    (await addEnds(filled.reader, [{ ...row, ...overrides }]))[0]?.['end'];
+    (await addEndColumn(filled.reader, [{ ...row, ...overrides }]))[0]?.['end'];
   expect(await readEnd()).toBe('read in part: retirements failed');
   const retry = { dedupe_key: 'retry:installation-1' };
   await addJob(filled, 1, { ...retry, state: 'done', run_at: minutesAgo(9), finished_at: minutesAgo(8) });
@@ -263,7 +263,7 @@ test('a read that is not complete is never described as "nothing new"', async ()
     finished_at: instant(started + 900),
   };
   const readEnd = async (overrides: Row = {}) =>
-    (await addEnds(reader, [{ ...row, ...overrides }]))[0]?.['end'];
+    (await addEndColumn(reader, [{ ...row, ...overrides }]))[0]?.['end'];
   expect(await readEnd()).toBe('read in 0.9 s: nothing new');
   expect(await readEnd({ organization_id: 'organization-2' })).toBe('refused in 0.9 s');
   expect(await readEnd({ organization_id: null })).toBe('refused in 0.9 s');
@@ -305,7 +305,7 @@ test('a delivery has the job that reads after it, or the job that this one was m
       finished_at: null,
     },
   ]);
-  expect((await addEnds(filled.reader, deliveries)).map(({ end }) => end)).toEqual([
+  expect((await addEndColumn(filled.reader, deliveries)).map(({ end }) => end)).toEqual([
     'answered 403',
     'answered 403',
     null,
@@ -323,7 +323,7 @@ test('the result of a job is its outcome, its error, or that the installation is
     { ...ended, outcome: 'uninstalled', installation_id: 'unknown' },
     { ...ended, outcome: 'uninstalled', installation_id: 'installation-1' },
   ];
-  expect((await addEnds(reader, rows)).map(({ end }) => end)).toEqual([
+  expect((await addEndColumn(reader, rows)).map(({ end }) => end)).toEqual([
     'unchanged in 60.0 s',
     'done in 60.0 s',
     'merged',
@@ -353,7 +353,7 @@ test.each<[string, Row]>([
   ],
 ])('a job that waits states why: %s', async (reason, job) => {
   const { reader } = await openMirror();
-  expect(await addEnds(reader, [{ state: 'waiting', outcome: null, ...job }])).toMatchObject([
+  expect(await addEndColumn(reader, [{ state: 'waiting', outcome: null, ...job }])).toMatchObject([
     { end: reason },
   ]);
 });

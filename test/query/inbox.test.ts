@@ -9,7 +9,7 @@ import {
   readSignedTexts,
   readSyncsOfJob,
 } from '../../src/query/inbox/deliveries.js';
-import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
+import { addEndColumn, addJobs } from '../../src/query/inbox/outcomes.js';
 import { getRejectionAdvice, readRejections, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
 import { reportFailingLists, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row } from '../../src/store/contract/tables.js';
@@ -219,7 +219,10 @@ test('a delivery is shown with the job that answers it and a description of its 
   await read('warehouse', [credit('c-1-0'), credit('c-9')], { claim: job.claim });
   clock.at += 1_500;
   await inbox.settle([{ claim: job, end: { act: 'done', outcome: 'read' } }]);
-  const [delivery] = await addEnds(reader, await addJobs(reader, await rowsIn(filled, 'inbox.deliveries')));
+  const [delivery] = await addEndColumn(
+    reader,
+    await addJobs(reader, await rowsIn(filled, 'inbox.deliveries')),
+  );
   expect(delivery).toMatchObject({
     job_id: jobId,
     job_state: 'done',

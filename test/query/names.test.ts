@@ -9,7 +9,7 @@ import {
   readNames,
   readOrganizationNames,
   readOrigin,
-  readProjectNamedBy,
+  readProjectNameFromRows,
   readUnlistedProjects,
 } from '../../src/query/names.js';
 import { openFilledMirror } from '../support/mirror/open.js';
@@ -48,12 +48,12 @@ test('an organization has its name as of an instant, or its latest name if it wa
 test('a project has the name that credits and retirements give it, now or as of an instant', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const before = new Date(clock.at).toISOString();
-  expect(await readProjectNamedBy(reader, 'project-1')).toBe('Peat bog');
+  expect(await readProjectNameFromRows(reader, 'project-1')).toBe('Peat bog');
   clock.at += 1_000;
   await read('warehouse', [credit('c-9', { project: { id: 'project-2', fullName: null } })]);
-  expect(await readProjectNamedBy(reader, 'project-2')).toBe('project-2');
-  expect(await readProjectNamedBy(reader, 'project-2', before)).toBe(null);
-  expect(await readProjectNamedBy(reader, 'project-3')).toBe(null);
+  expect(await readProjectNameFromRows(reader, 'project-2')).toBe('project-2');
+  expect(await readProjectNameFromRows(reader, 'project-2', before)).toBe(null);
+  expect(await readProjectNameFromRows(reader, 'project-3')).toBe(null);
 });
 
 test('the origin names the registry from which the mirror was filled', async () => {

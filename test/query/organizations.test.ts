@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable, readWarehouseCounts } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwners } from '../../src/query/sums.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwnersByFreshness } from '../../src/query/sums.js';
 import { formatSumsByType } from '../../src/text/tonnes.js';
 import { compareStandings } from '../../src/query/freshness/describe-freshness.js';
 import {
@@ -146,8 +146,8 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     const all = formatSumsByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(formatSumsByType(await sumWarehouses(reader, selectOwners('fresh'), by))).toBe(all);
-    for (const { project_id: id, ...sum } of await sumWarehouses(reader, selectOwners('fresh'), [
+      expect(formatSumsByType(await sumWarehouses(reader, selectOwnersByFreshness('fresh'), by))).toBe(all);
+    for (const { project_id: id, ...sum } of await sumWarehouses(reader, selectOwnersByFreshness('fresh'), [
       'project_id',
       'type',
     ])) {

@@ -5,7 +5,7 @@ import {
   groupByOwner,
   toExactSum,
   organizationIdsOf,
-  selectOwners,
+  selectOwnersByFreshness,
   sumWarehouses,
 } from '../../src/query/sums.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
@@ -24,16 +24,16 @@ test('fresh warehouses, or all others, are summed by owner or by project', async
   await breakReads(mirror, 'organization-3');
   const items = [credit('c-a', { vintage: '2020' }), credit('c-b', { amount: amount('0.000001') })];
   await read('warehouse', items, { organizationId: 'organization-2', findGone: async ids => ids });
-  const fresh = await sumWarehouses(reader, selectOwners('fresh'), BY_OWNER);
+  const fresh = await sumWarehouses(reader, selectOwnersByFreshness('fresh'), BY_OWNER);
   expect(fresh.map(each => [each.organization_id, each.amount_micro, each.rows])).toEqual([
     ['organization-1', 100_000_000n, 1],
     ['organization-2', 100_000_001n, 2],
   ]);
-  const others = await sumWarehouses(reader, selectOwners('not fresh'), BY_OWNER);
+  const others = await sumWarehouses(reader, selectOwnersByFreshness('not fresh'), BY_OWNER);
   expect(others.map(each => [each.organization_id, each.amount_micro])).toEqual([
     ['organization-3', 300_000_000n],
   ]);
-  const own = await sumWarehouses(reader, selectOwners('fresh', 'organization-2'), BY_PROJECT);
+  const own = await sumWarehouses(reader, selectOwnersByFreshness('fresh', 'organization-2'), BY_PROJECT);
   expect(own.map(each => [each.vintage, each.amount_micro])).toEqual([
     ['2020', 100_000_000n],
     ['2021', 1n],

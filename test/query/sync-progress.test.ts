@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAnyJobRunning, readFollowed, readMark, readSynced } from '../../src/query/sync-progress.js';
+import { isAnyJobRunning, readFollowed, readWatermark, readSynced } from '../../src/query/sync-progress.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
 
@@ -12,28 +12,32 @@ const job = (key: string, more: object = {}) => ({
   ...more,
 });
 
-test('a mark contains the last job, the last sync and the time', async () => {
+test('a watermark contains the last job, the last sync and the time', async () => {
   const { reader, inbox, clock, tables } = await openFilledMirror({ organizations: 1 });
   const sync = Number(await tables.value('SELECT max(id) FROM syncs'));
-  expect(await readMark(reader, clock.at)).toEqual({ job: 0, sync, at: new Date(clock.at).toISOString() });
+  expect(await readWatermark(reader, clock.at)).toEqual({
+    job: 0,
+    sync,
+    at: new Date(clock.at).toISOString(),
+  });
   const [id] = await inbox.enqueue([job('1')]);
-  expect((await readMark(reader, clock.at)).job).toBe(id);
+  expect((await readWatermark(reader, clock.at)).job).toBe(id);
 });
 
-test('a mark of a mirror without jobs and syncs precedes the first of both', async () => {
+test('a watermark of a mirror without jobs and syncs precedes the first of both', async () => {
   const { reader, clock, db } = await openFilledMirror({ organizations: 0 });
   await db.change('DELETE FROM syncs');
-  expect(await readMark(reader, clock.at)).toMatchObject({ job: 0, sync: 0 });
+  expect(await readWatermark(reader, clock.at)).toMatchObject({ job: 0, sync: 0 });
 });
 
 test('requested jobs are followed, and the jobs they cause too unless one organization was named', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   await inbox.enqueue([job('9')]);
-  const mark = await readMark(reader, clock.at);
+  const watermark = await readWatermark(reader, clock.at);
   const [asked = 0] = await inbox.enqueue([job('1')]);
   const [found = 0] = await inbox.enqueue([job('2', { trigger: 'schedule' })]);
   const followed = async (organizationId: string | null) =>
-    (await readFollowed(reader, { mark, jobs: [asked], organizationId }, clock.at)).map(({ id }) => id);
+    (await readFollowed(reader, { watermark, jobs: [asked], organizationId }, clock.at)).map(({ id }) => id);
   expect(await followed(null)).toEqual([asked, found]);
   expect(await followed('organization-1')).toEqual([asked]);
 });
@@ -45,10 +49,10 @@ test('of a requested job that was merged into another one, the other one is foll
     `UPDATE inbox.jobs SET state = 'done', outcome = 'merged', finished_at = run_at,
       merged_into = ${other} WHERE id = ${requested}`,
   );
-  const mark = await readMark(reader, clock.at);
+  const watermark = await readWatermark(reader, clock.at);
   const followed = await readFollowed(
     reader,
-    { mark, jobs: [requested], organizationId: 'organization-1' },
+    { watermark, jobs: [requested], organizationId: 'organization-1' },
     clock.at,
   );
   expect(followed.map(({ id }) => id)).toEqual([other]);
@@ -63,11 +67,11 @@ test('a worker counts as busy until its lease expires', async () => {
   expect(await isAnyJobRunning(reader, clock.at + MINUTE)).toBe(false);
 });
 
-test('the results of a resource are summed since the mark, and unread resources are reported as such', async () => {
+test('the results of a resource are summed since the watermark, and unread resources are reported as such', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
   clock.at += 1_000;
-  const mark = await readMark(reader, clock.at);
-  const all = { mark, jobs: [], organizationId: null };
+  const watermark = await readWatermark(reader, clock.at);
+  const all = { watermark, jobs: [], organizationId: null };
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0'), credit('c-9')]);
   await read('warehouse', [credit('c-1-0'), credit('c-9')]);
@@ -90,10 +94,10 @@ test('the results of a resource are summed since the mark, and unread resources 
 
 test('a list that was refused, and a remark about a complete read, are told apart from a failure', async () => {
   const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
-  const mark = await readMark(reader, clock.at);
+  const watermark = await readWatermark(reader, clock.at);
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0')]);
-  const request = { mark, jobs: [], organizationId: 'organization-1' };
+  const request = { watermark, jobs: [], organizationId: 'organization-1' };
   const resultWith = async (change: string) => {
     await db.change(`UPDATE resource_states SET ${change} WHERE resource = 'warehouse'`);
     const [result] = await readSynced(reader, request, ['warehouse']);
@@ -113,9 +117,9 @@ test('a list that was refused, and a remark about a complete read, are told apar
 test('an uninstalled organization is left out unless it was named', async () => {
   const { reader, db, clock } = await openFilledMirror({ organizations: 2 });
   await db.change("UPDATE installations SET state = 'uninstalled' WHERE id = 'installation-2'");
-  const mark = await readMark(reader, clock.at);
+  const watermark = await readWatermark(reader, clock.at);
   const names = async (organizationId: string | null) =>
-    (await readSynced(reader, { mark, jobs: [], organizationId }, ['warehouse'])).map(
+    (await readSynced(reader, { watermark, jobs: [], organizationId }, ['warehouse'])).map(
       each => each.organization,
     );
   expect(await names(null)).toEqual(['Organization 1']);

@@ -5,7 +5,7 @@ import { TABLES, type Value } from '../../src/store/contract/tables.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readLatestAnswers } from '../../src/query/freshness/latest-answers.js';
 import {
-  readAges,
+  readListStateCounts,
   readStates,
   readStatesOfRows,
   sumFreshness,
@@ -17,7 +17,7 @@ import {
   readWarehouseCounts,
   wasEverHeld,
 } from '../../src/query/available.js';
-import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwners } from '../../src/query/sums.js';
+import { BY_OWNER, BY_PROJECT, sumWarehouses, selectOwnersByFreshness } from '../../src/query/sums.js';
 import { readCharts } from '../../src/query/charts.js';
 import { collectBalance, readBalance } from '../../src/query/history/balance.js';
 import * as changes from '../../src/query/history/changes.js';
@@ -52,9 +52,9 @@ import { readInactiveAt } from '../../src/query/history/inactive-at.js';
 import { readWarehousesAt } from '../../src/query/history/warehouses-at.js';
 import * as people from '../../src/query/people.js';
 import {
-  countKnown,
-  countSummed,
-  readKnown,
+  countInstalled,
+  countSummedOrganizations,
+  readKnownOrganizations,
   readListCoverage,
   readListNotes,
   readMirrored,
@@ -66,7 +66,7 @@ import { findContradictedColumns } from '../../src/sync/derived-columns.js';
 import { type Change, parseChange } from '../../src/text/describe-change.js';
 import { answerResourcesAt } from '../../src/query/history/resources-at.js';
 import { explainRow, groupVersions } from '../../src/query/history/explanation.js';
-import { addEnds, addJobs } from '../../src/query/inbox/outcomes.js';
+import { addEndColumn, addJobs } from '../../src/query/inbox/outcomes.js';
 import * as causes from '../../src/query/inbox/rejected-webhooks.js';
 import { readActivity, readProcesses, readStateFingerprint } from '../../src/query/inbox/activity.js';
 import * as status from '../../src/query/status.js';
@@ -88,9 +88,9 @@ const MOMENTS = [
   '9999-12-31T23:59:59.999Z',
 ].concat([1, 3].map(minutes => new Date(NOON + minutes * MINUTE).toISOString()));
 const SINCE = ['0000-01-01T00:00:00.000Z', new Date(NOON + MINUTE).toISOString()];
-const MARK = { job: 3, sync: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
+const WATERMARK = { job: 3, sync: 5, at: new Date(NOON + 2 * MINUTE).toISOString() };
 const ASKED = [null, ONE, 'nobody'].flatMap(organizationId =>
-  [[], [4, 5, 9, 14]].map(jobs => ({ mark: MARK, jobs, organizationId })),
+  [[], [4, 5, 9, 14]].map(jobs => ({ watermark: WATERMARK, jobs, organizationId })),
 );
 const RESOURCES = ['projects', 'certificates', ...LIST_RESOURCES];
 
@@ -129,7 +129,7 @@ const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
   id: ['R0', 'R', 'Zebra', 'Zebra 0', 'q-2', 'ä'],
   word: ['2021', '21', 'EX-POST', 'exTra', 'installed', 'pending', 'äpfel'],
   project: [...LOOKED_FOR, 'project-1', 'project-', 'R0'],
-  part: [...LOOKED_FOR, '%', '\\'],
+  substring: [...LOOKED_FOR, '%', '\\'],
   number: ['2', '99'],
   year: ['2024', '0000'],
   years: ['2021', '2020..2022', '2022..', '..2020', '2020..2019'],
@@ -170,10 +170,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [retirementId, at]) =>
       certificates.findCertificateFiles(reader, { retirementId, organizationId: null, at }),
   ),
-  readNamesOfFile: runOnce(async reader => {
-    const found = [await certificates.readNamesOfFile(reader, 'no.pdf')];
+  readRetirementOfFile: runOnce(async reader => {
+    const found = [await certificates.readRetirementOfFile(reader, 'no.pdf')];
     for (const { file } of await certificates.readStoredFiles(reader))
-      found.push(await certificates.readNamesOfFile(reader, file));
+      found.push(await certificates.readRetirementOfFile(reader, file));
     return found;
   }),
   readStaleAndFreshLists: runOnce(readStaleAndFreshLists),
@@ -191,7 +191,7 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     (reader, [[resource, at], organizationId]) =>
       asOf.readCoverageAt(reader, { resource, organizationId, at }),
   ),
-  readOwnCoverageAt: forEachItem(AT_MOMENTS, asOf.readOwnCoverageAt),
+  readOrganizationCoverageAt: forEachItem(AT_MOMENTS, asOf.readOrganizationCoverageAt),
   readWarehousesAt: forEachItem(pairs(MOMENTS, [null, 'project-1']), async (reader, [at, projectId]) => {
     const { rows, ...answer } = await readWarehousesAt(reader, { at, organizationIds: null, projectId });
     return { ...answer, rows: await collectRows(rows) };
@@ -223,7 +223,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   findProject: forEachItem(NAMES, findProject),
   readWarehouseCounts: forEachItem([1, Infinity], readWarehouseCounts),
   sumWarehouses: forEachItem(
-    pairs([[ONE], selectOwners('fresh'), selectOwners('not fresh', ONE)], [BY_OWNER, BY_PROJECT]),
+    pairs(
+      [[ONE], selectOwnersByFreshness('fresh'), selectOwnersByFreshness('not fresh', ONE)],
+      [BY_OWNER, BY_PROJECT],
+    ),
     (reader, [owners, by]) => sumWarehouses(reader, owners, by),
   ),
   readChanges: forEachItem(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
@@ -265,10 +268,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     return { fresh: states?.fresh, state: states?.standingOf({ organization_id: ONE, id: ONE })?.state };
   }),
   readStoredFiles: runOnce(certificates.readStoredFiles),
-  isNamed: runOnce(async reader => {
-    const named = [await certificates.isNamed(reader, 'no.pdf')];
+  isFileReferenced: runOnce(async reader => {
+    const named = [await certificates.isFileReferenced(reader, 'no.pdf')];
     for (const { file } of await certificates.readStoredFiles(reader))
-      named.push(await certificates.isNamed(reader, file));
+      named.push(await certificates.isFileReferenced(reader, file));
     return named;
   }),
   readExport: forEachItem(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
@@ -289,14 +292,15 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     entry.hasDocument ? sorted(registry.readDocuments(reader, entry, id)) : null,
   ),
   readForgotten: runOnce(people.readForgotten),
-  readReadable: runOnce(registry.readReadable),
+  readComparableLists: runOnce(registry.readComparableLists),
   readNotCompared: runOnce(registry.readNotCompared),
-  readFindings: runOnce(findings.readFindings),
+  readFindingCounts: runOnce(findings.readFindingCounts),
   countFindings: runOnce(findings.countFindings),
   readActivity: forEachItem([0, NOON, NOW], readActivity),
   readOrigin: runOnce(names.readOrigin),
-  readProjectNamedBy: forEachItem(pairs(['project-1', 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
-    names.readProjectNamedBy(reader, id, at),
+  readProjectNameFromRows: forEachItem(
+    pairs(['project-1', 'nobody'], [null, ...MOMENTS]),
+    (reader, [id, at]) => names.readProjectNameFromRows(reader, id, at),
   ),
   findReferencedProjects: forEachItem(['project-', 'project-1', 'ä', 'nobody'], find.findReferencedProjects),
   findMostDuplicated: forEachItem(SINCE, inbox.findMostDuplicated),
@@ -315,10 +319,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
     (reader, [entry, text]) => find.findIdsByStart(reader, entry, text),
   ),
-  addEnds: runOnce(async reader => {
+  addEndColumn: runOnce(async reader => {
     const rows = await readAll(reader, JOBS, [], null);
     const inPart = { state: 'done', outcome: 'read in part: retirements failed (503)' };
-    return await addEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
+    return await addEndColumn(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
   }),
   addJobs: runOnce(reader =>
     addJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
@@ -333,8 +337,8 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   countMentions: runOnce(reader =>
     people.countMentions(reader, document => document.includes('apfel@example.com')),
   ),
-  countKnown: runOnce(countKnown),
-  countSummed: forEachItem(['installed', 'uninstalled'] as const, countSummed),
+  countInstalled: runOnce(countInstalled),
+  countSummedOrganizations: forEachItem(['installed', 'uninstalled'] as const, countSummedOrganizations),
   countStoredRecords: runOnce(reader => inbox.countStoredRecords(reader)),
   readMirrored: runOnce(readMirrored),
   sumFreshness: forEachItem(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
@@ -394,12 +398,12 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   readInstallations: runOnce(registry.readInstallations),
   readProjects: runOnce(registry.readProjects),
   readNewestInstallation: runOnce(reader => registry.readNewestInstallation(reader, ONE)),
-  readFirstCredit: runOnce(reader => registry.readFirstCredit(reader, ONE)),
+  readLowestCreditId: runOnce(reader => registry.readLowestCreditId(reader, ONE)),
   readStatus: forEachItem([NOW, 0], status.readStatus),
   readOrganizations: forEachItem([1, 2, 3], status.readOrganizations),
   readOrganization: forEachItem([ONE, 'nobody'], status.readOrganization),
   sumCertificates: runOnce(status.sumCertificates),
-  readKnown: forEachItem([null, ONE], readKnown),
+  readKnownOrganizations: forEachItem([null, ONE], readKnownOrganizations),
   readCharts: forEachItem([NOON, NOW], readCharts),
   readListNotes: forEachItem(['warehouse', 'retirements'], readListNotes),
   readListCoverage: forEachItem(
@@ -421,9 +425,9 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     ],
   ),
   readCertificateCounts: runOnce(status.readCertificateCounts),
-  readAges: runOnce(readAges),
-  readTargets: forEachItem(WHOSE, registry.readTargets),
-  readMark: forEachItem([NOW], progress.readMark),
+  readListStateCounts: runOnce(readListStateCounts),
+  readInstallationTargets: forEachItem(WHOSE, registry.readInstallationTargets),
+  readWatermark: forEachItem([NOW], progress.readWatermark),
   readFollowed: forEachItem(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
   isAnyJobRunning: forEachItem([NOON, NOW], progress.isAnyJobRunning),
   readSynced: forEachItem(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Gap, toGapData } from '../../query/answer/gap.js';
 import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../query/certificates.js';
-import { countKnown } from '../../query/coverage.js';
+import { countInstalled } from '../../query/coverage.js';
 import { readCoverageAt, selectKnownIds, toNotesAt } from '../../query/history/as-of.js';
 import type { ListRequest } from '../../query/lists/list-type.js';
 import { CERTIFICATES } from '../../query/lists/list-definitions.js';
@@ -60,7 +60,7 @@ export const EXPORT = defineCommand({
             rows: certificateRows,
             organizationIds: undefined,
             gaps: [],
-            known: await countKnown(reader),
+            known: await countInstalled(reader),
             coverage: await readCoverage(reader, organizationId),
           }
         : await dropUnknownOrganizations(context, certificateRows, { organizationId, at });

@@ -13,8 +13,8 @@ import {
   COMPARISON_AMOUNT_COLUMNS,
   describeCounts,
   describeType,
-  listFileColumns,
-  listFileRows,
+  listCsvColumns,
+  streamCsvRows,
   serializeComparisons,
   toAmountCells,
 } from '../../query/history/describe-comparison.js';
@@ -103,8 +103,8 @@ async function printComparisons(
   if (context.format === 'json')
     return await streamStdout(context.io, serializeComparisons(header, comparisons, toJson));
   if (context.format === 'csv') {
-    const columns = [...listFileColumns(known), CAVEATS_COLUMN];
-    await context.printRows(columns, listFileRows(known), {
+    const columns = [...listCsvColumns(known), CAVEATS_COLUMN];
+    await context.printRows(columns, streamCsvRows(known), {
       emptyMessage: known.map(({ empty }) => empty).join(' '),
     });
   } else for (const comparison of known) await printComparison(context, comparison);

@@ -1,5 +1,5 @@
 import { createInstallationJob } from '../../inbox/job.js';
-import { readKnown } from '../../query/coverage.js';
+import { readKnownOrganizations } from '../../query/coverage.js';
 import { defineCommand } from '../define-command.js';
 import { formatCount } from '../../text/numbers.js';
 import { createCheckError, createUsageError } from '../command-error.js';
@@ -26,7 +26,7 @@ export const PURGE = defineCommand({
   run: async (context, { organization, confirm, force, vacuum }) => {
     const reader = await context.openReader();
     const organizationId = await findOrganizationId(reader, organization);
-    const [known] = await readKnown(reader, organizationId);
+    const [known] = await readKnownOrganizations(reader, organizationId);
     const { state = 'uninstalled' } = known ?? {};
     const name = known?.name ?? organizationId;
     assertPurgeConfirmed({ name, state, confirm, force });

@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readCoverage } from '../../query/certificates.js';
-import { countKnown } from '../../query/coverage.js';
+import { countInstalled } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
 import { formatCount } from '../../text/numbers.js';
 import { defineCommand } from '../define-command.js';
@@ -24,7 +24,7 @@ export const SNAPSHOT = defineCommand({
     const asOf = new Date(io.now()).toISOString();
     const reader = await openReader();
     const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
-    const known = await countKnown(reader);
+    const known = await countInstalled(reader);
     const coverage = await readCoverage(reader, null, null);
     if (!(await engine.snapshot(file, io.now()))) throw createFileExistsError(file);
     const bytes = statSync(file).size;

@@ -6,7 +6,7 @@ import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { JOBS } from '../../query/lists/list-definitions.js';
 import { readNumbered } from '../../query/lists/read-rows.js';
-import { readTargets, type InstallationTarget } from '../../query/at-registry.js';
+import { readInstallationTargets, type InstallationTarget } from '../../query/at-registry.js';
 
 /** Creates the actions of one visitor. `actor` is the name that the sign-in proxy sent, or null without a proxy. */
 export type CreateConsoleActions = (actor: string | null) => ConsoleActions;
@@ -64,7 +64,7 @@ async function retryJob({ actions, reader, params }: ActionRequest): Promise<str
  */
 async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');
-  const targets = await readTargets(reader, organizationId);
+  const targets = await readInstallationTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) return null;
   const jobIds = [
     ...(await actions.requestSyncs(targets)),

@@ -13,8 +13,8 @@ import {
   COMPARISON_AMOUNT_COLUMNS,
   describeCounts,
   describeType,
-  listFileColumns,
-  listFileRows,
+  listCsvColumns,
+  streamCsvRows,
   serializeComparisons,
   toAmountCells,
 } from '../../query/history/describe-comparison.js';
@@ -87,7 +87,7 @@ function createFilePage(extension: keyof typeof FILE_FORMATS, write: WriteFile):
 }
 
 function writeComparisonsAsCsv(answers: readonly ComparisonAnswer[]): AsyncGenerator<string> {
-  return writeCsv({ rows: listFileRows(answers), columns: [...listFileColumns(answers), CAVEATS_COLUMN] });
+  return writeCsv({ rows: streamCsvRows(answers), columns: [...listCsvColumns(answers), CAVEATS_COLUMN] });
 }
 
 /** The lists and instants that a URL asks for. */

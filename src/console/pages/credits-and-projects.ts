@@ -3,7 +3,7 @@ import type { List } from '../../query/lists/list-type.js';
 import { MIRRORED } from '../../query/lists/list-definitions.js';
 import { readReservation } from '../../query/order-targets.js';
 import { readRowNotesAt } from '../../query/history/as-of.js';
-import { readNameOf, readProjectNamedBy } from '../../query/names.js';
+import { readNameOf, readProjectNameFromRows } from '../../query/names.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCreditType } from '../../text/tonnes.js';
 import { formatWithCommas } from '../../text/numbers.js';
@@ -75,7 +75,7 @@ async function respondToMissingRow(
 ): Promise<PageResult> {
   const { reader, at } = request;
   const isProject = list.name === 'projects';
-  const projectName = isProject ? await readProjectNamedBy(reader, id, at) : null;
+  const projectName = isProject ? await readProjectNameFromRows(reader, id, at) : null;
   const title = `${capitalize(list.singular)} ${id}`;
   // Other rows name the project, although it has no row.
   if (projectName !== null) {
@@ -83,7 +83,7 @@ async function respondToMissingRow(
     const head = renderPageHead(getListLink(list, at), projectName, lead);
     return { title: projectName, body: html`${head}${await renderProjectCredits(id, request)}` };
   }
-  const isKnown = versions.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
+  const isKnown = versions.length > 0 || (isProject && (await readProjectNameFromRows(reader, id)) !== null);
   // The id may be shortened.
   if (!isKnown)
     return await redirectByIdPrefix(list, request, isProject ? await findReferencedProjects(reader, id) : []);

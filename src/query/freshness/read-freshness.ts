@@ -5,7 +5,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { belongsTo } from '../read-one.js';
+import { buildOrganizationCondition } from '../read-one.js';
 import { colourOf, FRESHNESS, type FreshnessStanding, rankOf, STANDINGS } from './describe-freshness.js';
 
 const RANKS = STANDINGS.map(({ state, reason, failing_since: failingSince }) => {
@@ -36,7 +36,7 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
         eb.fn.max('as_of').as('as_of'),
       ])
       .where('resource', 'in', [resource, '*'])
-      .where(belongsTo(organizationId))
+      .where(buildOrganizationCondition(organizationId))
       .groupBy(['state', 'reason', sql`failing_since IS NOT NULL`])
       .orderBy('state')
       .orderBy('reason', order => order.asc().nullsFirst())
@@ -45,7 +45,7 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
 }
 
 /** Counts the lists in each state and those whose last read failed. `age_seconds` is the time since the oldest complete read. */
-export async function readAges({ all }: Reader) {
+export async function readListStateCounts({ all }: Reader) {
   const ages = await all(
     queryBuilder
       .selectFrom('mirror.freshness')
@@ -109,7 +109,7 @@ export async function readStates(
   resource: string | null,
   organizationId: string | null,
 ): Promise<ListFreshness | null> {
-  return await readStatesWhere(reader, resource, belongsTo(organizationId));
+  return await readStatesWhere(reader, resource, buildOrganizationCondition(organizationId));
 }
 
 /** Reads how fresh the lists are that contain these rows. Lists of other organizations are not read. Null as in `readStates`. */

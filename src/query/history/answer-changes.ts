@@ -2,7 +2,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Change } from '../../text/describe-change.js';
 import { type Answer, type AnswerNotes, type Coverage, type Totals, streamOf } from '../answer/answer.js';
-import { countKnown, readListCoverage } from '../coverage.js';
+import { countInstalled, readListCoverage } from '../coverage.js';
 import {
   type ChangeRangeRequest,
   type ChangeRow,
@@ -70,6 +70,6 @@ async function readNotes(
 /** Reads how many organizations the changes cover. Installations are not a list of an organization; all of them are read at once. */
 async function readChangesCoverage(reader: Reader, request: ChangeRangeRequest): Promise<Coverage> {
   if (request.resource !== INSTALLATION) return await readListCoverage(reader, request);
-  const known = await countKnown(reader, request.organizationId);
+  const known = await countInstalled(reader, request.organizationId);
   return { counted: known, known, missing: 0 };
 }

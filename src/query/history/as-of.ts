@@ -8,7 +8,7 @@ import type { Caveat } from '../answer/caveat.js';
 import { type Gap, type GapReason, isWholeList } from '../answer/gap.js';
 import { UNREADABLE_STATES } from '../coverage.js';
 import { relation } from '../lists/relation.js';
-import { belongsTo, countRows, wasValidAt } from '../read-one.js';
+import { buildOrganizationCondition, countRows, buildValidAtCondition } from '../read-one.js';
 
 interface AsOfRequest {
   /** Null for all organizations. */
@@ -105,7 +105,7 @@ function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
 export async function readCoverageAt(reader: Reader, request: AsOfRequest): Promise<CoverageAt[]> {
   const { organizationId, resource, at } = request;
   const states = await reader.all(selectListStates(request));
-  const runningReads = await readRunningReads(reader, request);
+  const runningReads = await findRunningSyncs(reader, request);
   const lists = states.map((state): CoverageAt => {
     const { organization_id: id, organization_name: organizationName } = state;
     const running = runningReads.find(read => read.organization_id === id);
@@ -121,18 +121,16 @@ export async function readCoverageAt(reader: Reader, request: AsOfRequest): Prom
     return { organizationId: id, organizationName, ...findLastRead(state, at), gaps };
   });
   if (organizationId === null) return [...lists, ...(await readUnreadOrganizations(reader, resource))];
-  return lists.length > 0 ? lists : [createUnread(organizationId, null, resource)];
+  return lists.length > 0 ? lists : [createUnreadCoverage(organizationId, null, resource)];
 }
 
 /** Reads how completely one organization's list was known at an instant. */
-export async function readOwnCoverageAt(
+export async function readOrganizationCoverageAt(
   reader: Reader,
   request: OrganizationAsOfRequest,
 ): Promise<CoverageAt> {
-  const [coverage = createUnread(request.organizationId, null, request.resource)] = await readCoverageAt(
-    reader,
-    request,
-  );
+  const [coverage = createUnreadCoverage(request.organizationId, null, request.resource)] =
+    await readCoverageAt(reader, request);
   return coverage;
 }
 
@@ -144,7 +142,7 @@ export async function readRowNotesAt(
 ): Promise<AnswerNotes> {
   const lists: CoverageAt[] = [];
   for (const organizationId of organizationIds)
-    lists.push(await readOwnCoverageAt(reader, { organizationId, resource, at }));
+    lists.push(await readOrganizationCoverageAt(reader, { organizationId, resource, at }));
   return { ...toNotesAt(at, lists), totals: null, coverage: null };
 }
 
@@ -175,7 +173,7 @@ function selectListStates({ organizationId, resource, at }: AsOfRequest) {
         .on('unreadable.resource', '=', resource)
         .on('unreadable.state', 'in', UNREADABLE_STATES)
         // SQLite would compute the freshness of all organizations before it joins them.
-        .on(belongsTo(organizationId, 'unreadable.organization_id')),
+        .on(buildOrganizationCondition(organizationId, 'unreadable.organization_id')),
     )
     .select(eb => {
       const earlierRetirements = eb
@@ -229,7 +227,7 @@ function selectListStates({ organizationId, resource, at }: AsOfRequest) {
       ];
     })
     .where('list.resource', '=', resource)
-    .where(belongsTo(organizationId, 'list.organization_id'))
+    .where(buildOrganizationCondition(organizationId, 'list.organization_id'))
     .orderBy('list.organization_id');
 }
 
@@ -288,7 +286,11 @@ function explainUnknown(state: ListStateRow, at: string): GapReason | null {
 }
 
 /** Returns the coverage of a list that was never read. */
-function createUnread(organizationId: string, organizationName: string | null, resource: string): CoverageAt {
+function createUnreadCoverage(
+  organizationId: string,
+  organizationName: string | null,
+  resource: string,
+): CoverageAt {
   const gap: Gap = { organizationId, organizationName, resource, reason: { code: 'never_read' } };
   return { organizationId, organizationName, lastReadAt: null, unchangedReads: null, gaps: [gap] };
 }
@@ -304,18 +306,18 @@ async function readUnreadOrganizations(reader: Reader, resource: string): Promis
   );
   return organizations.map(
     ({ organization_id: id, installation_id: installationId, organization_name: name }) =>
-      createUnread(id ?? installationId, name, resource),
+      createUnreadCoverage(id ?? installationId, name, resource),
   );
 }
 
 /** Reads the syncs that were running at the instant, newest first. Syncs that ended without a change are left out. */
-async function readRunningReads(reader: Reader, { organizationId, resource, at }: AsOfRequest) {
+async function findRunningSyncs(reader: Reader, { organizationId, resource, at }: AsOfRequest) {
   return await reader.all(
     queryBuilder
       .selectFrom('mirror.syncs')
       .select(['organization_id', 'started_at', 'finished_at'])
       .where('resource', '=', resource)
-      .where(belongsTo(organizationId))
+      .where(buildOrganizationCondition(organizationId))
       .where('started_at', '<=', at)
       .where(eb => eb.or([eb('finished_at', 'is', null), eb('finished_at', '>', at)]))
       .where(eb =>
@@ -336,11 +338,11 @@ export async function countRowsAt(
   entry: ResourceEntry,
   { organizationId, at }: Omit<OrganizationAsOfRequest, 'resource'>,
 ): Promise<number> {
-  const isOwned = belongsTo(organizationId, findOwnerColumn(entry) ?? 'id');
+  const isOwned = buildOrganizationCondition(organizationId, findOwnerColumn(entry) ?? 'id');
   // Holds for every key. With it, the index by key is used, in which the versions of a row are side by side.
   const hasKey = sql`${sql.ref(getIdColumn(entry))} >= ''`;
   return await countRows(
     reader,
-    sql`SELECT 1 FROM ${relation(`${entry.table}_history`)} WHERE ${isOwned} AND ${hasKey} AND ${wasValidAt(at)}`,
+    sql`SELECT 1 FROM ${relation(`${entry.table}_history`)} WHERE ${isOwned} AND ${hasKey} AND ${buildValidAtCondition(at)}`,
   );
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import type { BalanceReason, Micro } from './balance-reason.js';
-import { belongsTo } from '../read-one.js';
+import { buildOrganizationCondition } from '../read-one.js';
 
 /** The amounts of a group, which are added up in sums. */
 export const AMOUNTS = [
@@ -68,7 +68,7 @@ export async function* readRetirementGroups(
     .select(['organization_id', 'reckoning', 'balanced', valueIfUnbalanced('value').as('unbalanced_value')])
     .select([sql<number>`sum(rows)`.as('rows'), sql<number>`sum(counted_rows)`.as('counted_rows')])
     .select([...selectSum('amount_micro'), ...selectSum('counted_micro'), ...selectSum('difference_micro')])
-    .where(belongsTo(organizationId))
+    .where(buildOrganizationCondition(organizationId))
     .groupBy(['organization_id', 'reckoning', 'balanced', valueIfUnbalanced('value')])
     .orderBy('organization_id')
     .orderBy('reckoning')
@@ -131,7 +131,7 @@ export async function* readCreditGroups(
       ...selectSum('difference_micro'),
       ...selectSum('unexpected', unexpected),
     ])
-    .where(belongsTo(organizationId))
+    .where(buildOrganizationCondition(organizationId))
     .groupBy(['place', 'organization_id', 'type', 'balanced'])
     .groupBy([valueIfUnbalanced('credit_id'), valueIfUnbalanced('part')])
     .orderBy('place')

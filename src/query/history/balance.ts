@@ -4,9 +4,9 @@ import { formatWithCommas } from '../../text/numbers.js';
 import { type Answer, streamOf } from '../answer/answer.js';
 import type { Micro } from './balance-reason.js';
 import type { Caveat } from '../answer/caveat.js';
-import { countKnown, countSummed } from '../coverage.js';
+import { countInstalled, countSummedOrganizations } from '../coverage.js';
 import { readOrganizationNames } from '../names.js';
-import { belongsTo, countRows } from '../read-one.js';
+import { buildOrganizationCondition, countRows } from '../read-one.js';
 import { AMOUNTS, type BalanceGroup, readCreditGroups, readRetirementGroups } from './balance-groups.js';
 
 interface Line extends Omit<BalanceGroup, 'sum'> {
@@ -36,19 +36,19 @@ export const BALANCE_COLUMNS = [
 
 /**
  * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may
- * cancel each other out in a sum. `onIdentity` is called at the start of each check.
+ * cancel each other out in a sum. `onCheck` is called at the start of each check.
  *
  * The answer does not say how fresh the rows are: the check compares rows of the mirror with each other, however old they are.
  */
 export async function readBalance(
   reader: Reader,
   organizationId: string | null,
-  onIdentity: (identity: Line['identity']) => void = () => undefined,
+  onCheck: (identity: Line['identity']) => void = () => undefined,
 ): Promise<Answer<BalanceLine>> {
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Line>();
   const differences: BalanceLine[] = [];
-  for await (const { sum: name, ...group } of readGroups(reader, organizationId, onIdentity)) {
+  for await (const { sum: name, ...group } of readGroups(reader, organizationId, onCheck)) {
     const line: Line = {
       ...group,
       kind: 'difference',
@@ -62,9 +62,9 @@ export async function readBalance(
     if (!line.balanced) differences.push(line);
   }
   const rowsWithoutAmount = await countRowsWithoutAmount(reader, organizationId);
-  const counted = await countSummed(reader, 'installed', organizationId);
-  const known = await countKnown(reader, organizationId);
-  const uninstalled = await countSummed(reader, 'uninstalled', organizationId);
+  const counted = await countSummedOrganizations(reader, 'installed', organizationId);
+  const known = await countInstalled(reader, organizationId);
+  const uninstalled = await countSummedOrganizations(reader, 'uninstalled', organizationId);
   const caveats: Caveat[] = [];
   if (uninstalled > 0) caveats.push({ code: 'uninstalled_included', organizations: uninstalled });
   if (rowsWithoutAmount > 0) caveats.push({ code: 'without_amount', rows: rowsWithoutAmount });
@@ -80,17 +80,17 @@ export async function readBalance(
 }
 
 /**
- * Streams the groups of rows of the two balance checks: retirements, then credits. Calls `onIdentity` with the name of the check
+ * Streams the groups of rows of the two balance checks: retirements, then credits. Calls `onCheck` with the name of the check
  * before its groups.
  */
 async function* readGroups(
   reader: Reader,
   organizationId: string | null,
-  onIdentity: (identity: Line['identity']) => void,
+  onCheck: (identity: Line['identity']) => void,
 ): AsyncGenerator<BalanceGroup> {
-  onIdentity('retirements');
+  onCheck('retirements');
   yield* readRetirementGroups(reader, organizationId);
-  onIdentity('credits');
+  onCheck('credits');
   yield* readCreditGroups(reader, organizationId);
 }
 
@@ -117,7 +117,7 @@ async function countRowsWithoutAmount(reader: Reader, organizationId: string | n
         .selectFrom(`mirror.${name}`)
         .select('version')
         .where('amount_micro', 'is', null)
-        .where(belongsTo(organizationId)),
+        .where(buildOrganizationCondition(organizationId)),
     );
   return sum;
 }

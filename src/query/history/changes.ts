@@ -7,8 +7,8 @@ import { queryBuilder } from '../../store/sql/builder.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRIES, ENTRY_BY_RESOURCE, findResourceOfTable } from '../../resources/resources.js';
-import { allOf, relation } from '../lists/relation.js';
-import { belongsTo, readFirst, readOne } from '../read-one.js';
+import { joinConditions, relation } from '../lists/relation.js';
+import { buildOrganizationCondition, readFirst, readOne } from '../read-one.js';
 
 /** The columns of a change, in the order in which they are shown. */
 export const CHANGE_COLUMNS = Object.keys(TABLES['changes'] ?? {});
@@ -92,7 +92,7 @@ export async function readNewest(
   limit: number,
 ): Promise<Change[]> {
   const from = await readNumberBefore(reader, request.since);
-  const newest = await readNumberBy(reader, request.until);
+  const newest = await readNumberUpperBound(reader, request.until);
   const last = before === null ? newest : Math.min(newest, before - 1);
   const changes: Change[] = [];
   for await (const row of readNewestBetween(reader, request, from, last))
@@ -144,11 +144,12 @@ async function listNumbers(
     const name = findResourceOfTable(entry);
     if (resource !== null && name !== resource) return [];
     const owner = findOwnerColumn(entry);
-    const isCurrent = owner === null ? sql<SqlBool>`id IN ${projects}` : belongsTo(organizationId, owner);
+    const isCurrent =
+      owner === null ? sql<SqlBool>`id IN ${projects}` : buildOrganizationCondition(organizationId, owner);
     const isPast =
       owner === null
         ? sql<SqlBool>`organization_id IS NULL AND key IN ${projects}`
-        : belongsTo(organizationId);
+        : buildOrganizationCondition(organizationId);
     const versions = past.where('resource', '=', name).where(isPast);
     // Without a condition on `is_removed`, which no index has: a version that was replaced ended with the number of the next one.
     return [
@@ -190,7 +191,7 @@ function selectChanges(
   order: SortDirection,
 ) {
   const { organizationId: id, resource, since, until } = request;
-  const conditions = allOf([
+  const conditions = joinConditions([
     ...(resource === null ? [] : [sql<SqlBool>`resource = ${resource}`]),
     ...(since === null ? [] : [sql<SqlBool>`observed_at >= ${since}`]),
     ...(until === null ? [] : [sql<SqlBool>`observed_at <= ${until}`]),
@@ -222,8 +223,8 @@ function selectProjects(organizationId: string) {
  * Reads a number that no change observed by the instant exceeds. Such a change comes from a sync that had started or ended by
  * then, or that still runs.
  */
-async function readNumberBy(reader: Reader, instant: string | null): Promise<number> {
-  if (instant === null || !(await hasReadAfter(reader, instant))) return await readLastNumber(reader);
+async function readNumberUpperBound(reader: Reader, instant: string | null): Promise<number> {
+  if (instant === null || !(await hasSyncEndedAfter(reader, instant))) return await readLastNumber(reader);
   const { number } = await readOne(
     reader,
     queryBuilder
@@ -241,7 +242,7 @@ async function readNumberBy(reader: Reader, instant: string | null): Promise<num
 }
 
 /** Whether any sync ended after the instant. */
-async function hasReadAfter(reader: Reader, instant: string): Promise<boolean> {
+async function hasSyncEndedAfter(reader: Reader, instant: string): Promise<boolean> {
   const later = queryBuilder.selectFrom('mirror.syncs').select('id').where('finished_at', '>', instant);
   return (await readFirst(reader, later)) !== null;
 }

@@ -10,8 +10,8 @@ import { id, type ListColumn, state, text, tonnes } from '../lists/column.js';
 import type { List } from '../lists/list-type.js';
 import { matchingRows } from '../lists/matching-rows.js';
 import { ALL_COLUMNS, relation } from '../lists/relation.js';
-import { groupRows } from '../lists/read-rows.js';
-import { wasValidAt } from '../read-one.js';
+import { chunkRows } from '../lists/read-rows.js';
+import { buildValidAtCondition } from '../read-one.js';
 import { toExactSum } from '../sums.js';
 import { formatChangedFields, type RestatedFieldCells } from './restated-fields.js';
 
@@ -100,7 +100,7 @@ export async function* readComparedRows(
   const refine = list.refine ?? (async (_reader: Reader, rows: readonly Row[]) => rows);
   const names = listComparisonColumns(list).map(({ name }) => name);
   const isRemoved = (row: Row) => row['change'] === 'removed';
-  for await (const group of groupRows(reader.stream(selectComparedRows(selection, range)))) {
+  for await (const group of chunkRows(reader.stream(selectComparedRows(selection, range)))) {
     const rows = group.map(row => toComparedRow(list, row));
     // Removed rows come last, and have their computed columns as of the earlier instant.
     const staying = await refine(
@@ -135,7 +135,7 @@ function selectComparedRows(selection: ComparedSelection, { limit, after }: Comp
     return sqlStatement`${defineComparedTable(selection)} SELECT ${ALL_COLUMNS} FROM (${page}) AS listed ORDER BY ${order}`;
   const columns = new SelectList<Row>(sql`listed.*, owners.full_name AS ${sql.id(OWNER_NAME_COLUMN)}`);
   return sqlStatement`${defineComparedTable(selection)}, owners AS MATERIALIZED (
-  SELECT id AS owner_id, full_name FROM ${relation('organizations_history')} WHERE ${wasValidAt(to)}
+  SELECT id AS owner_id, full_name FROM ${relation('organizations_history')} WHERE ${buildValidAtCondition(to)}
 )
 SELECT ${columns} FROM (${page}) AS listed LEFT JOIN owners ON owners.owner_id = listed.organization_id
 ORDER BY ${order}`;

@@ -22,7 +22,7 @@ import type { Gap } from '../answer/gap.js';
 import type { ListColumn } from '../lists/column.js';
 import { hasOwnedHistory, type List } from '../lists/list-type.js';
 import { MIRRORED } from '../lists/list-definitions.js';
-import { useNamesAt } from '../lists/read-list.js';
+import { replaceNamesAt } from '../lists/read-list.js';
 import { readTotals } from '../lists/totals.js';
 import { type CoverageAt, findFirstReadEnd, readCoverageAt, selectKnownIds, toNotesAt } from './as-of.js';
 import {
@@ -160,7 +160,7 @@ async function readListsAt(
 ): Promise<CoverageAt[]> {
   const { resource } = list;
   if (resource === null) throw new Error(`The list ${list.name} cannot be compared.`);
-  return await useNamesAt(reader, await readCoverageAt(reader, { resource, organizationId, at }), at);
+  return await replaceNamesAt(reader, await readCoverageAt(reader, { resource, organizationId, at }), at);
 }
 
 /** Returns the ids of the organizations whose list was known at both instants. */

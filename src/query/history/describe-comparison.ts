@@ -75,12 +75,12 @@ export async function* serializeComparisons(
 }
 
 /** Returns the columns of a CSV file of comparisons: the list of each row, then the columns that any of the lists has. */
-export function listFileColumns(comparisons: readonly ComparisonAnswer[]): readonly string[] {
+export function listCsvColumns(comparisons: readonly ComparisonAnswer[]): readonly string[] {
   return [...new Set(['list', ...comparisons.flatMap(({ columns }) => columns.map(({ name }) => name))])];
 }
 
 /** Yields the rows of a CSV file, each with its list. The last cell says how complete the list is. */
-export async function* listFileRows(comparisons: readonly ComparisonAnswer[]): AsyncGenerator<Row> {
+export async function* streamCsvRows(comparisons: readonly ComparisonAnswer[]): AsyncGenerator<Row> {
   for (const { list, rows, ...notes } of comparisons)
     for await (const row of withNotesCell<Row>(rows, notes)) yield { list: list.name, ...row };
 }

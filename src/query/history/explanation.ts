@@ -7,8 +7,8 @@ import { queryBuilder } from '../../store/sql/builder.js';
 import type { ExplainedSync, ExplanationReason } from './explanation-reason.js';
 import type { AnswerNotes } from '../answer/answer.js';
 import type { Gap, GapReason } from '../answer/gap.js';
-import { readFirst, wasValidAt } from '../read-one.js';
-import { type CoverageAt, type OrganizationAsOfRequest, readOwnCoverageAt } from './as-of.js';
+import { readFirst, buildValidAtCondition } from '../read-one.js';
+import { type CoverageAt, type OrganizationAsOfRequest, readOrganizationCoverageAt } from './as-of.js';
 
 /** A row at an instant, why it was so, and what was not known about it. An explanation is of one row, so it has no totals. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
@@ -210,7 +210,7 @@ async function readCertificate(
       .where('organization_id', '=', organizationId)
       .where('retirement_id', '=', retirementId)
       .where('state', '=', 'stored')
-      .where(wasValidAt(at)),
+      .where(buildValidAtCondition(at)),
   );
   if (stored === null || stored.file === null) return null;
   const file = await inspect(stored.file);
@@ -228,7 +228,7 @@ async function readCoverage(
   if (organizationId === null || resource === undefined)
     return { lastReadAt: null, lastReadSyncId: null, firstReadEndedAt: null, unchangedReads: null, gaps: [] };
   const request = { organizationId, resource, at };
-  const coverage = await readOwnCoverageAt(reader, request);
+  const coverage = await readOrganizationCoverageAt(reader, request);
   const { organizationName, lastReadAt, unchangedReads } = coverage;
   const toGap = (reason: GapReason): Gap => ({ organizationId, organizationName, resource, reason });
   const incomplete = await findIncompleteRead(reader, request);

@@ -23,7 +23,7 @@ export interface Findings {
 }
 
 /** Reads the counts that a worker stored last. */
-export async function readFindings({ all }: Reader): Promise<Findings> {
+export async function readFindingCounts({ all }: Reader): Promise<Findings> {
   const rows = await all(
     queryBuilder
       .selectFrom('mirror.finding_counts')

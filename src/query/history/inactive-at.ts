@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import type { NamedObject } from '../names.js';
-import { belongsTo, wasValidAt } from '../read-one.js';
+import { buildOrganizationCondition, buildValidAtCondition } from '../read-one.js';
 
 /** An organization whose credits could not be sold at an instant. */
 export interface InactiveOrganization extends NamedObject {
@@ -26,14 +26,14 @@ export async function readInactiveAt(
       eb.fn.min<'active' | InactiveOrganization['state']>('state').as('state'),
     ])
     .where('organization_id', 'is not', null)
-    .where(belongsTo(organizationId))
-    .where(wasValidAt(at))
+    .where(buildOrganizationCondition(organizationId))
+    .where(buildValidAtCondition(at))
     .groupBy('organization_id');
   const rows = await all(
     queryBuilder
       .selectFrom(states.as('installed'))
       .leftJoin('mirror.organizations_history as organization', join =>
-        join.onRef('organization.id', '=', 'installed.id').on(wasValidAt(at, 'organization')),
+        join.onRef('organization.id', '=', 'installed.id').on(buildValidAtCondition(at, 'organization')),
       )
       .select(['installed.id', 'installed.state', 'organization.full_name as name'])
       .where('installed.state', '<>', 'active')

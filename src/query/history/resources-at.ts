@@ -8,7 +8,7 @@ import {
   type CoverageAt,
   type OrganizationAsOfRequest,
   countRowsAt,
-  readOwnCoverageAt,
+  readOrganizationCoverageAt,
   toNotesAt,
 } from './as-of.js';
 
@@ -30,7 +30,7 @@ export async function answerResourcesAt(
   const rows: ResourceAt[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;
-    const list = await readOwnCoverageAt(reader, { organizationId, resource, at });
+    const list = await readOrganizationCoverageAt(reader, { organizationId, resource, at });
     lists.push(list);
     const count = await countRowsAt(reader, entry, { organizationId, at });
     const totals = await readTotalsAt(reader, { organizationId, resource, at });

@@ -4,7 +4,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { type Answer, streamOf, findAmountCaveats, totalsOfSums } from '../answer/answer.js';
 import { readCoverageAt, selectKnownIds, toNotesAt } from './as-of.js';
-import { wasValidAt } from '../read-one.js';
+import { buildValidAtCondition } from '../read-one.js';
 import { BY_PROJECT, type CreditSum, toExactSum, TOTAL_COLUMNS } from '../sums.js';
 
 interface WarehousesAtRequest {
@@ -24,7 +24,7 @@ export async function readWarehousesAt(
   const lists = allLists.filter(list => organizationIds?.includes(list.organizationId) !== false);
   const credits = queryBuilder
     .selectFrom('mirror.warehouse_credits_history')
-    .where(wasValidAt(at))
+    .where(buildValidAtCondition(at))
     .where('organization_id', 'in', selectKnownIds(lists))
     .where(projectId === null ? sql<boolean>`1 = 1` : sql<boolean>`project_id = ${projectId}`);
   const sums = await reader.all(

@@ -35,7 +35,7 @@ export async function addJobs({ all }: Reader, deliveries: readonly Row[]): Prom
 }
 
 /** Adds the column `end` to jobs, or to deliveries with their jobs: a description of what the job achieved. */
-export async function addEnds(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
+export async function addEndColumn(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
   const syncs = await readSyncs(reader, rows);
   const retries = await readRetries(reader, rows.filter(isPartial));
   const known = await readKnownInstallations(reader, rows.filter(isUninstalled));
@@ -43,7 +43,7 @@ export async function addEnds(reader: Reader, rows: readonly Row[]): Promise<Row
     if (isUninstalled(row) && !known.has(String(row['installation_id'])))
       return { ...row, end: UNKNOWN_INSTALLATION };
     const ownSyncs = syncs.filter(sync => isSyncOf(row, sync));
-    return { ...row, end: describeEnd(row, ownSyncs, findRetryTime(row, retries)) };
+    return { ...row, end: describeResult(row, ownSyncs, findRetryTime(row, retries)) };
   });
 }
 
@@ -126,7 +126,7 @@ function isPartial({ outcome }: Row): boolean {
  * why a delivery was ignored. For a job that has not ended, describes why it waits, or the error of its last attempt; null if
  * there is neither.
  */
-function describeEnd(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
+function describeResult(row: Row, syncs: readonly SyncResult[], retriedAt: string | null): string | null {
   const { started_at: startedAt, finished_at: finishedAt, state, job_state: jobState = state, outcome } = row;
   const { verdict, ignored_reason: ignoredReason } = row;
   if (verdict === 'ignored') return `ignored: ${String(ignoredReason)}`;

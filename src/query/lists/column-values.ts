@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { belongsTo, wasValidAt } from '../read-one.js';
+import { buildOrganizationCondition, buildValidAtCondition } from '../read-one.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
@@ -28,7 +28,7 @@ export async function readColumnValues(
   if (columns.length === 0) return new Map();
   const isPast = at !== null && past !== null;
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${selectColumns(columns)}
-    FROM ${relation(isPast ? past.from : from)} WHERE ${wasValidAt(isPast ? at : null)} AND ${belongsTo(organizationId)}
+    FROM ${relation(isPast ? past.from : from)} WHERE ${buildValidAtCondition(isPast ? at : null)} AND ${buildOrganizationCondition(organizationId)}
     LIMIT ${MAX_COMBINATIONS + 1}`);
   return new Map(columns.map(column => [column, toChoices(column, rows)]));
 }
@@ -50,6 +50,6 @@ export async function readTexts(
 ): Promise<string[]> {
   const text = sql.ref<string | null>(column);
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ text })} FROM ${relation(from)}
-    WHERE ${wasValidAt(instant)} LIMIT ${limit}`);
+    WHERE ${buildValidAtCondition(instant)} LIMIT ${limit}`);
   return rows.flatMap(row => row.text ?? []);
 }

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { foldSpelling } from '../../text/spelling.js';
-import { wasValidAt } from '../read-one.js';
+import { buildValidAtCondition } from '../read-one.js';
 import { relation } from './relation.js';
 
 /** A condition on one column of a list. */
@@ -35,7 +35,7 @@ const SHORTEST_ID_START = 8;
  * Returns a condition on a column as SQL. A project is found by the name that it had at the instant; null stands for its name of
  * now.
  */
-export function matches(condition: Condition, instant: string | null = null): Expression<SqlBool> {
+export function buildCondition(condition: Condition, instant: string | null = null): Expression<SqlBool> {
   const column = sql.ref(condition.column);
   if ('is' in condition) return sql`${column} = ${condition.is}`;
   if ('among' in condition) return sql`${column} IN ${condition.among}`;
@@ -44,13 +44,13 @@ export function matches(condition: Condition, instant: string | null = null): Ex
   if ('from' in condition) return sql`${column} >= ${condition.from} AND ${column} <= ${condition.to}`;
   if ('word' in condition)
     return sql`lower(replace(replace(replace(${column}, '-', ''), '_', ''), ' ', '')) = ${foldSpelling(condition.word)}`;
-  if ('retirement' in condition) return matchesRetirement(condition.retirement, instant);
-  if ('project' in condition) return matchesProject(condition.project, instant);
-  return containsText(column, condition.holds);
+  if ('retirement' in condition) return buildRetirementCondition(condition.retirement, instant);
+  if ('project' in condition) return buildProjectCondition(condition.project, instant);
+  return buildTextCondition(column, condition.holds);
 }
 
 /** Returns the SQL condition that a column contains a text, in any case. */
-function containsText(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
+function buildTextCondition(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
   const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
   return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
 }
@@ -61,14 +61,14 @@ function lowerAscii(text: string): string {
 }
 
 /** Returns the SQL condition that a certificate belongs to a retirement that fulfils a condition at the instant. */
-function matchesRetirement(condition: Condition, instant: string | null): Expression<SqlBool> {
+function buildRetirementCondition(condition: Condition, instant: string | null): Expression<SqlBool> {
   const retirements = relation(instant === null ? 'retirements' : 'retirements_history');
   return sql`(organization_id, retirement_id) IN (SELECT organization_id, id FROM ${retirements}
-    WHERE ${matches(condition, instant)} AND ${wasValidAt(instant)})`;
+    WHERE ${buildCondition(condition, instant)} AND ${buildValidAtCondition(instant)})`;
 }
 
 /** Returns the SQL condition that a row is of a project, given its id, the start of its id or a part of its name. */
-function matchesProject(text: string, instant: string | null): Expression<SqlBool> {
+function buildProjectCondition(text: string, instant: string | null): Expression<SqlBool> {
   const id = text.replace(/…$/, '');
   const idCondition: Condition =
     id.length < SHORTEST_ID_START ? { column: 'project_id', is: id } : startsWith('project_id', id);
@@ -78,7 +78,7 @@ function matchesProject(text: string, instant: string | null): Expression<SqlBoo
       : queryBuilder
           .selectFrom('mirror.projects_history')
           .select(['id', 'full_name'])
-          .where(wasValidAt(instant));
-  const named = sql`SELECT id FROM ${projects} AS named WHERE ${containsText(sql.ref('full_name'), text)}`;
-  return sql`(${matches(idCondition)} OR ${containsText(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
+          .where(buildValidAtCondition(instant));
+  const named = sql`SELECT id FROM ${projects} AS named WHERE ${buildTextCondition(sql.ref('full_name'), text)}`;
+  return sql`(${buildCondition(idCondition)} OR ${buildTextCondition(sql.ref('project_name'), text)} OR project_id IN (${named}))`;
 }

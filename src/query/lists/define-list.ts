@@ -72,7 +72,7 @@ export function defineMirroredList<
     sortWords = null,
     ...options
   } = definition;
-  const wholeOrder = addLastColumn(order, 'version');
+  const wholeOrder = addUniqueColumn(order, 'version');
   const resource =
     Object.keys(ENTRY_BY_RESOURCE)
       .filter(isResource)
@@ -197,7 +197,7 @@ function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[
 }
 
 /** Makes an order total: rows that are equal in its columns are ordered by a unique column. */
-function addLastColumn(order: SortOrder, column: string): SortOrder {
+function addUniqueColumn(order: SortOrder, column: string): SortOrder {
   const last = order.at(-1);
   return last === undefined || last[0] === column ? order : [...order, [column, last[1]]];
 }

@@ -26,7 +26,7 @@ export type Filter<Column extends string = string> = {
   | {
       readonly kind:
         | 'id'
-        | 'part'
+        | 'substring'
         | 'project'
         | 'number'
         | 'year'
@@ -104,9 +104,9 @@ export function byWord<const Column extends string>(
 }
 
 /** Selects rows whose column contains a text. */
-export function byPart<const Column extends string>(option: string, column: Column): Filter<Column> {
+export function bySubstring<const Column extends string>(option: string, column: Column): Filter<Column> {
   const description = `only where the ${option} contains this text`;
-  return { ...PLAIN, column, kind: 'part', option, description, label: option };
+  return { ...PLAIN, column, kind: 'substring', option, description, label: option };
 }
 
 /** Filters credits and retirements by their project. */

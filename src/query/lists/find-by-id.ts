@@ -6,7 +6,7 @@ import { select, sqlStatement } from '../../store/sql/columns.js';
 import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { findResourceOfTable } from '../../resources/resources.js';
-import { startsWith, matches } from './condition.js';
+import { startsWith, buildCondition } from './condition.js';
 import { ALL_COLUMNS, relation } from './relation.js';
 
 /** The rows among which ids are searched: by default all rows of the list of a resource. */
@@ -25,7 +25,7 @@ export async function findIdsByStart(
   const idColumn = getIdColumn(entry);
   const id = sql.ref<string>(idColumn);
   const rows = await reader.all(sqlStatement`SELECT DISTINCT ${select({ id })} FROM ${relation(from)}
-    WHERE ${isOwnedBy(entry, organizationId)} AND ${matches(startsWith(idColumn, text))}
+    WHERE ${buildOwnerCondition(entry, organizationId)} AND ${buildCondition(startsWith(idColumn, text))}
     ORDER BY id LIMIT 2`);
   return rows.map(row => row.id);
 }
@@ -38,7 +38,7 @@ export async function readRowsById(
   { from = entry.source, organizationId = null }: IdSearchScope = {},
 ): Promise<Row[]> {
   return await reader.all(sqlStatement`SELECT ${ALL_COLUMNS} FROM ${relation(from)}
-    WHERE ${isOwnedBy(entry, organizationId)} AND ${sql.ref(getIdColumn(entry))} = ${id}
+    WHERE ${buildOwnerCondition(entry, organizationId)} AND ${sql.ref(getIdColumn(entry))} = ${id}
     ORDER BY valid_from, version`);
 }
 
@@ -53,14 +53,16 @@ export async function readVersionsById(
 }
 
 /** Returns the SQL condition that a row belongs to an organization; null accepts every known organization. */
-function isOwnedBy(entry: ResourceEntry, organizationId: string | null): Expression<SqlBool> {
-  if (organizationId === null) return isOfKnownOrganization(entry);
+function buildOwnerCondition(entry: ResourceEntry, organizationId: string | null): Expression<SqlBool> {
+  if (organizationId === null) return buildAnyOwnerCondition(entry);
   const owner = findOwnerColumn(entry);
-  return owner === null ? isProjectOf(organizationId) : sql`${sql.ref(owner)} = ${organizationId}`;
+  return owner === null
+    ? buildProjectOfCondition(organizationId)
+    : sql`${sql.ref(owner)} = ${organizationId}`;
 }
 
 /** Returns the SQL condition that a row is a project to which rows of an organization refer. */
-export function isProjectOf(organizationId: string): Expression<SqlBool> {
+export function buildProjectOfCondition(organizationId: string): Expression<SqlBool> {
   const projects = queryBuilder
     .selectFrom('mirror.project_references')
     .select('project_id')
@@ -72,7 +74,7 @@ export function isProjectOf(organizationId: string): Expression<SqlBool> {
  * Returns the SQL condition that a row belongs to an organization whose list has been read. It is true of every row, so it changes
  * no result. It lets the database find an id by the primary key, whose first column is the organization.
  */
-export function isOfKnownOrganization(entry: ResourceEntry | null): Expression<SqlBool> {
+export function buildAnyOwnerCondition(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;
   const owners = queryBuilder
     .selectFrom('mirror.resource_states')
@@ -96,7 +98,7 @@ export async function findReferencedProjects(reader: Reader, text: string): Prom
       .selectFrom('mirror.project_references')
       .select('project_id')
       .distinct()
-      .where(matches(startsWith('project_id', text)))
+      .where(buildCondition(startsWith('project_id', text)))
       .orderBy('project_id')
       .limit(2),
   );

@@ -19,8 +19,8 @@ import {
 } from './column.js';
 import type { ListRequest } from './list-type.js';
 import { matchingRows } from './matching-rows.js';
-import { readKnownRows } from './read-list.js';
-import { ownerOf } from './read-rows.js';
+import { readKnownSelection } from './read-list.js';
+import { buildOwnerFrom } from './read-rows.js';
 import { TOTAL, type TotalRow } from './totals.js';
 import { findUnmatchedFilters } from './unmatched-filters.js';
 
@@ -97,7 +97,7 @@ export async function readGroupTotals(
   groupings: readonly Grouping[],
 ): Promise<GroupTotalsAnswer> {
   return await reader.inSnapshot(async snapshot => {
-    const { selection, notes } = await readKnownRows(snapshot, request);
+    const { selection, notes } = await readKnownSelection(snapshot, request);
     const groups = await readGroups(snapshot, selection, groupings);
     const totals = totalsOfSums(groups);
     const { list, filters } = request;
@@ -131,7 +131,7 @@ async function readGroups(
   const cells = [...keys, ...projectName, TOTAL];
   const groups = sql`SELECT ${sql.join(cells)} FROM ${matchingRows(selection)}
     GROUP BY ${sql.join(definitions.map(({ key }) => sql.id(key)))}`;
-  const organizationName = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
+  const organizationName = sql`(SELECT owner.full_name FROM ${buildOwnerFrom(list, at)}) AS organization_name`;
   const columns = groupings.includes('organization') ? sql`listed.*, ${organizationName}` : sql`listed.*`;
   const order = definitions.flatMap(({ sortedBy, key }) =>
     [sortedBy, key].map(column => sql`${sql.id(column)} NULLS FIRST`),

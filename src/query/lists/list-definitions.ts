@@ -8,7 +8,7 @@ import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { addRestatedFields, RESTATED_FIELD_COLUMNS } from '../history/restated-fields.js';
-import { addEnds, addJobs } from '../inbox/outcomes.js';
+import { addEndColumn, addJobs } from '../inbox/outcomes.js';
 import { getRejectionAdvice } from '../inbox/rejected-webhooks.js';
 import {
   certificateFile,
@@ -42,7 +42,7 @@ import {
   byDays,
   byFlag,
   byId,
-  byPart,
+  bySubstring,
   byRetirement,
   byState,
   byWord,
@@ -119,7 +119,7 @@ export const RETIREMENTS = defineMirroredList({
   detailList: 'retirements',
   filters: {
     year: byYear('created_at'),
-    beneficiary: byPart('beneficiary', 'beneficiary'),
+    beneficiary: bySubstring('beneficiary', 'beneficiary'),
     project: BY_PROJECT,
     vintage: BY_VINTAGE,
     ...byDays('created_at'),
@@ -229,7 +229,7 @@ const PROJECTS = defineMirroredList({
     ['id', 'asc'],
   ],
   detailList: 'projects',
-  filters: { name: byPart('name', 'full_name'), type: BY_TYPE },
+  filters: { name: bySubstring('name', 'full_name'), type: BY_TYPE },
 });
 
 const RESERVATION_COLUMNS = [
@@ -293,7 +293,7 @@ const INVENTORY_REQUESTS = defineMirroredList({
   ],
   filters: {
     state: byWord('state', { known: REQUEST_STATES }),
-    beneficiary: byPart('beneficiary', 'beneficiary'),
+    beneficiary: bySubstring('beneficiary', 'beneficiary'),
     ...byDays('created_at'),
   },
 });
@@ -331,7 +331,7 @@ export const CERTIFICATES = defineMirroredList({
   filters: {
     state: byState(CERTIFICATE_STATES, 'state'),
     year: byRetirement(byYear('created_at')),
-    beneficiary: byRetirement(byPart('beneficiary', 'beneficiary')),
+    beneficiary: byRetirement(bySubstring('beneficiary', 'beneficiary')),
     project: byRetirement(BY_PROJECT),
     from: byRetirement(BY_RETIREMENT_DAYS.from),
     until: byRetirement(BY_RETIREMENT_DAYS.until),
@@ -397,7 +397,7 @@ export const DELIVERIES = defineOwnList({
   ],
   computed: {
     columns: ['job_state', 'end', 'organization_id'],
-    compute: async (reader, rows) => await addEnds(reader, await addJobs(reader, rows)),
+    compute: async (reader, rows) => await addEndColumn(reader, await addJobs(reader, rows)),
   },
   detailList: 'deliveries',
   filters: {
@@ -436,7 +436,7 @@ export const JOBS = defineOwnList({
     text('error_or_pause_code'),
     ORGANIZATION_ID,
   ],
-  computed: { columns: ['end'], compute: addEnds },
+  computed: { columns: ['end'], compute: addEndColumn },
   detailList: 'jobs',
   filters: {
     state: byState(JOB_STATES, 'state'),
@@ -512,7 +512,7 @@ export const ORDERS = defineOwnList({
   filters: {
     state: byState(ORDER_STATES, 'state'),
     action: byChoice('action', ORDER_ACTIONS, 'action'),
-    actor: byPart('actor', 'actor'),
+    actor: bySubstring('actor', 'actor'),
     organization_id: BY_ORGANIZATION,
     ...byDays('created_at'),
   },

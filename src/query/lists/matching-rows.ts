@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { wasValidAt } from '../read-one.js';
+import { buildValidAtCondition } from '../read-one.js';
 import { hasColumn } from '../../store/contract/tables.js';
-import { type Condition, matches } from './condition.js';
-import { isOfKnownOrganization, isProjectOf } from './find-by-id.js';
+import { type Condition, buildCondition } from './condition.js';
+import { buildAnyOwnerCondition, buildProjectOfCondition } from './find-by-id.js';
 import type { ListSelection, List } from './list-type.js';
-import { allOf, relation } from './relation.js';
+import { joinConditions, relation } from './relation.js';
 
 /** The column through which the organization of a row is known. */
 export const OWNER = 'organization_id';
@@ -20,13 +20,13 @@ export function matchingRows(
   const hasOwner = where.some(({ column }) => column === OWNER);
   const conditions = where.map(condition =>
     condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
-      ? isProjectOf(String(condition.is))
-      : matches(condition, at),
+      ? buildProjectOfCondition(String(condition.is))
+      : buildCondition(condition, at),
   );
-  return sql`${relation(list.from)} AS listed WHERE ${allOf([
+  return sql`${relation(list.from)} AS listed WHERE ${joinConditions([
     ...conditions,
-    ...(searchesAllOwners && !hasOwner ? [isOfKnownOrganization(list.entry)] : []),
-    ...(at === null ? [] : [wasValidAt(at)]),
+    ...(searchesAllOwners && !hasOwner ? [buildAnyOwnerCondition(list.entry)] : []),
+    ...(at === null ? [] : [buildValidAtCondition(at)]),
   ])}`;
 }
 

@@ -125,7 +125,7 @@ async function parseFilter(
     case 'organization':
     case 'installation':
       return await parseOwner(context, filter, text);
-    case 'part':
+    case 'substring':
       return { text, condition: { column, holds: text } };
     case 'project':
       return { text, condition: { column, project: text } };

@@ -25,7 +25,7 @@ import {
 } from '../freshness/read-freshness.js';
 import { colourOf } from '../freshness/describe-freshness.js';
 import { type CoverageAt, readCoverageAt, selectKnownIds, toNotesAt } from '../history/as-of.js';
-import { wasValidAt } from '../read-one.js';
+import { buildValidAtCondition } from '../read-one.js';
 import type { List, ListRequest } from './list-type.js';
 import { OWNER } from './matching-rows.js';
 import { getFilterText } from './parse-request.js';
@@ -83,24 +83,24 @@ function isCollected(range: RowRange): boolean {
 }
 
 /** The rows of a request that the mirror knows, and how complete and fresh they are. */
-export interface KnownRows {
+export interface KnownSelection {
   readonly selection: ListRequest;
   readonly notes: Omit<AnswerNotes, 'totals'>;
 }
 
 /** Limits a request to the lists that are known at its instant. */
-export async function readKnownRows(reader: Reader, request: ListRequest): Promise<KnownRows> {
+export async function readKnownSelection(reader: Reader, request: ListRequest): Promise<KnownSelection> {
   const { list, at } = request;
   const known = await readKnownLists(reader, request);
   return known === null || at === null
     ? { selection: request, notes: createCurrentNotes(list, at, await readFreshness(reader, request)) }
-    : { selection: limitToKnown(request, known), notes: toNotesAt(at, known) };
+    : { selection: limitToKnownOrganizations(request, known), notes: toNotesAt(at, known) };
 }
 
 /** Reads the rows, totals and notes of a list in several queries. */
 async function answerList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
   const { list, at, filters } = request;
-  const { selection, notes } = await readKnownRows(reader, request);
+  const { selection, notes } = await readKnownSelection(reader, request);
   const { freshness } = notes;
   const { rows, totals, next, sql } = await readRows(reader, selection, range);
   // A page of fresh lists does not show how fresh each row is.
@@ -145,7 +145,7 @@ function createCurrentNotes(
   freshness: readonly FreshnessSum[],
 ): Omit<AnswerNotes, 'totals'> {
   const caveats = findUnreadCaveats(freshness);
-  return { at, coverage: coverageOfFreshness(list, freshness), freshness, gaps: [], caveats };
+  return { at, coverage: toCoverage(list, freshness), freshness, gaps: [], caveats };
 }
 
 /** Describes why a list has no rows. */
@@ -163,17 +163,20 @@ async function readKnownLists(reader: Reader, request: ListRequest): Promise<Cov
   const { resource, entry } = list;
   if (at === null || resource === null || entry === null || findOwnerColumn(entry) === null) return null;
   const lists = await readCoverageAt(reader, { resource, at, organizationId: getFilterText(request, OWNER) });
-  return await useNamesAt(reader, lists, at);
+  return await replaceNamesAt(reader, lists, at);
 }
 
 /** Replaces the names of organizations by those of the instant, so that the answer stays the same when they change. */
-export async function useNamesAt(
+export async function replaceNamesAt(
   reader: Reader,
   lists: readonly CoverageAt[],
   at: string,
 ): Promise<CoverageAt[]> {
   const organizations = await reader.all(
-    queryBuilder.selectFrom('mirror.organizations_history').select(['id', 'full_name']).where(wasValidAt(at)),
+    queryBuilder
+      .selectFrom('mirror.organizations_history')
+      .select(['id', 'full_name'])
+      .where(buildValidAtCondition(at)),
   );
   const names = new Map(organizations.map(({ id, full_name: name }) => [id, name]));
   return lists.map(list => {
@@ -183,7 +186,7 @@ export async function useNamesAt(
 }
 
 /** Limits a request to the organizations whose list was known at its instant. */
-function limitToKnown(request: ListRequest, known: readonly CoverageAt[]): ListRequest {
+function limitToKnownOrganizations(request: ListRequest, known: readonly CoverageAt[]): ListRequest {
   const column = (request.list.entry && findOwnerColumn(request.list.entry)) ?? OWNER;
   return { ...request, where: [...request.where, { column, among: selectKnownIds(known) }] };
 }
@@ -254,7 +257,7 @@ async function readHeld(reader: Reader, request: ListRequest): Promise<Totals | 
 }
 
 /** Returns how many of the known organizations have a list that was read completely. Null for lists of the mirror's own. */
-function coverageOfFreshness({ resource }: List, sums: readonly FreshnessSum[]): Coverage | null {
+function toCoverage({ resource }: List, sums: readonly FreshnessSum[]): Coverage | null {
   if (resource === null) return null;
   const installed = sums.filter(({ reason }) => reason !== 'uninstalled');
   const known = countResources(installed);

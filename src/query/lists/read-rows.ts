@@ -5,7 +5,7 @@ import { select, SelectList, sqlStatement } from '../../store/sql/columns.js';
 import { isNullable, type Row, type Value } from '../../store/contract/tables.js';
 import { OWNER_NAME_COLUMN, type SortOrder } from '../../resources/entry.js';
 import type { Totals } from '../answer/answer.js';
-import { wasValidAt } from '../read-one.js';
+import { buildValidAtCondition } from '../read-one.js';
 import type { Condition } from './condition.js';
 import type { ListSelection, List } from './list-type.js';
 import { matchingRows, OWNER } from './matching-rows.js';
@@ -38,7 +38,7 @@ export interface ListPageRows {
 /** Reads one page of a list, with the totals of all pages. */
 export async function readPage(reader: Reader, request: ListPageRequest): Promise<ListPageRows> {
   const { list, limit } = request;
-  const { rows: foundRows, totals } = await (isReadByIndex(request) ? readByIndex : readSorted)(
+  const { rows: foundRows, totals } = await (isSortedByIndex(request) ? readByIndex : readSorted)(
     reader,
     request,
   );
@@ -105,7 +105,7 @@ function selectPage<Extra extends object = object>(
   extraColumns: SelectList<Extra> | null = null,
 ): RawBuilder<Row & Extra> {
   const order = buildOrder(request.list, hasNoNullSortValues);
-  const page = sql`${rows} AND ${isAfter(request, hasNoNullSortValues)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
+  const page = sql`${rows} AND ${buildPageCondition(request, hasNoNullSortValues)} ORDER BY ${order} LIMIT ${request.limit + 1}`;
   const columns = selectWithOwner(request, listReadColumns(request.list));
   const all = new SelectList<Row & Extra>(
     extraColumns === null ? sql`${columns}` : sql`${columns}, ${extraColumns}`,
@@ -122,14 +122,14 @@ export async function* streamRows(
 ): AsyncGenerator<Row> {
   const { at } = request;
   const { refine, reads } = request.list;
-  const selectRowsOf = isReadByIndex(request) ? selectAll : selectAllSorted;
+  const selectRowsOf = isSortedByIndex(request) ? selectAll : selectAllSorted;
   const rows = reader.stream(selectRowsOf(request, reads, limit));
   if (refine === null) yield* rows;
-  else for await (const group of groupRows(rows)) yield* await refine(reader, group, at);
+  else for await (const group of chunkRows(rows)) yield* await refine(reader, group, at);
 }
 
 /** Collects streamed rows into groups of at most `STREAM_CHUNK_ROWS`. The last group may be empty. */
-export async function* groupRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
+export async function* chunkRows(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
   let group: Row[] = [];
   for await (const row of rows) {
     if (group.push(row) < STREAM_CHUNK_ROWS) continue;
@@ -184,7 +184,7 @@ const NUMBERS = ['version', 'id', 'minute'];
  * Whether an index returns the matching rows in the order of the list, so that nothing is sorted. With conditions besides the
  * organization, sorting the matching rows is faster than filtering along the index.
  */
-function isReadByIndex({ list, where, at }: ListSelection): boolean {
+function isSortedByIndex({ list, where, at }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
   // Older versions are in the order of no list.
   return list.isIndexed && at === null && where.every(({ column }) => column === OWNER);
@@ -244,7 +244,7 @@ function selectRows({ list, ...request }: ListSelection, withAmount = false): Ra
  * rows.
  */
 function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]): SelectList<Row> {
-  const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
+  const name = sql`(SELECT owner.full_name FROM ${buildOwnerFrom(list, at)}) AS organization_name`;
   return new SelectList(
     sql.join(columns.map(column => (column === OWNER_NAME_COLUMN ? name : sql.ref(column)))),
   );
@@ -254,14 +254,14 @@ function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]
  * Returns the part of a subquery after FROM that finds the organization of a row of `listed`, with its name at the
  * instant `at`. If `at` is null, finds the current name.
  */
-export function ownerOf(list: List, at: string | null): RawBuilder<unknown> {
+export function buildOwnerFrom(list: List, at: string | null): RawBuilder<unknown> {
   if (ownerColumnOf(list) !== OWNER)
     return sql`${sql.table('mirror.installations')} AS installed JOIN ${sql.table('mirror.organizations')} AS owner
       ON owner.id = installed.organization_id WHERE installed.id = listed.installation_id`;
   return at === null
     ? sql`${sql.table('mirror.organizations')} AS owner WHERE owner.id = listed.organization_id`
     : sql`${sql.table('mirror.organizations_history')} AS owner
-      WHERE ${wasValidAt(at, 'owner')} AND owner.id = listed.organization_id`;
+      WHERE ${buildValidAtCondition(at, 'owner')} AND owner.id = listed.organization_id`;
 }
 
 const NULLS = { asc: sql` NULLS FIRST`, desc: sql` NULLS LAST` };
@@ -283,32 +283,32 @@ function buildOrder({ from, order }: List, hasNoNullSortValues: boolean): RawBui
  * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, it is one that an index can
  * use.
  */
-function isAfter(
+function buildPageCondition(
   { list: { order }, after }: ListPageRequest,
   hasNoNullSortValues: boolean,
 ): Expression<SqlBool> {
   if (after === null) return sql`1 = 1`;
-  if (!hasNoNullSortValues) return isLater(order, after);
+  if (!hasNoNullSortValues) return buildLaterCondition(order, after);
   const columns = sql.join(order.map(([column]) => sql.ref(column)));
   const sign = order[0]?.[1] === 'desc' ? sql`<` : sql`>`;
   return sql`(${columns}) ${sign} (${sql.join(after.map(value => sql`${value}`))})`;
 }
 
 /** Returns the SQL condition that a row is sorted after some values. Null is the lowest value of each column. */
-function isLater(order: SortOrder, after: readonly Value[]): Expression<SqlBool> {
+function buildLaterCondition(order: SortOrder, after: readonly Value[]): Expression<SqlBool> {
   const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
   const column = sql.ref(name);
   const isSame = value === null ? sql`${column} IS NULL` : sql`${column} = ${value}`;
-  const ties = rest.length === 0 ? [] : [sql`(${isSame} AND ${isLater(rest, others)})`];
-  return sql`(${sql.join([...listLaterConditions(column, direction, value), ...ties], sql` OR `)})`;
+  const ties = rest.length === 0 ? [] : [sql`(${isSame} AND ${buildLaterCondition(rest, others)})`];
+  return sql`(${sql.join([...listLaterValueConditions(column, direction, value), ...ties], sql` OR `)})`;
 }
 
 /**
  * Returns SQL conditions that a column is sorted after a value; at least one must hold. Returns none if nothing is sorted after
  * it.
  */
-function listLaterConditions(
+function listLaterValueConditions(
   column: RawBuilder<unknown>,
   direction: 'asc' | 'desc',
   value: Value,

@@ -16,6 +16,6 @@ export function selectColumns(columns: readonly string[]): SelectList<Row> {
 export const ALL_COLUMNS = new SelectList<Row>(sql`*`);
 
 /** Joins conditions by AND. Without any, the result holds for every row. */
-export function allOf(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
+export function joinConditions(conditions: readonly Expression<SqlBool>[]): RawBuilder<SqlBool> {
   return conditions.length === 0 ? sql`1 = 1` : sql.join(conditions, sql` AND `);
 }

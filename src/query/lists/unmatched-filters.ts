@@ -34,7 +34,7 @@ function describeFilter(
   { filter }: ChosenFilter,
 ): Pick<NoMatch, 'filter' | 'match'> | null {
   const { kind, column, option } = filter;
-  if (kind === 'part' || kind === 'project') return { filter: String(option), match: 'contains' };
+  if (kind === 'substring' || kind === 'project') return { filter: String(option), match: 'contains' };
   if (kind === 'word' || kind === 'years') return { filter: String(option), match: 'equals' };
   if (kind !== 'id' && kind !== 'number') return null;
   return { filter: column === list.idColumn ? 'id' : column.replace(/_id$/, ''), match: 'equals' };
@@ -50,7 +50,7 @@ async function readSimilar(
   { list, at }: ListRequest,
   { filter, text }: ChosenFilter,
 ): Promise<string[]> {
-  if (filter.kind !== 'part' && filter.kind !== 'project') return [];
+  if (filter.kind !== 'substring' && filter.kind !== 'project') return [];
   const { column, retirementColumn } = filter;
   const from =
     retirementColumn === undefined ? list.from : at === null ? 'retirements' : 'retirements_history';

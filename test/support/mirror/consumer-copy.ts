@@ -4,7 +4,7 @@ import { getIdColumn } from '../../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../../src/resources/resources.js';
 import { type ChangeRow, readBetween, readLastNumber } from '../../../src/query/history/changes.js';
 import { relation } from '../../../src/query/lists/relation.js';
-import { wasValidAt } from '../../../src/query/read-one.js';
+import { buildValidAtCondition } from '../../../src/query/read-one.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
@@ -67,7 +67,7 @@ export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[
   const lines: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     const rows = await all(
-      sql<Cells>`SELECT * FROM ${relation(`${entry.table}_history`)} WHERE ${wasValidAt(at)}`,
+      sql<Cells>`SELECT * FROM ${relation(`${entry.table}_history`)} WHERE ${buildValidAtCondition(at)}`,
     );
     const comparedRows = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
     lines.push(...comparedRows.map(row => formatRow(resource, row[getIdColumn(entry)], row)));

@@ -3,7 +3,7 @@ import type { RegistryClient } from '../../../registry/client-types.js';
 import type { DemoAction } from '../../../console/demo/demo-page.js';
 import type { ConsoleActions } from '../../../console/actions/action-routes.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
+import { readLowestCreditId, readInstallationTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/control-client.js';
 import { getValueAtPath } from '../../value-at-path.js';
 
@@ -112,10 +112,10 @@ interface WarehouseCredit {
  * whether the credit is available. Throws if all these warehouses are empty.
  */
 async function findWarehouseCredit(reader: Reader): Promise<WarehouseCredit> {
-  for (const target of await readTargets(reader, null)) {
+  for (const target of await readInstallationTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;
     if (state !== 'active' || organization_id === null) continue;
-    const creditId = await readFirstCredit(reader, organization_id);
+    const creditId = await readLowestCreditId(reader, organization_id);
     if (creditId !== null) return { installation_id, organization_id, creditId };
   }
   throw new Error('no known warehouse has any credits');

@@ -4,9 +4,9 @@ import {
   type FollowedJob,
   isAnyJobRunning,
   readFollowed,
-  readMark,
+  readWatermark,
 } from '../../../query/sync-progress.js';
-import { readTargets } from '../../../query/at-registry.js';
+import { readInstallationTargets } from '../../../query/at-registry.js';
 import { createDiscoverJob } from '../../../sync/schedule/discover-installations.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { createCheckError, throwIfInterrupted } from '../../command-error.js';
@@ -43,8 +43,8 @@ export async function enqueueSync(
   const installation =
     organization === undefined ? null : await findInstallationOfOrganization(reader, organization);
   const organizationId = installation?.organizationId ?? null;
-  const mark = await readMark(reader, io.now());
-  const targets = await readTargets(reader, organizationId);
+  const watermark = await readWatermark(reader, io.now());
+  const targets = await readInstallationTargets(reader, organizationId);
   /** No job names certificates as something to read. They are fetched after every sync, even if it reads no list. */
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
   const payload = serializeScope({ resources, full });
@@ -54,7 +54,7 @@ export async function enqueueSync(
   });
   const jobs =
     organizationId === null ? [...installationJobs, createDiscoverJob('person')] : installationJobs;
-  return { mark, jobs: await (await context.openInbox()).enqueue(jobs), organizationId };
+  return { watermark, jobs: await (await context.openInbox()).enqueue(jobs), organizationId };
 }
 
 const POLL_MS = 200;
@@ -74,7 +74,7 @@ export async function followJobs(
   try {
     for (;;) {
       const jobs = await readFollowed(reader, request, io.now());
-      const openJobs = jobs.filter(job => mustWaitForJob(job, request.mark.at, io.now()));
+      const openJobs = jobs.filter(job => mustWaitForJob(job, request.watermark.at, io.now()));
       if (openJobs.length === 0)
         return { jobs, by: ownWorker === null ? 'the running worker' : 'this process' };
       const isAnyDue = openJobs.some(job => isJobDue(job, io.now()));

@@ -10,7 +10,7 @@ import {
   type SyncedResourceResult,
   SYNCED_COLUMNS,
 } from '../../../query/sync-progress.js';
-import { countKnown } from '../../../query/coverage.js';
+import { countInstalled } from '../../../query/coverage.js';
 import { wordsOf } from '../../../query/freshness/describe-freshness.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
@@ -64,7 +64,7 @@ export const SYNC = defineCommand({
       await printLines(summarizeSync(synced));
     }
     throwIfSyncIncomplete(failedJobs, synced, selection.organization);
-    if (synced.length === 0 && selection.resource === 'members' && (await countKnown(reader)) > 0)
+    if (synced.length === 0 && selection.resource === 'members' && (await countInstalled(reader)) > 0)
       throw createCheckError(
         'Members were not read, because they are not mirrored.',
         'Set MIRROR_MEMBERS=on to mirror them.',

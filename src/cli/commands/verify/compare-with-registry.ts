@@ -6,7 +6,7 @@ import {
   readDocuments,
   readInstallations,
   readProjects,
-  readReadable,
+  readComparableLists,
   type ComparedObject,
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
@@ -95,7 +95,7 @@ async function* findDifferences(
 /** Yields a comparison for each list that the app may read, each installation and each project. */
 async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
   const forgottenEmailHashes = await readForgotten(reader);
-  for (const { resource, organization_id, installation_id } of await readReadable(reader)) {
+  for (const { resource, organization_id, installation_id } of await readComparableLists(reader)) {
     if (!isListResource(resource)) continue;
     const organization = client.organization(installation_id, organization_id);
     yield createListComparison(resource, {

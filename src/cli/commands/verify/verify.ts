@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { ConsistencyFault } from '../../../store/contract/finding.js';
-import { countKnown, getOrganizationName } from '../../../query/coverage.js';
+import { countInstalled, getOrganizationName } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/describe-freshness.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
@@ -238,7 +238,7 @@ async function compareRegistry(context: CommandContext) {
       if (io.terminal.stderr && isListResource(resource)) printNotice(`Reading ${name} ...`);
     },
   });
-  return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
+  return { ...result, known: await countInstalled(reader), notCompared: await readNotCompared(reader) };
 }
 
 /**
