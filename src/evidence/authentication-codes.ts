@@ -4,12 +4,11 @@ import { toHex } from './hashes.js';
 import type { Leaf } from './port.js';
 
 /**
- * The two authentication codes (HMAC-SHA-256) of a leaf. Someone who can write to the database, but does not have the key, could
- * insert a leaf, or change the columns by which the sealer counts rows. The codes let the sealer sign and count only leaves that
- * this program wrote.
+ * The two authentication codes (HMAC-SHA-256) of a leaf. Someone who can write to the database, but does not have the key, could insert a
+ * leaf, or change the columns by which the sealer counts rows. The codes let the sealer sign and count only leaves that this program wrote.
  *
- * There are two codes because `forget` and `purge` empty some columns. `code` covers the columns that always stay. `plain_code`
- * covers all columns, and is emptied with them.
+ * There are two codes because an erasure (`forget` or `purge`) sets some columns to null. `code` covers the columns that an erasure keeps.
+ * `plain_code` covers all columns, and an erasure sets it to null too.
  */
 export type AuthenticationCodes = Pick<Leaf, 'code' | 'plain_code'>;
 
@@ -25,8 +24,8 @@ export function createAuthenticationCodes(leaf: LeafContent, key: Uint8Array): A
 }
 
 /**
- * Returns true if the authentication codes of a leaf are valid under one of the keys: this program wrote the leaf, and nobody
- * changed it. An erased leaf is authentic if all columns that an erasure empties are empty.
+ * Returns true if the authentication codes of a leaf are valid under one of the keys. The codes prove that this program wrote the leaf and
+ * that nobody changed it. An erased leaf has only `code`, and all columns that an erasure sets to null must be null.
  */
 export function isAuthentic(leaf: Leaf, keys: readonly Uint8Array[]): boolean {
   const { plain_code } = leaf;
@@ -37,7 +36,10 @@ export function isAuthentic(leaf: Leaf, keys: readonly Uint8Array[]): boolean {
   });
 }
 
-/** Throws an EvidenceError that points to `verify`, unless all leaves are authentic. For leaves that may be signed already. */
+/**
+ * Throws an EvidenceError unless all leaves are authentic. Its message recommends the command `verify`, because the leaves may be signed
+ * already and `evidence discard` does not remove signed leaves.
+ */
 export function assertAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
@@ -46,7 +48,10 @@ export function assertAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Arr
       );
 }
 
-/** Throws an EvidenceError that points to `evidence discard`, unless all leaves are authentic. For unsigned leaves. */
+/**
+ * Throws an EvidenceError unless all leaves are authentic. Its message recommends the command `evidence discard`, which removes unsigned
+ * leaves only.
+ */
 export function assertUnsignedLeavesAuthentic(leaves: readonly Leaf[], keys: readonly Uint8Array[]): void {
   for (const leaf of leaves)
     if (!isAuthentic(leaf, keys))
@@ -55,7 +60,7 @@ export function assertUnsignedLeavesAuthentic(leaves: readonly Leaf[], keys: rea
       );
 }
 
-/** Returns true if all columns that an erasure empties are empty. */
+/** Returns true if all columns that an erasure sets to null are null. */
 function isErased(leaf: LeafContent): boolean {
   return listErasableValues(leaf).every(value => value === null);
 }
@@ -68,13 +73,13 @@ function computePermanentCode(
   return hmac(key, ['leaf', place, kind, number, resource, toHex(commitment)]);
 }
 
-/** Computes `plain_code`: the HMAC of all columns. */
+/** Computes the authentication code `plain_code` of a leaf: the HMAC of all columns. */
 function computePlainCode(leaf: LeafContent, key: Uint8Array): string {
   const { place, kind, number, resource, commitment } = leaf;
   return hmac(key, ['plain', place, kind, number, resource, toHex(commitment), ...listErasableValues(leaf)]);
 }
 
-/** Returns the values of the columns that `forget` and `purge` empty, in a fixed order. */
+/** Returns the values of the columns that an erasure (`forget` or `purge`) sets to null, in a fixed order. */
 function listErasableValues(leaf: LeafContent) {
   const { subject, ended, observed, dated, micro, read_at, is_complete, record, salt } = leaf;
   return [

@@ -71,7 +71,10 @@ export async function computeMonthlyTotals(
   };
 }
 
-/** Splits a key of `listMonthKeys` into the fields of a line with monthly counts. */
+/**
+ * Splits a key that `listMonthKeys` returned, such as "retirements mirror 2025-05". Returns its parts under the names that they have as
+ * fields in the JSON of monthly counts.
+ */
 function parseMonthKey(key: string) {
   const [list = '', dated_by = '', month = ''] = key.split(' ');
   return { list, dated_by, month };
@@ -114,11 +117,12 @@ export async function createOrganizationLeafInput(
 }
 
 /**
- * Yields new leaf inputs for the organizations whose newest leaf is out of date: a row changed, a read failed, or a list was read
- * completely after a failure. `since` is the previous checkpoint leaf.
+ * Yields the input of a new leaf for each organization whose newest leaf is out of date: a row changed, a read failed, or a list was read
+ * completely after a failure. `lastSealed` says how far the previous checkpoint leaf reached: `upTo` is the number of its newest change,
+ * `place` its own index in the log.
  *
- * Repeated successful reads of a list do not cause a new leaf, so `read_at` in an organization's leaf may be older than the newest
- * sealed read of the list. Organizations in `exported` get a new leaf after such reads too.
+ * A complete read that follows a complete read and finds no change causes no new leaf. So an organization's leaf may give an older instant
+ * as `read_at` than that of the newest sealed read of the list. The organizations in `exported` (ids) get a new leaf after such a read too.
  */
 export async function* streamOrganizationLeafInputs(
   port: EvidencePort,
@@ -155,7 +159,8 @@ export async function* streamOrganizationLeafInputs(
 }
 
 /**
- * Counts the monthly totals again. Throws an EvidenceError if a change is missing that the organization's newest leaf counted.
+ * Computes the monthly totals of an organization from its change leaves. `newest` is the newest leaf of the organization. Throws an
+ * EvidenceError if the number of changes in `newest` is not the number of change leaves before it, apart from changes that were erased.
  */
 async function recountMonthTotals(
   port: EvidencePort,
@@ -176,7 +181,10 @@ async function recountMonthTotals(
   return totals;
 }
 
-/** Throws an EvidenceError if `reads_sha256` of an organization's leaf is not the hash of its list reads in earlier leaves. */
+/**
+ * Throws an EvidenceError unless `reads_sha256` in an organization's leaf is the hash of the summary of reads that `readSealedReads`
+ * computes from earlier leaves.
+ */
 async function assertReadsHash(port: EvidencePort, organizationId: string, leaf: Leaf): Promise<void> {
   const { reads_sha256 } = await readSealedReads(port, organizationId, leaf.place);
   if (parseLeafRecord(leaf)['reads_sha256'] !== reads_sha256)
@@ -229,14 +237,14 @@ export interface CheckpointLeafFields {
   readonly previous_size: number;
   /** The id of the newest sealed sync. */
   readonly sync_up_to: number;
-  /** The id of the newest sealed span of unchanged reads. */
+  /** The number of the newest sealed span (scheduled reads of one list in a row that found nothing new). */
   readonly span_up_to: number;
 }
 
 /**
- * Reads the leaves that a checkpoint leaf at index `beforeIndex` names, because evidence must not omit them: the newest leaf of
- * each organization and of its coverage, and all log events (erasures, restores and new keys). `text` has a line of canonical
- * JSON for each of them, in the order of the log.
+ * Reads the leaves that a checkpoint leaf at index `beforeIndex` names, so that evidence cannot omit them unnoticed. For each organization,
+ * these are its newest leaf of kind `organization` and its newest leaf of kind `coverage` (its id, name and state). All log events
+ * (erasures, restores and new keys) are named too. `text` has a line of canonical JSON for each of these leaves, in the order of the log.
  */
 export async function readNamedLeaves(port: EvidencePort, beforeIndex: number) {
   const organizations = await port.listLeaves({ newest: 'organization', beforeIndex });
@@ -255,7 +263,10 @@ export function sumLeafIndexes(leaves: readonly Pick<Leaf, 'place'>[]): number {
   return leaves.reduce((sum, { place }) => sum + place, 0);
 }
 
-/** Creates the input of a checkpoint leaf: the last leaf that a checkpoint covers. It names the leaves of `readNamedLeaves`. */
+/**
+ * Creates the input of a checkpoint leaf, which is the last leaf that a checkpoint covers. The checkpoint leaf contains the hash of the
+ * list of leaves that `readNamedLeaves` returned.
+ */
 export function createCheckpointLeafInput(
   { organizations, coverage, logEvents, text }: Awaited<ReturnType<typeof readNamedLeaves>>,
   fields: CheckpointLeafFields,
@@ -269,8 +280,9 @@ export function createCheckpointLeafInput(
 }
 
 /**
- * Reads the newest checkpoint leaf with a lower index than `beforeIndex`, with its fields. If there is none, `leaf` is undefined,
- * `place` is -1 and the fields are 0 or empty.
+ * Reads the newest checkpoint leaf whose index is lower than `beforeIndex`. Returns the leaf, its index in the log (`place`), its fields,
+ * and the sum of the indexes of the leaves that it names. If there is none, `leaf` is undefined, `place` is -1, and the fields and the sum
+ * are 0 or empty.
  */
 export async function readCheckpointLeaf(port: EvidencePort, beforeIndex: number) {
   const [leaf] = await port.listLeaves({ newest: 'complete', beforeIndex });

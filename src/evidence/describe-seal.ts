@@ -2,7 +2,10 @@ import { getSignedAt } from './checkpoint.js';
 import { toCanonicalJson, isCommittedTo } from './leaf.js';
 import { NO_LIMIT, type EvidencePort } from './port.js';
 
-/** Describes in a sentence which checkpoint covers a change, that it is not sealed yet, or that it was changed afterwards. */
+/**
+ * Returns a sentence about a change: which checkpoint covers it, that it is not sealed yet, or that its data in the mirror differs from the
+ * data that was sealed.
+ */
 export async function describeSeal(port: EvidencePort, number: number): Promise<string> {
   const [leaf] = await port.listLeaves({ kind: 'change', numbers: [number] });
   const [covering] = leaf === undefined ? [] : await port.listCheckpoints(leaf.place, NO_LIMIT, 1);

@@ -42,8 +42,8 @@ export async function discardForeignLeaves(
 }
 
 /**
- * Returns the index from which on leaves must be removed: that of the first unsigned leaf that is foreign or missing. If there is
- * none, returns the index after that of the last leaf. `signed` is the number of signed leaves.
+ * Returns the index of the first unsigned leaf that is foreign or missing. All leaves from this index on must be removed. If no leaf is
+ * foreign or missing, returns the next index after the end of the log. `signed` is the number of signed leaves.
  */
 async function findFirstIndexToRemove(
   port: EvidencePort,

@@ -7,15 +7,16 @@ import { type LogWriter, withWriterLock, createSaltedLeaf } from './log-writer.j
 export const HASH_OF_NO_ERASURES = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /**
- * Erases the leaves that `selectLeaves` selects, then removes their rows with `removeRows` and returns its result. Erasing a leaf
- * empties its salt and all columns that reveal what it is about; its hash stays. Waits for the writer lock.
+ * Erases the leaves that `selectLeaves` selects, then removes their rows with `removeRows` and returns its result. Erasing a leaf sets to
+ * null its salt and all columns that reveal what it is about; its hash stays. Waits for the writer lock.
  *
- * A leaf of the given kind is appended that counts the erased leaves. With its other fields the sealer notices if someone else
- * erases a leaf:
+ * If any leaf is erased, also appends a leaf of the given kind, with the number of erased leaves. The sealer compares the other fields of
+ * this leaf with the log, and so notices if anything else erases a leaf:
  *
  * - `erased_sha256`: the SHA-256 of the indexes of all leaves that were ever erased.
- * - `erased_changes`: how many changes are erased now that are counted in the leaf of an organization that is not erased.
- * - `unlisted_places`: the sum of the indexes of leaves that are erased now and that the newest checkpoint leaf names.
+ * - `erased_changes`: the number of change leaves that this call erased, without those of organizations whose own newest leaf it erased
+ *   too. The other organizations have leaves that still count these changes.
+ * - `unlisted_places`: the sum of the indexes of the leaves that this call erased and that the newest checkpoint leaf names.
  */
 export async function eraseLeaves<Result>(
   writer: LogWriter,

@@ -23,8 +23,8 @@ const LINE_KINDS = [
 type LineKind = (typeof LINE_KINDS)[number];
 
 /**
- * Creates a collector for the lines of evidence.jsonl. Lines may be added in any order. Throws an EvidenceError once they have
- * more than `maxBytes`, which is what a checker must be able to read.
+ * Creates a collector for the lines of evidence.jsonl. Lines may be added in any order. Adding a line throws an EvidenceError if the file
+ * would have more than `maxBytes`: a checker need not read larger files.
  */
 export function createLineCollector(maxBytes = MAX_TEXT_BYTES) {
   const lines = new Map<LineKind, { readonly key: readonly SortKey[]; readonly text: string }[]>();
@@ -47,15 +47,15 @@ export function createLineCollector(maxBytes = MAX_TEXT_BYTES) {
     /** Adds a line with these fields. Lines of a kind are sorted by `key`. */
     add: (kind: LineKind, key: readonly SortKey[], fields: LeafRecord): void =>
       addText(kind, key, toCanonicalJson(fields)),
-    /** Adds the line of a leaf. `recordJson` is the record exactly as its commitment was computed. */
+    /** Adds the line of a leaf. `recordJson` is the exact text over which the commitment of the leaf was computed. */
     addLeaf(kind: 'row' | 'leaf', { place, salt }: Leaf, recordJson: string): void {
       const salted = `"salt":"${toHex(salt ?? Buffer.of())}"`;
       const [before, after] = kind === 'row' ? ['', `"row":${place},`] : [`"leaf":${place},`, ''];
       addText(kind, [place], `{${before}"record":${recordJson},${after}${salted}}`);
     },
     /**
-     * Adds the lines of a text that a leaf contains the hash of. `owner` is a field with the index of that leaf, which is added
-     * to each line. `keyNames` are the fields by which the lines are sorted.
+     * Adds the lines of a text whose hash a leaf contains. To each line, adds the field in `owner`, such as `{ reads_of: 12 }`, where 12 is
+     * the index of that leaf. `keyNames` are the fields by which the lines are sorted.
      */
     addHashedLines(kind: LineKind, text: string, owner: LeafRecord, keyNames: readonly string[]): void {
       for (const line of text.split('\n').slice(0, -1)) {

@@ -35,7 +35,7 @@ export interface ExportRequest {
   readonly asOf: number | null;
   /** The older checkpoint from which the log is proven to continue; null for none. */
   readonly since: TreeHead | null;
-  /** True to include the coverage of organizations whose rows are not exported. */
+  /** True to name also the organizations whose rows are not exported, by their coverage leaves (id, name and state). */
   readonly nameOthers: boolean;
   /** Called for each exported record: adds its certificate to the folder, if it has one. */
   readonly addCertificate: (input: LeafInput) => Promise<void>;
@@ -43,8 +43,8 @@ export interface ExportRequest {
 
 /**
  * Collects the lines of evidence.jsonl. Returns them with the checkpoint, the number of exported rows, and how many of these are
- * retirements. Throws an EvidenceError if an exported record was changed after it was sealed, if nothing was sealed by `asOf`, or
- * if the log does not continue from `since`.
+ * retirements. Throws an EvidenceError if an exported record was changed after it was sealed, if nothing was sealed by `asOf`, or if the
+ * log does not begin with all leaves of the older checkpoint (`since`).
  */
 export async function exportEvidence({
   port,
@@ -116,8 +116,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Throws the EvidenceError for a leaf that cannot be exported: it was changed, or an erasure after the checkpoint emptied it or
-   * changed which leaves the checkpoint leaf names.
+   * Throws an EvidenceError that says why a leaf cannot be exported. Either the leaf was changed, or an erasure after the checkpoint
+   * removed its content. For a checkpoint leaf, the erasure may also have removed the content of a leaf that it names.
    */
   async function throwLeafError({ kind, number, salt }: Leaf): Promise<never> {
     const logEvents =
@@ -131,8 +131,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds a leaf with the record of its input, its document and its certificate, and counts it if it is a row. Remembers the syncs
-   * that the record mentions, for `addSyncs`.
+   * Adds a leaf with the record of its input, its document and its certificate, and counts it if it is a row. Collects the ids of the syncs
+   * in the record, for `addSyncs`.
    */
   async function addRecord(kind: 'row' | 'leaf', leaf: Leaf, input: LeafInput): Promise<void> {
     const { record, document } = input;
@@ -145,8 +145,8 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the leaves of changes of one resource, of which `isSelected` may leave out some. Returns the inputs of all of them.
-   * Throws an EvidenceError if the mirror lacks one of the changes.
+   * Adds those of the change leaves whose input `isSelected` accepts. All leaves must be of one resource. Returns the inputs of all leaves,
+   * also of those that were not added. Throws an EvidenceError if the mirror lacks one of the changes.
    */
   async function addChanges(
     kind: 'row' | 'leaf',
@@ -165,9 +165,9 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the current rows of an organization that `scope` selects. For a period, also adds the certificates of these
-   * retirements. For a retirement, also adds the other rows of its months as hidden rows. `organizationIndex` is the index of
-   * the organization's leaf.
+   * Adds the current rows of an organization that `scope` selects. For a period, also adds the certificates of the retirements among these
+   * rows. For a retirement, also adds, as hidden rows, the other current rows that belong to the same list and month as the retirement or
+   * its certificate. `organizationIndex` is the index of the organization's leaf.
    */
   async function addCurrentRows(organizationId: string, organizationIndex: number): Promise<void> {
     const retirementIds = new Set<unknown>();
@@ -215,8 +215,9 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds what the checkpoint of `olderSize` leaves counted of the exported rows: the lines with monthly counts, the rows, and for
-   * each row that is no longer current the change that ended it. Leaves out what was erased since; the checker reports that.
+   * Adds what a checker needs to count the exported rows again as of the older checkpoint of `olderSize` leaves: the lines with monthly
+   * counts, the rows, and, for each row that is no longer current, the change that replaced or removed it. Omits data that was erased after
+   * the older checkpoint; the checker reports that this data is missing.
    */
   async function addOlderCounts(olderSize: number): Promise<void> {
     if (scope.kind === 'retirement') return;
@@ -236,9 +237,9 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds an organization's leaf that the older checkpoint names, with its lines of monthly counts, and the exported rows that were
-   * current up to the change `olderUpTo` and have ended since. Adds the versions of these rows to `endedVersions`. Does nothing if an
-   * erasure changed the counts.
+   * Adds an organization's leaf that the older checkpoint names, with its lines of monthly counts. Also adds the exported rows that were
+   * current up to the change `olderUpTo` and were replaced or removed later, and adds their version numbers to `endedVersions`. Does
+   * nothing if an erasure changed the counts.
    */
   async function addOlderOrganization(
     leaf: Leaf,
@@ -260,7 +261,10 @@ export async function exportEvidence({
     }
   }
 
-  /** Adds the syncs that observed the added rows or their ends. Leaves out syncs that the mirror has deleted as old. */
+  /**
+   * Adds the syncs (reads of a list) that observed an added row version, or observed that it was replaced or removed. Omits syncs that the
+   * mirror has deleted as old.
+   */
   async function addSyncs(): Promise<void> {
     for (const leaf of await port.listLeaves({ kind: 'sync', numbers: [...syncs] })) {
       const [input] = await port.listNumberedInputs('sync', leaf.number - 1, leaf.number);
@@ -301,7 +305,10 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
   return await port.findCheckpoint(size);
 }
 
-/** Returns true if the scope selects the row version of a change leaf, provided that its organization is exported. */
+/**
+ * Returns true if `scope` selects the row version of a change leaf. Does not check the organization: callers pass only leaves of exported
+ * organizations.
+ */
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
   if (kind === 'period') return listMonthKeys(leaf).some(key => key.split(' ')[2]?.startsWith(value));
   return kind === 'organization' || numbers.includes(leaf.number);

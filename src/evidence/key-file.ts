@@ -30,7 +30,10 @@ export function createKeyFile(file: string, name: string): SigningKey {
   return key;
 }
 
-/** Creates the key that will replace the one in `file`, and writes it to FILE.next. Returns the existing one if there is one. */
+/**
+ * Creates the key that will replace the key in `file`. Writes it to FILE.next and returns it. If FILE.next exists already, returns the key
+ * in that file and creates none.
+ */
 export function createNextKeyFile(file: string, name: string): SigningKey {
   const next = `${file}.next`;
   return existsSync(next) ? readKeyFile(next) : createKeyFile(next, name);
@@ -59,8 +62,8 @@ export function readReplacedKeys(file: string): readonly SigningKey[] {
 }
 
 /**
- * Returns functions that read and write KEY-FILE.last-signed: origin, size, root and instant of the newest checkpoint that the
- * key has signed. The file is next to the key, so that it survives the loss of the database.
+ * Returns functions that read and write KEY-FILE.last-signed. This file has the origin, size, root and instant of the newest checkpoint
+ * that the key has signed. The file is next to the key, so that it survives the loss of the database.
  */
 export function openLastSignedFile(keyFile: string) {
   const file = `${keyFile}.last-signed`;
@@ -78,8 +81,8 @@ export function openLastSignedFile(keyFile: string) {
 }
 
 /**
- * Returns a function that writes a checkpoint to the published file, unless it wrote the same one before. The file is replaced
- * at once, so that a web server never reads half of it.
+ * Returns a function that writes a checkpoint to the published file, unless it wrote the same checkpoint before. The file is replaced
+ * atomically, so that a web server never reads an incomplete checkpoint.
  */
 export function createCheckpointWriter(file: string): (note: string) => void {
   let written: string | null = null;

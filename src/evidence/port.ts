@@ -3,11 +3,14 @@ import type { TreePeaks } from './tree.js';
 /** The data that a leaf of the evidence log commits to: field names with their values. Hashed as canonical JSON. */
 export type LeafRecord = Readonly<Record<string, string | number | bigint | null>>;
 
-/** Kinds of leaves whose records the mirror itself stores and numbers. They are sealed in the order of their numbers. */
+/**
+ * Kinds of leaves whose records the mirror itself stores and numbers: changes of rows, syncs (reads of a list), and spans. A span
+ * (`unchanged`) is a series of scheduled reads of one list that found nothing new. Each kind is sealed in the order of its numbers.
+ */
 export const NUMBERED_KINDS = ['change', 'sync', 'unchanged'] as const;
 export type NumberedKind = (typeof NUMBERED_KINDS)[number];
 
-/** All kinds of leaves. Leaves of the kinds after the numbered ones store their records, because the mirror does not. */
+/** All kinds of leaves. Leaves of the kinds after the `NUMBERED_KINDS` store their own records, because the mirror does not. */
 export const LEAF_KINDS = [
   ...NUMBERED_KINDS,
   'open_span',
@@ -27,7 +30,7 @@ type CountingColumns = {
   readonly subject: string | null;
   /** The resource that changed or was read, such as `retirements`. */
   readonly resource: string | null;
-  /** The number of the row version that the change ended. */
+  /** The number of the row version that the change replaced or removed. */
   readonly ended: number | null;
   /** The month (YYYY-MM) in which the mirror observed the row version that the change created. */
   readonly observed: string | null;
@@ -96,7 +99,7 @@ export type Leaf = CountingColumns & {
   readonly kind: LeafKind;
   /** The number of the change, sync or span; for other kinds, the leaf index. */
   readonly number: number;
-  /** The record as canonical JSON; null for numbered kinds, whose records are read from the mirror. */
+  /** The record as canonical JSON. Null for changes, syncs and spans, whose records are read from the mirror. */
   readonly record: string | null;
   /** 32 random bytes. Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
   readonly salt: Uint8Array | null;
@@ -109,11 +112,11 @@ export type Leaf = CountingColumns & {
 };
 
 /**
- * Returns a stateful filter that keeps the leaves of row versions that are current. It must be called with the change leaves of
- * one resource and organization, newest first, because the leaf that ended a version is newer than that version.
+ * Returns a stateful filter that keeps the leaves of row versions that are current. It must be called with the change leaves of one
+ * resource and organization, newest first: the leaf that replaced or removed a version is newer than that version.
  */
 export function createCurrentFilter(): (leaf: Leaf) => boolean {
-  /** Numbers of versions that leaves seen so far have ended. */
+  /** Numbers of versions that the leaves seen so far replaced or removed. */
   const ended = new Set<number | null>();
   return leaf => {
     ended.add(leaf.ended);
@@ -175,7 +178,7 @@ export interface Attestation {
   readonly token: Uint8Array | null;
 }
 
-/** The number of sealed leaves (`size`), and the highest number of each numbered kind. 0 if there is none. */
+/** The number of sealed leaves (`size`), and the highest sealed numbers of changes, syncs and spans. 0 if there is none. */
 export type LogProgress = Readonly<Record<'size' | NumberedKind, number>>;
 
 /** Reads and writes the evidence log, and reads the mirror whose data it seals. Leaves are returned in the order of the log. */
@@ -194,11 +197,11 @@ export interface EvidencePort {
     after: number,
     to: number,
   ) => Promise<readonly LeafInput[]>;
-  /** Reads the spans of unchanged reads that have not ended, as leaf inputs; of all organizations for a null id. */
+  /** Reads the spans of unchanged reads that still continue, as leaf inputs. Reads those of all organizations for a null id. */
   readonly listOpenSpans: (organizationId: string | null) => Promise<readonly LeafInput[]>;
   /** Returns the instant before which the mirror may have deleted old syncs; null if it never deleted any. */
   readonly readSyncsKeptSince: () => Promise<string | null>;
-  /** Reads the current coverage as leaf inputs, one for each installation. */
+  /** Reads the name and state of each installation and its organization, as leaf inputs of kind `coverage`. */
   readonly listCoverage: () => Promise<readonly LeafInput[]>;
   /** Reads the changes of a resource that have these numbers, as leaf inputs. Leaves out numbers that the mirror lacks. */
   readonly listChangesByNumber: (

@@ -12,7 +12,10 @@ export interface CheckpointPublisher {
   readonly post: PostTimestampRequest | null;
 }
 
-/** Writes the newest checkpoint to the published file, and requests a timestamp of it, at most once each UTC day. */
+/**
+ * Writes the newest checkpoint to the published file. Then requests a timestamp of it, unless the newest timestamp is of the same
+ * checkpoint or was requested on the same UTC day.
+ */
 export async function publishCheckpoint(publisher: CheckpointPublisher): Promise<void> {
   const { port, now, writeFile, post } = publisher;
   const checkpoint = await port.findCheckpoint(NO_LIMIT);

@@ -52,8 +52,8 @@ export async function renewCodes(
 }
 
 /**
- * Reads from the log when its key was replaced. Returns a function that returns the key that must have signed the checkpoint of a
- * tree size. `newest` is the current key. A leaf about a new key counts only if the old key signed it.
+ * Reads from the log which keys signed it. Returns a function from a tree size to the key that must have signed the checkpoint of that
+ * size. `newest` is the current key. A leaf about a new key is ignored unless the old key signed it.
  */
 export async function readSigners(port: EvidencePort, newest: Verifier): Promise<(size: number) => Verifier> {
   const signers: (readonly [leafIndex: number, signer: Verifier])[] = [];

@@ -48,8 +48,9 @@ export async function assertSameKey({ port, key: readKey, lastSigned }: SealerCh
 type CheckpointLeaf = Awaited<ReturnType<typeof readCheckpointLeaf>>;
 
 /**
- * Throws an EvidenceError if an unsigned leaf is not authentic, or if the newest leaf of a numbered kind was changed or hidden.
- * From such leaves the sealer would append the wrong numbers next.
+ * Throws an EvidenceError if an unsigned leaf is not authentic, or if somebody changed or hid the newest leaf about a change, a sync, or a
+ * span of unchanged reads. The sealer continues from the numbers of these newest leaves. With false numbers it would seal records twice or
+ * omit some.
  */
 export async function assertNewestLeaves(
   { port, key, lastSigned }: SealerChecks,
@@ -73,9 +74,9 @@ export async function assertNewestLeaves(
 }
 
 /**
- * Creates the guard that checks leaves before the sealer counts them. Throws an EvidenceError if the leaves that the newest
- * checkpoint leaf names were changed or hidden, or if leaves were erased by anything but `forget` and `purge`. `size` is the
- * current size of the log.
+ * Returns a guard that checks leaves before the sealer counts them. Before that, checks the log: throws an EvidenceError if somebody
+ * changed or hid a leaf that the newest checkpoint leaf names, or if anything but `forget` and `purge` erased leaves. `size` is the current
+ * size of the log.
  */
 export async function createLeafGuard(
   { port, key }: Sealer,

@@ -26,12 +26,12 @@ const MAX_LEAVES_PER_WRITE = 5000;
 const LOCK_RETRY_MS = 200;
 
 /**
- * Seals the mirror once: appends a leaf for everything that is new, and signs a checkpoint if the log has grown. Returns the size
- * of the log, or null if another process is sealing or the sealer was stopped.
+ * Seals the mirror once: appends a leaf for everything that is new, and signs a checkpoint if the log has grown. Returns the size of the
+ * log, or null if another process is sealing or the sealer was stopped.
  *
- * For the organizations in `exported`, the spans of unchanged reads that have not ended are sealed too, so that an export says
- * when their lists were last read. Other runs leave these spans out: they would take some two million leaves in 90 days for 1,000
- * organizations.
+ * A span is a series of scheduled reads of one list that found nothing new. Usually, a span is sealed once it has ended. For the
+ * organizations in `exported` (ids), spans that still continue are sealed too, so that an export says when their lists were last read.
+ * Sealing them in every run would take some two million leaves in 90 days for 1,000 organizations.
  */
 export async function sealLog(sealer: Sealer, exported: readonly string[] = []): Promise<number | null> {
   const { port, holder, now } = sealer;

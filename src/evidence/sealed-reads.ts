@@ -3,13 +3,14 @@ import { toHex, sha256 } from './hashes.js';
 import type { EvidencePort, SealedReadSummary } from './port.js';
 
 /**
- * Summarizes when the lists of an organization were read from the registry, according to the leaves with a lower index than
- * `beforeIndex`. The organization's leaf at that index records this summary. `text` has a line of canonical JSON for each resource that was read, sorted by resource. Fields of a line:
+ * Summarizes when the lists of an organization were read from the registry, according to the leaves with a lower index than `beforeIndex`.
+ * The organization's leaf at that index records this summary. `text` has a line of canonical JSON for each list that was read, sorted by
+ * list. Fields of a line:
  *
- * - `list`: the resource.
- * - `read_at`: when its newest complete read started. The mirror has everything that the registry listed at that instant.
+ * - `list`: the name of the list, such as `retirements`.
+ * - `read_at`: when the newest complete read of the list started. The mirror has everything that the registry listed at that instant.
  *   Absent if no complete read is sealed.
- * - `read_leaf`: the index of the leaf of that read (kind sync, unchanged or open_span). Absent with `read_at`.
+ * - `read_leaf`: the index of the leaf of that read (kind sync, unchanged or open_span). Absent if `read_at` is absent.
  * - `failed_since`: how many later reads were not complete (failed, partial, or removals not confirmed).
  *
  * Reads are ordered by the instants at which they started; equal instants, by leaf index.

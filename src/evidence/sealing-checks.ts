@@ -9,7 +9,10 @@ import { assertSealable } from './seal-guards.js';
 /** Data that waits longer is overdue. The sealer runs each minute, but takes longer after a first sync. */
 const LATE_MS = 5 * 60_000;
 
-/** Counts the changes that are not sealed yet. `oldest` is when the first of them was observed; empty if there is none. */
+/**
+ * Counts the changes that are not sealed yet. Returns their number (`changes`) and the instant at which the first of them was observed
+ * (`oldest`; an empty text if there are none).
+ */
 export async function countUnsealedChanges(port: EvidencePort, progress: LogProgress) {
   let [changes, oldest] = [0, ''];
   for await (const { kind, record } of streamUnsealedInputs(
@@ -24,7 +27,9 @@ export async function countUnsealedChanges(port: EvidencePort, progress: LogProg
   return { changes, oldest };
 }
 
-/** Describes changes that have waited too long to be sealed, or leaves to be signed; null if nothing is overdue. */
+/**
+ * Returns a sentence if changes have waited too long to be sealed, or if leaves have waited too long to be signed. Returns null otherwise.
+ */
 export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
   const progress = await port.readProgress();
@@ -43,9 +48,11 @@ const REMINDER_DAYS = 40;
 const DAY_MS = 86_400_000;
 
 /**
- * Describes for how long no checkpoint has left this machine: without one, nobody outside could prove that the log was rewritten.
- * Returns null if one left recently, or if nothing was ever signed. `isPublished` means that each checkpoint is written to a
- * public file; `hasTimestampAuthority`, that checkpoints are timestamped.
+ * Returns a sentence if no checkpoint has left this machine for a long time. Only a checkpoint that somebody else has can prove that the
+ * log was not rewritten. Returns null if a checkpoint left this machine recently, or if none was ever signed.
+ *
+ * `isPublished` means that each checkpoint is written to a public file, and so leaves this machine. `hasTimestampAuthority` means that an
+ * authority is asked to timestamp checkpoints. In that case, a newest timestamp that is old causes a sentence too.
  */
 export async function findOverduePublication(
   port: EvidencePort,

@@ -4,8 +4,8 @@ import { NO_LIMIT, type EvidencePort, NUMBERED_KINDS, type NumberedKind } from '
 const MAX_INPUTS_PER_READ = 1000;
 
 /**
- * Yields leaf inputs for those spans of an organization's unchanged reads that have not ended, and whose newest read is not in a
- * leaf below `beforeIndex`.
+ * Yields leaf inputs for the spans of an organization that still continue. A span is a series of scheduled reads of one list that found
+ * nothing new. Omits spans whose newest read is in a leaf with a lower index than `beforeIndex`.
  */
 export async function* streamUnsealedSpans(port: EvidencePort, organizationId: string, beforeIndex: number) {
   const sealed = new Map(
@@ -16,8 +16,9 @@ export async function* streamUnsealedSpans(port: EvidencePort, organizationId: s
 }
 
 /**
- * Yields inputs for everything in the mirror that is not sealed: first changes up to `newestChange`, then syncs, then ended spans
- * of unchanged reads, then coverage that differs from its newest leaf. `progress` has the newest sealed number of each kind.
+ * Yields leaf inputs for everything in the mirror that is not sealed, in this order: changes up to the number `newestChange`, syncs, spans
+ * of unchanged reads that have ended, and coverage (the name and state of each installation and its organization) that differs from what is
+ * sealed. `progress` has the highest sealed numbers of changes, syncs and spans.
  */
 export async function* streamUnsealedInputs(
   port: EvidencePort,

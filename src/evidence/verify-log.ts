@@ -121,8 +121,8 @@ export async function verifyLogAgainstMirror(
   return { leaves: size, covered, waiting, erased, removed, syncsKeptSince, faults };
 
   /**
-   * Maps the index of each leaf to the instant of the last checkpoint before it. Must be called with all leaves in order, because
-   * the instant carries over from batch to batch.
+   * Maps the index of each leaf, except checkpoint leaves, to the instant of the last checkpoint before this leaf. The batches of leaves
+   * must come in order, because the instant is remembered from one batch to the next.
    */
   function mapPreviousCheckpointInstants(leaves: readonly Leaf[]): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
@@ -133,7 +133,11 @@ export async function verifyLogAgainstMirror(
     return found;
   }
 
-  /** Checks a leaf that stores its own record, and counts what it says about erasures and earlier checkpoints. */
+  /**
+   * Counts a leaf that was erased. If a leaf stores its own record, reports a fault if the record was changed. Otherwise collects from the
+   * record what is checked after the last leaf: the size of the previous checkpoint, or the number and the hash of the leaves that an
+   * erasure erased.
+   */
   function checkStoredRecord(leaf: Leaf): void {
     const record = parseLeafRecord(leaf);
     if (leaf.salt === null) erased += 1;
@@ -187,8 +191,8 @@ export async function verifyLogAgainstMirror(
   }
 
   /**
-   * Compares the leaves of a kind in a batch with the records of the mirror. Batches must come in order, because the range of
-   * numbers begins behind that of the previous batch.
+   * Compares the leaves of a kind in a batch with the records of the mirror. Batches must come in order: a batch is compared with the
+   * records whose numbers come after those of the previous batch.
    */
   async function compareWithMirror(
     kind: NumberedKind,
@@ -226,8 +230,8 @@ export async function verifyLogAgainstMirror(
   }
 
   /**
-   * Reports a change that was sealed after a checkpoint, but says that it was observed long before it. Changes are sealed
-   * within a minute, so it may have been made up.
+   * Reports a change that was sealed after a checkpoint although the change was observed long before that checkpoint, according to its own
+   * record. Changes are sealed within a minute, so such a change may have been invented.
    */
   function checkSealedInTime(where: string, change: LeafInput, checkpointAt: string): void {
     const observedAt = String(change.record['valid_from'] ?? change.record['ended_at']);
@@ -276,7 +280,7 @@ export async function verifyLogAgainstMirror(
     reportFault(`checkpoint of ${treeSize} leaves`, fault);
   }
 
-  /** Reports a fault of a leaf, whose authentication codes need not be checked then. */
+  /** Reports a fault of a leaf, and marks the leaf as faulty. The authentication codes of faulty leaves are not checked. */
   function reportLeafFault({ place }: Leaf, where: string, fault: string): void {
     faulty.add(place);
     reportFault(where, fault);
@@ -287,12 +291,15 @@ export async function verifyLogAgainstMirror(
   }
 }
 
-/** Returns the resource of a change in brackets, such as " (retirements)"; empty for other kinds. */
+/** Returns the resource of a change in brackets, such as " (retirements)". Returns an empty text for a leaf that is not about a change. */
 function formatResource({ kind, resource }: Leaf): string {
   return kind === 'change' ? ` (${resource})` : '';
 }
 
-/** Returns the resource and id by which people find the row of a change, such as ": retirements 5c1"; empty for other kinds. */
+/**
+ * Returns the resource and id of a changed row as a part of a message, such as ": retirements 5c1". Returns an empty text if the input is
+ * not about a change.
+ */
 function formatRowName({ kind, resource, record }: LeafInput): string {
   const id = record['id'] ?? record['credit_id'] ?? record['retirement_id'];
   return kind === 'change' ? `: ${resource} ${id}` : '';
@@ -308,7 +315,10 @@ function isLeafOf(leaf: Leaf, input: LeafInput): boolean {
   );
 }
 
-/** Recreates the input of a leaf of an unnumbered kind from the record that the leaf stores. */
+/**
+ * Creates again the input from which a leaf was made. The leaf must store its own record, as all kinds do except `change`, `sync` and
+ * `unchanged`.
+ */
 function toLeafInput(leaf: Leaf): LeafInput {
   const record = parseLeafRecord(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;
