@@ -56,7 +56,7 @@ export interface CheckRequest {
   readonly files: FolderFiles;
   /** The public key of the log: 64 hex digits, or NAME+ID+KEY. */
   readonly key: string;
-  /** The text of a checkpoint that the verifier received earlier; empty if there is none. */
+  /** The text of a checkpoint that the user received earlier; empty if there is none. */
   readonly olderCheckpoint: string;
   /** Called when a step begins, and while it counts something. */
   readonly onProgress?: (step: CheckStep, finished?: number, total?: number) => void;
@@ -73,7 +73,7 @@ export interface CheckReport {
   readonly evidence: VerifiedEvidence | null;
 }
 
-/** An organization whose coverage the folder shows. */
+/** An organization whose coverage leaf (kind `coverage`, with the id, name and state of the organization) is in the folder. */
 interface KnownOrganization {
   /** The id of the organization; that of the installation if the organization has none. */
   readonly organization: string;
@@ -97,15 +97,18 @@ export interface VerifiedEvidence {
   /** When each list of the shown organizations was last read completely. */
   readonly reads: readonly (LastReadLine & { readonly organization: string })[];
   readonly organizations: readonly KnownOrganization[];
-  /** The number of organizations that the log knows and whose coverage the folder does not show. */
+  /** The number of further organizations that have a coverage leaf in the log, but none in the folder. */
   readonly otherOrganizations: number;
   /** The shown leaves about restores and erasures. */
   readonly logEvents: readonly HashedLeaf[];
-  /** How many syncs observed the shown versions or their ends (`total`), and how many of these are shown. */
+  /**
+   * The number of syncs (reads of a list) that observed a shown row version, or observed that it was replaced or removed (`total`), and how
+   * many of these syncs are shown.
+   */
   readonly syncs: { readonly total: number; readonly shown: number };
   /** The registry's JSON of rows, by its SHA-256. */
   readonly documents: ReadonlyMap<string, string>;
-  /** Null if the verifier has no older checkpoint. */
+  /** Null if the user has no older checkpoint. */
   readonly older: OlderEvidence | null;
 }
 
@@ -139,8 +142,8 @@ interface CheckProgress {
 }
 
 /**
- * Creates the report of a failed check. The verdict is "not verified" only for an EvidenceFault on a platform that still works;
- * any other error says nothing about the folder.
+ * Creates the report of a failed check. The verdict is "not verified" only if the error is an EvidenceFault and the platform still passes
+ * `testPlatform`, its self-test. Otherwise the verdict is "could not be checked", because the error says nothing about the folder.
  */
 async function reportFailure(
   error: unknown,
@@ -164,8 +167,8 @@ async function verifyFolder(
   progress: CheckProgress,
 ): Promise<VerifiedEvidence> {
   /**
-   * Runs a step and returns the result of `work`. Before the work, makes it the current step and calls `onProgress`. After the
-   * work, records that the step was completed, unless it throws.
+   * Runs `work` and returns its result. First makes `step` the current step and calls `onProgress`. At the end, adds `step` to the
+   * completed steps, unless `work` throws.
    */
   async function run<Result>(step: CheckStep, work: () => Result | Promise<Result>): Promise<Result> {
     progress.current = step;
@@ -260,9 +263,10 @@ function listCertificateHashes(leaves: ReadonlyMap<number, HashedLeaf>): Readonl
 }
 
 /**
- * Throws an EvidenceFault unless the folder shows all sealed rows of its period, organization or retirement, and omits no leaf
- * that must be shown. Returns the rows, the months, when each list was read, and the leaves that both checkpoints name.
- * `olderNamed` is null if the folder does not show the older checkpoint's last leaf.
+ * Throws an EvidenceFault unless the folder shows all sealed rows of its period, organization or retirement, and omits no leaf that must be
+ * shown. Returns the rows, the months, the last complete read of each list, and the leaves that the checkpoint names (`named`).
+ * `olderNamed` are the leaves that the older checkpoint names. It is null if there is no older checkpoint, or if the folder does not show
+ * its last leaf.
  */
 async function checkCompleteness(
   lines: EvidenceLines,
@@ -307,8 +311,9 @@ function isInScope(
 }
 
 /**
- * Throws an EvidenceFault unless there is a row, evidence of an organization shows the leaf of that organization and no other,
- * and evidence of a retirement shows rows of that retirement only.
+ * Checks that the folder shows rows of what it is evidence of. Throws an EvidenceFault if it shows no row. For an organization, throws one
+ * unless the folder shows the leaf of this organization and of no other. For a retirement, throws one unless the folder shows this
+ * retirement and only rows that belong to it.
  */
 function checkScope(
   { scope, value }: Header,
@@ -375,8 +380,8 @@ const LEAF_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Throws an EvidenceFault if there are hidden rows (rows shown only as commitments) outside the evidence of a retirement, or in
- * a month that is not proven.
+ * Throws an EvidenceFault if a hidden row (a row of which the folder has only the commitment) is not allowed. Hidden rows are allowed only
+ * in evidence of a retirement, and only if the folder has all sealed rows of the same organization, list and month.
  */
 function checkHiddenRows({ header, hidden }: EvidenceLines, months: readonly CheckedMonth[]): void {
   assertFolder(
@@ -411,7 +416,7 @@ function assertSealedAt(last: HashedLeaf | undefined, { instant }: Checkpoint): 
 /** Fields of a record with instants. None may be later than the checkpoint: the sealer never signs an earlier instant. */
 const INSTANT_FIELDS = ['valid_from', 'ended_at', 'last_answer_at', 'finished_at', 'last_finished_at', 'at'];
 
-/** Throws an EvidenceFault if a record contains an instant after the one at which the checkpoint was signed. */
+/** Throws an EvidenceFault if one of the `INSTANT_FIELDS` of a record is malformed or later than the instant of the checkpoint. */
 function checkInstants(leaves: ReadonlyMap<number, HashedLeaf>, { instant }: Checkpoint): void {
   for (const { leafIndex, record } of leaves.values())
     for (const name of INSTANT_FIELDS) {
@@ -424,7 +429,10 @@ function checkInstants(leaves: ReadonlyMap<number, HashedLeaf>, { instant }: Che
     }
 }
 
-/** Lists the organizations whose coverage the folder shows, and counts the others that the checkpoint leaf names. */
+/**
+ * Lists the organizations of which the folder shows the coverage leaf (kind `coverage`, with the name and state of an organization). Also
+ * counts the coverage leaves that the checkpoint leaf names and the folder does not show.
+ */
 function listOrganizations(
   leaves: ReadonlyMap<number, HashedLeaf>,
   { named, organizations }: NamedLeaves,
@@ -439,7 +447,10 @@ function listOrganizations(
   return { organizations: shown, otherOrganizations: known - shown.length };
 }
 
-/** Counts the syncs that observed the shown row versions or their ends, and how many of these syncs are shown. */
+/**
+ * Counts the syncs (reads of a list) that observed a shown row version, or observed that it was replaced or removed. Also counts how many
+ * of these syncs the folder shows.
+ */
 function countSyncs(leaves: ReadonlyMap<number, HashedLeaf>): VerifiedEvidence['syncs'] {
   const needed = new Set<unknown>();
   for (const { record } of listLeavesOfKind(leaves, 'change'))

@@ -92,8 +92,8 @@ export function formatColumnName(column: string): string {
 }
 
 /**
- * Returns the columns that a table shows, in the order of the labels. Without `all`, returns only the most important ones. Always
- * leaves out `HIDDEN_COLUMNS`, which repeat other columns.
+ * Returns those of `columns` that a table shows, in the order in which `COLUMN_LABELS` lists them. Without `all`, returns only the most
+ * important ones. Never returns `HIDDEN_COLUMNS`, which repeat other columns.
  */
 export function chooseColumns(columns: Iterable<string>, all: boolean): string[] {
   const order = Object.keys(COLUMN_LABELS);

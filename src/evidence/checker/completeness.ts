@@ -14,14 +14,20 @@ import type { HashedLeaf } from './tree.js';
 
 /** The kind of a checkpoint leaf: the last leaf that a checkpoint covers. */
 const CHECKPOINT_LEAF_KIND = 'complete';
-/** Named leaves of these kinds may be missing unless the folder is evidence of a period: they may concern other organizations. */
+/**
+ * Kinds of leaves about organizations. A folder need not show named leaves of these kinds, because they may concern other organizations.
+ * Only evidence of a period must show all of them.
+ */
 const KINDS_OF_ORGANIZATIONS = ['organization', 'coverage'];
 
-/** A checkpoint leaf and the leaves that it names. */
+/**
+ * A checkpoint leaf, and the leaves that it names. A checkpoint leaf names leaves by the hash of a list with their indexes, kinds and
+ * commitments.
+ */
 export interface NamedLeaves {
   /** The index of the checkpoint leaf. */
   readonly leafIndex: number;
-  /** The lines about all leaves that the checkpoint leaf names, whether or not the folder shows these leaves. */
+  /** One line of evidence.jsonl for each leaf that the checkpoint leaf names, whether or not the folder shows this leaf. */
   readonly named: readonly NamedLine[];
   /** The named leaves of organizations that the folder shows, by the id of the organization. */
   readonly organizations: ReadonlyMap<string, HashedLeaf>;
@@ -40,9 +46,9 @@ export interface CheckedMonth extends MonthLine {
 }
 
 /**
- * Checks the checkpoint leaf of a tree of `size` leaves. Throws an EvidenceFault unless the lines of the leaves that it names
- * have the hash in its record, and each shown leaf is as its line says. Returns null if the folder does not show the checkpoint
- * leaf.
+ * Returns the checkpoint leaf of a tree of `size` leaves, with the leaves that it names. Returns null if the folder does not show the
+ * checkpoint leaf. `lines` has one line for each named leaf. Throws an EvidenceFault if the hash of these lines is not the hash in the
+ * checkpoint leaf, or if a shown leaf differs from the line about it.
  */
 export async function checkNamedLeaves(
   leaves: ReadonlyMap<number, HashedLeaf>,
@@ -73,8 +79,9 @@ export async function checkNamedLeaves(
 }
 
 /**
- * Throws an EvidenceFault if the folder lacks a leaf that the checkpoint leaf names and that the export must show, lacks the
- * coverage of a shown organization, or shows a log event or coverage that the checkpoint leaf does not name.
+ * Throws an EvidenceFault in one of three cases: the folder lacks a leaf that the checkpoint leaf names and that the folder must show; it
+ * lacks the coverage leaf (the name and state) of a shown organization; or it shows a leaf about an erasure, a restore, a new key or
+ * coverage that the checkpoint leaf does not name.
  */
 export function checkNothingIsOmitted(
   { scope }: Header,
@@ -103,10 +110,10 @@ export function checkNothingIsOmitted(
 }
 
 /**
- * Counts the rows of the folder by month, and compares them with the sealed counts of each month (`months`). Rows of which the
- * folder shows only the commitment (`hidden`) are counted too. Throws an EvidenceFault unless each organization's leaf has the
- * hash of its monthly counts, and the sealed sum of each complete month is the sum of its rows. Incomplete months are returned,
- * not refused.
+ * Counts the rows of the folder by month, and compares them with the sealed counts of each month (`months`). `hidden` rows, of which the
+ * folder has only the commitment, are counted too. Throws an EvidenceFault if an organization's leaf does not have the hash of the monthly
+ * counts, or if all rows of a month are shown but their sum is not the sealed one. A month of which not all rows are shown is returned with
+ * `isComplete` false.
  */
 export async function checkMonths(
   { organizations }: Pick<NamedLeaves, 'organizations'>,
@@ -148,7 +155,10 @@ async function checkLinesHash(
   assertFolder(record.get(field) === hash, `the lines of leaf ${leafIndex} are not those of its ${field}`);
 }
 
-/** Compares all rows of a month with its sealed counts. Throws an EvidenceFault if a complete month has a wrong sum. */
+/**
+ * Compares all rows of a month with its sealed counts, and returns the month with `isComplete` and `isProven`. Throws an EvidenceFault if
+ * all rows of the month are shown, but their sum is not the sealed one.
+ */
 async function checkMonth(
   organization: string,
   line: MonthLine,
@@ -183,7 +193,8 @@ function checkSum(
 }
 
 /**
- * Returns the keys of the months in which a row counts: that of its observation, and that of the registry's date if it has one.
+ * Returns the keys of the months in which a row is counted: the month in which the mirror observed the row, and the month of the registry's
+ * date, if the row has such a date.
  */
 function listMonthKeys({ organization, list, observedAt, datedAt }: RowVersion): string[] {
   const observed = formatMonthKey(organization, { list, datedBy: 'mirror', month: observedAt.slice(0, 7) });

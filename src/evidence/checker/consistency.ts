@@ -10,7 +10,7 @@ export interface ConsistencyRequest {
   readonly header: Header;
   /** The checkpoint of the folder. */
   readonly checkpoint: Checkpoint;
-  /** The checkpoint that the verifier received earlier. */
+  /** The checkpoint that the user received earlier. */
   readonly older: Checkpoint;
   /** The signer of the folder's checkpoint. */
   readonly signer: Signer;
@@ -53,7 +53,10 @@ export async function checkConsistency(request: ConsistencyRequest): Promise<voi
   );
 }
 
-/** Describes the restore of a backup in which leaves of the older checkpoint were lost; null if there was none. */
+/**
+ * Returns a sentence if leaves of the older checkpoint were lost when a backup was restored, according to a shown leaf about the restore.
+ * Returns null if no leaf says so.
+ */
 function describeLostCheckpoint(leaves: ReadonlyMap<number, HashedLeaf>, older: Checkpoint): string | null {
   for (const { record, leafIndex } of listLeavesOfKind(leaves, 'restore')) {
     const lostSize = Number(record.get('lost_size') ?? 0);

@@ -17,8 +17,8 @@ export interface ListTotal {
 }
 
 /**
- * Returns the totals of each list over the months that the folder is evidence of, retirements first. If the folder is evidence of
- * a period, always returns the two totals of retirements (dated by the registry, and by the mirror), which are 0 without rows.
+ * Returns the totals of each list, retirements first. Sums only the months that the folder must show completely. For a period, the result
+ * always has both totals of retirements: those dated by the registry, and those first observed by the mirror. A total without rows is 0.
  */
 export function listTotals({ header, months }: Pick<VerifiedEvidence, 'header' | 'months'>): ListTotal[] {
   if (header.scope !== 'period') return sumMonths(months);
@@ -60,7 +60,10 @@ export function formatTotalTonnes({ list, micro }: ListTotal): string | null {
   return list === 'retirements' ? formatTonnes(micro) : null;
 }
 
-/** Describes in a sentence what a folder is evidence of, as of when, and which log signed it. */
+/**
+ * Returns a sentence with the period, organization or retirement that a folder is evidence of, the instant of its checkpoint, and the log
+ * that signed the checkpoint.
+ */
 export function describeFolder({ header, checkpoint, signer, ...evidence }: VerifiedEvidence): string {
   const { scope, value } = header;
   const subject = scope === 'organization' ? getName(evidence, value) : value;
@@ -157,7 +160,10 @@ export function indexCertificates({
   return hashes;
 }
 
-/** Counts in a sentence the earlier versions of a retirement that the folder does not show. Empty for other folders. */
+/**
+ * Returns a sentence that counts the earlier versions of a retirement that the folder does not show. Returns no sentence if none is
+ * missing, or if the folder is not evidence of a retirement.
+ */
 function describeMissingVersions({ header, rows, otherVersions }: VerifiedEvidence): string[] {
   if (header.scope !== 'retirement') return [];
   const shown = [...rows, ...otherVersions];
@@ -170,7 +176,10 @@ function describeMissingVersions({ header, rows, otherVersions }: VerifiedEviden
   ];
 }
 
-/** Counts in a sentence the retirements whose certificate is in the folder. Empty if there are no retirements. */
+/**
+ * Returns a sentence that says of how many shown retirements the certificate is in the folder. Returns no sentence if the folder shows no
+ * retirement.
+ */
 function describeCertificates(evidence: VerifiedEvidence): string[] {
   const certificates = indexCertificates(evidence);
   const retirements = evidence.rows.filter(({ list }) => list === 'retirements');
@@ -206,7 +215,10 @@ function describeOlderCheckpoint({ older, rows }: VerifiedEvidence): string[] {
   ];
 }
 
-/** Describes the totals of retirements at the older checkpoint, and how many rows have ended since. */
+/**
+ * Returns sentences with the totals of retirements at the older checkpoint, and with the numbers of rows that were replaced or removed
+ * after it. Returns no sentence if none of the rows at the older checkpoint can be compared.
+ */
 function describeOlderTotals({ months, ended, unknown }: OlderCounts): string[] {
   if (months.length === 0 && unknown.length > 0) return [];
   const totals = sumMonths(months).filter(({ list }) => list === 'retirements');

@@ -34,8 +34,8 @@ export interface FolderTexts {
 }
 
 /**
- * Checks the names and sizes of all files of a folder, and reads its two texts. Throws an EvidenceFault for a file that is too
- * large or no plain file, for a missing text, and for a file below `certificates/` that is not named after a hash.
+ * Checks the names and sizes of all files of a folder, and reads evidence.jsonl and checkpoint.txt. Throws an EvidenceFault for a file that
+ * is too large or no plain file, if one of these two files is missing, and for a file in `certificates/` that is not named after a hash.
  */
 export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> {
   assertFolder(files.size <= MAX_FILES, `the folder has more than ${MAX_FILES} files`);
@@ -58,8 +58,8 @@ export async function readFolderTexts(files: FolderFiles): Promise<FolderTexts> 
 }
 
 /**
- * Throws an EvidenceFault unless the folder has exactly the certificates with these SHA-256, and each file has the SHA-256 in
- * its name. `onProgress` is called with the number of finished and of all certificates.
+ * Throws an EvidenceFault if a certificate in `expected` (hashes) is missing, if the folder has another certificate, or if the SHA-256 of a
+ * certificate is not the one in its file name. Calls `onProgress` with the number of certificates that are finished and the number of all.
  */
 export async function checkCertificates(
   files: FolderFiles,

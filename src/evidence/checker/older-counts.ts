@@ -4,20 +4,20 @@ import type { EvidenceLines } from './parse-evidence.js';
 import { isRowVersion, listLeavesOfKind, readRowVersion, type RowVersion } from './row-versions.js';
 import type { HashedLeaf } from './tree.js';
 
-/** A row version that was current at the older checkpoint and has ended since. */
+/** A row version that was current at the older checkpoint, and was replaced or removed later. */
 export interface EndedRow {
   readonly before: RowVersion;
   /** The version that replaced it; null if the row was removed. */
   readonly after: RowVersion | null;
 }
 
-/** The months and rows that the older checkpoint counted, and what became of the rows since. */
+/** The months and rows that the older checkpoint counted, and how these rows were replaced or removed later. */
 export interface OlderCounts {
   /** The months that the folder is evidence of, as they were at the older checkpoint. */
   readonly months: readonly CheckedMonth[];
   /** The rows of these months that are no longer current. */
   readonly ended: readonly EndedRow[];
-  /** The number of leaves that were erased since. If it is not 0, months of the older checkpoint may be missing. */
+  /** The number of leaves that were erased after the older checkpoint. If it is not 0, months of the older checkpoint may be missing. */
   readonly erasedLeaves: number;
   /** Descriptions of months and organizations whose rows at the older checkpoint cannot be shown, because leaves were erased. */
   readonly unknown: readonly string[];
@@ -44,9 +44,11 @@ export interface OlderCountsRequest {
 }
 
 /**
- * Counts the rows at the older checkpoint again, so that no row can disappear unnoticed. Throws an EvidenceFault unless each of
- * them is still current or a later leaf shows how it ended. What cannot be counted is unknown if leaves were erased since,
- * otherwise an EvidenceFault.
+ * Counts the rows at the older checkpoint again, so that no row can disappear unnoticed. Throws an EvidenceFault unless each of these rows
+ * is still current or a later leaf replaced or removed it.
+ *
+ * For some organizations or months, the folder may lack leaves that the older checkpoint counted. If leaves were erased after the older
+ * checkpoint, `unknown` describes these organizations and months. Otherwise an EvidenceFault is thrown.
  */
 export async function checkOlderCounts(request: OlderCountsRequest): Promise<OlderCounts> {
   const { lines, leaves, olderSize, older, currentRows, isInScope } = request;
@@ -82,7 +84,7 @@ export async function checkOlderCounts(request: OlderCountsRequest): Promise<Old
   return { months, ended: [...ended.values()], erasedLeaves, unknown, hasNoOrganization };
 }
 
-/** Returns the shown row versions that were current when the log had `olderSize` leaves. */
+/** Returns the shown row versions that were current when the log had `olderSize` leaves, as at the older checkpoint. */
 function listRowsAt(changes: readonly HashedLeaf[], olderSize: number): RowVersion[] {
   const before = changes.filter(({ leafIndex }) => leafIndex < olderSize);
   const ended = new Set(before.map(({ record }) => record.get('ended_version')));
@@ -91,7 +93,10 @@ function listRowsAt(changes: readonly HashedLeaf[], olderSize: number): RowVersi
     .map(readRowVersion);
 }
 
-/** Finds how a row version ended in the leaves from index `olderSize` on. Throws an EvidenceFault if none of them ended it. */
+/**
+ * Returns a row version with the version that replaced it, or with null if the row was removed. Looks for the change in the leaves with
+ * index `olderSize` or higher. Throws an EvidenceFault if none of these leaves replaced or removed the version.
+ */
 function findEnd(before: RowVersion, changes: readonly HashedLeaf[], olderSize: number): EndedRow {
   const end = changes.find(
     ({ leafIndex, record }) => leafIndex >= olderSize && record.get('ended_version') === before.version,
@@ -103,7 +108,10 @@ function findEnd(before: RowVersion, changes: readonly HashedLeaf[], olderSize: 
   return { before, after: isRowVersion(end) ? readRowVersion(end) : null };
 }
 
-/** Counts the leaves that were erased after the log had `olderSize` leaves, according to the shown leaves about erasures. */
+/**
+ * Counts the leaves that were erased after the older checkpoint, when the log had `olderSize` leaves. Adds up the numbers in the shown
+ * leaves about erasures.
+ */
 function countErasedLeaves(leaves: ReadonlyMap<number, HashedLeaf>, olderSize: number): number {
   let count = 0;
   for (const kind of ['forget', 'purge'])

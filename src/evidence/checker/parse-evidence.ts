@@ -87,7 +87,10 @@ export interface LastReadLine {
   readonly hashedText: string;
 }
 
-/** A leaf that a checkpoint leaf (the last leaf of a checkpoint) names, so that it cannot be omitted unnoticed. */
+/**
+ * A line about a leaf that a checkpoint leaf (the last leaf of a checkpoint) names. A checkpoint leaf contains the hash of all lines about
+ * the leaves that it names, so that none of these leaves can be omitted unnoticed.
+ */
 export interface NamedLine {
   /** The index of the named leaf. */
   readonly leafIndex: number;
@@ -168,7 +171,10 @@ export async function parseEvidenceLines(text: string): Promise<EvidenceLines> {
   assertFolder(header !== undefined, 'evidence.jsonl has no line that says what it is evidence of');
   return { header, ...found, documents: await indexDocuments(documents) };
 
-  /** Adds a line to those of its kind. Returns the fields by which lines of this kind are sorted. */
+  /**
+   * Parses a line of a known kind, and adds the result to the lines of this kind. Returns the values by which lines of this kind are
+   * sorted.
+   */
   function addLine(kind: LineKind, fields: FieldReader, line: string): SortKey[] {
     switch (kind) {
       case 'format':
@@ -274,7 +280,7 @@ function parseMonthLine(fields: FieldReader, line: string): MonthLine {
   };
 }
 
-/** Reads a line about when a list was read. */
+/** Parses a line that says when a list was last read completely. Throws an EvidenceFault if it is malformed. */
 function parseLastReadLine(fields: FieldReader, line: string): LastReadLine {
   const ownerIndex = fields.count('reads_of');
   const readAt = fields.has('read_at') ? fields.take('read_at') : null;
@@ -289,7 +295,7 @@ function parseLastReadLine(fields: FieldReader, line: string): LastReadLine {
   };
 }
 
-/** Reads a line of a leaf that a checkpoint leaf names. */
+/** Parses a line about a leaf that a checkpoint leaf names. Throws an EvidenceFault if the line is malformed. */
 function parseNamedLine(fields: FieldReader, line: string): NamedLine {
   const namedBy = fields.count('named_by');
   return {
@@ -306,7 +312,7 @@ function removeField(line: string, field: string): string {
   return `${line.replace(`,${field}`, '')}\n`;
 }
 
-/** Maps documents by their SHA-256. Throws an EvidenceFault unless they are sorted by it. */
+/** Maps each document by its SHA-256. Throws an EvidenceFault unless the documents are sorted by their SHA-256. */
 async function indexDocuments(documents: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const hashes: string[] = [];
   await runInBatches([...documents.keys()], DOCUMENTS_AT_ONCE, async index => {

@@ -34,7 +34,7 @@ interface NoteSignature {
   readonly bytes: Bytes;
 }
 
-/** The key of a log as the verifier gave it. */
+/** The public key of a log, as the user entered it. */
 export interface VerifierKey {
   /** The name of the key; null if only 64 hex digits were given. */
   readonly name: string | null;
@@ -75,9 +75,11 @@ export async function parseVerifierKey(text: string): Promise<VerifierKey | null
 }
 
 /**
- * Checks the signatures of a checkpoint. Returns the name of the first one that is valid under one of these public keys (hex);
- * null if there is none. The name must be the origin, or the start of the origin up to a slash. If `name` is not null, no other
- * name counts.
+ * Checks the signatures of a checkpoint under some public keys (hex). Returns the signer's name of the first valid signature. Returns null
+ * if no signature is valid.
+ *
+ * The signer's name must be the origin of the checkpoint, or the part of the origin before a slash. If `name` is not null, the signer's
+ * name must also be equal to `name`.
  */
 export async function findSignerName(
   { origin, text, signatures }: Checkpoint,

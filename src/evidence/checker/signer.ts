@@ -12,15 +12,15 @@ interface KeyChange {
   readonly at: string;
 }
 
-/** The signer of a checkpoint, and how its key follows from the key that the verifier gave. */
+/** The signer of a checkpoint, and the replacements that lead from the key that the user entered to the key that signed. */
 export interface Signer {
   /** The name of the key, with which the name of the log begins. */
   readonly name: string;
   /** The public key that signed the checkpoint, in hex. */
   readonly key: string;
-  /** The replacements that lead from the given key to `key`, in order. */
+  /** The replacements that lead from the entered key to `key`, in order. */
   readonly changes: readonly KeyChange[];
-  /** Public keys of this log in hex: the given one, those that replaced it, and those that it replaced. */
+  /** Public keys of this log in hex: the entered key, the keys that replaced it, and the keys that it replaced. */
   readonly trustedKeys: ReadonlySet<string>;
   /** Names of other signers on the checkpoint, such as witnesses. Their signatures were not checked. */
   readonly otherSignatures: readonly string[];
@@ -29,9 +29,9 @@ export interface Signer {
 }
 
 /**
- * Throws an EvidenceFault unless the given key, or a key that replaced it, signed the checkpoint. A replacement counts if a
- * shown leaf of kind `key` has the signature of the replaced key. `keyText` is what the verifier gave: 64 hex digits, or
- * NAME+ID+KEY.
+ * Returns the signer of a checkpoint. `keyText` is the public key that the user entered: 64 hex digits, or NAME+ID+KEY. If shown leaves of
+ * kind `key` say that this key was replaced, the newest key must have signed the checkpoint; a replacement is accepted only if the replaced
+ * key signed it. Throws an EvidenceFault if the checkpoint is not signed by that key.
  */
 export async function checkSigner(
   checkpoint: Checkpoint,

@@ -2,8 +2,8 @@ const MICRO_DIGITS = 6;
 const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Replaces control, invisible and direction characters by their code, such as `<U+202E>`. Texts of a folder must pass through it
- * before they are shown, because they come from strangers.
+ * Replaces control characters, invisible characters and characters that change the writing direction by their code, such as `<U+202E>`. All
+ * texts of a folder must be passed to this function before they are shown, because strangers may have written them.
  */
 export function makePrintable(text: string): string {
   return text.replace(INVISIBLE_CHARACTERS, character => {

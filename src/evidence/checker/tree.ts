@@ -30,9 +30,9 @@ export async function hashLeaves(leaves: readonly Leaf[]): Promise<ReadonlyMap<n
 }
 
 /**
- * Checks the inclusion proof of all shown leaves at once: computes the Merkle tree (RFC 9162) from these leaves and the nodes
- * of the folder. Throws an EvidenceFault unless its root is that of the checkpoint, a node is missing, or a node is superfluous
- * because it can be computed. Returns all known nodes.
+ * Checks the inclusion proofs of all shown leaves at once: computes the Merkle tree (RFC 9162) from these leaves and the nodes of the
+ * folder. Returns all known nodes. Throws an EvidenceFault if the root is not that of the checkpoint, if a node is missing, or if the
+ * folder has a superfluous node, which can be computed from others.
  */
 export async function buildTree(
   { size, root }: Checkpoint,

@@ -29,7 +29,7 @@ async function main([folder, key = '', older, ...others]: readonly string[]): Pr
   return EXIT_CODES[report.verdict];
 }
 
-/** Prints why nothing was checked, and the verdict "could not be checked". Returns its exit code. */
+/** Prints `reason` and the verdict "could not be checked". Returns the exit code of this verdict. */
 function reportNotChecked(reason: string): number {
   console.error(makePrintable(reason));
   print('Verdict: could not be checked');

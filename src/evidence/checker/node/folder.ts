@@ -23,15 +23,15 @@ async function refuseToRead(): Promise<never> {
   throw new Error('expected a plain file');
 }
 
-/** Returns the size of a plain file, and a function that reads it. */
+/** Creates the entry of a plain file in `FolderFiles`: its size, and a function that reads it. */
 async function createEvidenceFile(path: string): Promise<EvidenceFile> {
   const { size } = await lstat(path);
   return { size, read: () => readPlainFile(path, size) };
 }
 
 /**
- * Reads a file without following a link. Reads at most one byte more than the expected size: so a file that has grown has a
- * different size, and an endless file ends.
+ * Reads a file without following a link. Reads one byte more than `size`, if the file has it, and then stops. With this byte, the caller
+ * notices that the file has grown. The limit also stops the reading of a file that never ends.
  */
 async function readPlainFile(path: string, size: number): Promise<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -20,8 +20,10 @@ export function readPicker(chosen: Iterable<File>): ChosenFolder {
 }
 
 /**
- * Returns the folder that was dropped on the page, or null if something else was. Chrome and Edge do not let a page that was
- * opened from disk read file system entries, but have file system handles; other browsers have only entries.
+ * Returns the folder that was dropped on the page. Returns null if something else was dropped.
+ *
+ * Uses file system handles if the browser has them, as Chrome and Edge do: there, a page that was opened from disk cannot read file system
+ * entries. Other browsers have only entries.
  */
 export async function readDrop(transfer: DataTransfer | null): Promise<ChosenFolder | null> {
   const item: DroppedItem | undefined = transfer?.items[0];

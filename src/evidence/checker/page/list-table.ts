@@ -75,7 +75,7 @@ export function createListTable({
   draw();
   return createElement('div', {}, [controls, result]);
 
-  /** Returns the columns by which rows can be added up, each with its label. */
+  /** Returns the columns by which the reader can group the rows to see their sums, each with its label. */
   function listGroupings(): (readonly [column: string, label: string])[] {
     return [
       ...GROUP_COLUMNS.filter(column => allColumns.has(column)).map(
@@ -95,7 +95,7 @@ export function createListTable({
     );
   }
 
-  /** Returns true if a cell of a row contains the text of the filter, in upper or lower case. */
+  /** Returns true if a cell of a row contains the text of the filter. Ignores the difference between upper and lower case. */
   function matchesFilter(row: RowVersion): boolean {
     const wanted = filter.value.trim().toLowerCase();
     if (wanted === '') return true;
@@ -137,7 +137,7 @@ export function createListTable({
     return formatCell(row, column);
   }
 
-  /** Creates the table of rows and tonnes for each value of a column. */
+  /** Creates one table with a line for each value of a column: the value, the number of its rows, and their tonnes. */
   function createGroupTable(matching: readonly RowVersion[], column: string): HTMLElement {
     const groups = new Map<string, RowVersion[]>();
     for (const row of matching) {
@@ -195,7 +195,7 @@ export function createListTable({
     return createElement('div', {}, parts);
   }
 
-  /** Creates the line that says that only some rows are shown, with a button that shows all. */
+  /** Creates a line that says how many rows are shown, with a button that shows all. */
   function createShowAllLine(total: number): HTMLElement {
     const showEverything = () => {
       limit = Number.POSITIVE_INFINITY;
@@ -207,7 +207,10 @@ export function createListTable({
     return createElement('p', {}, [`${limit} rows are shown; the sums include all. `, button]);
   }
 
-  /** Creates the head of a column, a button that sorts by it. Pressed again, it reverses the order. */
+  /**
+   * Creates the header cell of a column. It contains a button that sorts the table by this column. A second press of the button reverses
+   * the order.
+   */
   function createColumnHead(column: string): HTMLTableCellElement {
     const isSorted = column === sorting.column;
     const sortByColumn = () => {
@@ -263,8 +266,8 @@ function sumMicro(rows: readonly RowVersion[]): bigint {
 const TYPE_NAMES: Readonly<Record<string, string>> = { exPost: ' ex-post', exAnte: ' ex-ante' };
 
 /**
- * Formats the tonnes of rows, one text for each credit type: issued and expected credits are never added. A last text counts rows
- * without a usable amount, unless their list has no amounts.
+ * Formats the tonnes of rows, one text for each credit type, because issued and expected credits must not be summed together. If rows have
+ * no usable amount, a last text says how many. Rows of lists that never have amounts are not counted there.
  */
 function formatSums(rows: readonly RowVersion[]): string[] {
   const sums = new Map<string, bigint>();

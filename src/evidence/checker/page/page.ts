@@ -98,7 +98,7 @@ function startPage(): void {
     }
   }
 
-  /** Shows the current step, and how much of it is done if the step counts. */
+  /** Shows the current step. For a step that counts something, `finished` and `total` say how much of it is done. */
   function showProgress(step: string, finished?: number, total?: number): void {
     if (finished === undefined || total === undefined) bar.removeAttribute('value');
     else [bar.max, bar.value] = [total, finished];
@@ -197,8 +197,9 @@ function createReadsTable(evidence: VerifiedEvidence): HTMLElement {
 }
 
 /**
- * Creates a collapsible table for each list. For a period, each list has a table of the rows dated by the registry and one of the
- * rows first observed, because their sums must not be mixed. A table is filled when it is opened.
+ * Creates collapsible tables of the rows of each list. For a period, a list can have two tables: one with the rows that the registry dated
+ * in the period, and one with the rows that the mirror first observed in the period. Their sums must not be mixed, because both may contain
+ * the same row. A table is filled when it is opened.
  */
 function createListTables(evidence: VerifiedEvidence, files: ChosenFolder['files']): HTMLElement[] {
   const certificates = indexCertificates(evidence);
