@@ -83,7 +83,10 @@ function createErrorHandler(onFailure: ApiOptions['onFailure']): ErrorRequestHan
   };
 }
 
-/** Converts an error to the problem that the client receives. Express throws errors with a 4xx status for malformed paths. */
+/**
+ * Converts an error to the problem that the client receives. An error of the store becomes a 503 problem. An error with a 4xx
+ * status, which Express throws for a malformed path, becomes a 400 problem. Any other error becomes a 500 problem.
+ */
 function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   if (error instanceof Error && error.name === 'StoreError')

@@ -71,8 +71,8 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
   }
 
   /**
-   * Finds a token in the cache or the store. Throws a 401 problem if the token is unknown, and a 429 problem if `address`
-   * sends too many such tokens.
+   * Finds a token in the cache or the store. Throws a 401 problem if the token is unknown. Throws a 429 problem if `address`, or
+   * all addresses together, sent too many tokens that were not in the cache.
    */
   async function findStoredToken(token: string, address: string): Promise<StoredToken> {
     // The hash is looked up, so no comparison takes longer for a better guess.
@@ -125,7 +125,7 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
 /** Names of parameters in which programs of other APIs send tokens. */
 const TOKEN_PARAMETERS = /^(?:access_?token|api_?key|auth(?:orization)?|bearer|key|token)$/i;
 
-/** Returns whether a URL contains a token, or a parameter that is named like one. */
+/** Returns whether a URL contains a token, or a parameter with a name such as `token`. */
 function hasTokenInUrl(url: string): boolean {
   const { searchParams } = new URL(url, 'http://localhost');
   return TOKEN_IN_TEXT.test(url) || [...searchParams.keys()].some(name => TOKEN_PARAMETERS.test(name));

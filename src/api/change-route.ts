@@ -89,8 +89,8 @@ interface ChangePageRequest {
 }
 
 /**
- * Reads a page of the changes after the number `after` that the token may read. Throws a 400 problem if no change has that
- * number yet.
+ * Reads a page of the changes that the token may read, from the first change whose number is greater than `after`. Throws a 400
+ * problem if `after` is greater than the number of the newest change.
  */
 async function readChangePage(
   reader: Reader,

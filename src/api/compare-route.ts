@@ -61,8 +61,7 @@ function parseComparableList(parameters: Parameters): List {
 }
 
 /**
- * Parses the parameters `from` and `to`, which is now if missing. Throws a 400 problem if `from` is missing or later than
- * `to`.
+ * Parses the parameters `from` and `to`. A missing `to` means now. Throws a 400 problem if `from` is missing or later than `to`.
  */
 function parseInstants(parameters: Parameters, now: number): { readonly from: string; readonly to: string } {
   const from = parseInstant(parameters, 'from', now);

@@ -57,7 +57,10 @@ async function sendListPage(
   await sendJson(request, response, body);
 }
 
-/** Serializes a page of a list as JSON with the cursor of the next page, and without a caveat that the token may not see. */
+/**
+ * Serializes a page of a list as JSON with the cursor of the next page. Leaves out the caveat `no_match` if the token is limited to
+ * some organizations, because it would reveal whether others have matching rows.
+ */
 async function serializeListPage(
   answer: ListAnswer,
   request: ListRequest,

@@ -55,7 +55,10 @@ function createStoredSchema(table: string, name: string): JsonSchema {
   };
 }
 
-/** Creates the JSON schema of a page: the notes, the rows, each with the schema `row`, and the cursor of the next page. */
+/**
+ * Creates the JSON schema of one page of an answer. A page contains the notes, the rows, which all have the schema `row`, and the
+ * cursor of the next page.
+ */
 export function createAnswerSchema(row: JsonSchema): JsonSchema {
   return {
     allOf: [

@@ -10,7 +10,7 @@ const compress = promisify(gzip);
 /** Shorter bodies fit into one packet, so compressing them gains nothing. */
 const MIN_COMPRESSED_LENGTH = 1_024;
 
-/** Serializes an answer as JSON: its rows and notes, then `members`, which include the cursor of the next page. */
+/** Serializes one page of an answer as JSON: its rows and notes, then `members`, which include the cursor of the next page. */
 export async function serializePage(
   answer: Answer<unknown>,
   members: { readonly next: string | number | null } & Readonly<Record<string, unknown>>,
@@ -21,8 +21,9 @@ export async function serializePage(
 }
 
 /**
- * Sends a JSON text, or 304 if the client has it already. Compressing reveals no secret: bodies contain none, and no browser
- * sends a token by itself.
+ * Sends a JSON text, compressed if it is long and the client accepts gzip. Sends 304 if the client already has this text. An
+ * attacker could guess a secret from the length of a compressed body, but bodies contain no secret, and no browser sends a token by
+ * itself.
  */
 export async function sendJson(request: Request, response: Response, body: string): Promise<void> {
   // Weak, because the compressed body is another sequence of bytes.

@@ -55,7 +55,10 @@ async function sendAvailableCredits(
   await sendJson(request, response, body);
 }
 
-/** Sends only the totals of a list, which the parameter `list` names, over all rows that match the filters. */
+/**
+ * Sends the totals of the rows of a list that match the filters, without the rows. The URL parameter `list` is the name of the
+ * list.
+ */
 async function sendTotals(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const name = new URL(request.url, 'http://localhost').searchParams.get('list');
   const list = ALL_LISTS.find(each => each.name === name);

@@ -5,19 +5,19 @@ interface CachedResult<T> {
   lifetimeMs: number;
 }
 
-/** How long a result is cached: always as long, or depending on how long it took to read. */
+/** How long a result is cached, in milliseconds: a constant, or a function of how long the read took. */
 type Lifetime = number | ((tookMs: number) => number);
 
 /**
- * Creates a function that caches the result of the latest read. It calls `read` if that result is too old or was read for
- * another key.
+ * Creates a function that returns the cached result of the latest read. It reads again, with the given function `read`, if the
+ * cached result is too old or was read for another key. A failed read is not cached.
  */
 export function createCache<T>(lifetime: Lifetime, clock: () => number = () => performance.now()) {
   let cached: CachedResult<T> | null = null;
 
   /**
-   * Starts a read at the time `at` and returns its cache entry at once. A lifetime that depends on how long the read takes is
-   * set when it ends.
+   * Starts a read and returns its cache entry at once. `at` is the time of the read. If the lifetime of the entry depends on the
+   * duration of the read, the lifetime is set when the read ends.
    */
   function startReading(at: number, key: string, read: () => Promise<T>): CachedResult<T> {
     if (typeof lifetime === 'number') return { at, key, result: read(), lifetimeMs: lifetime };

@@ -40,7 +40,10 @@ export function renderFileLinks(
   return html`<span class="files">${links}</span>`;
 }
 
-/** Creates two routes, `<baseName>.csv` and `<baseName>.json`, that download all rows of a page. */
+/**
+ * Creates two pages, `<baseName>.csv` and `<baseName>.json`, that a visitor downloads as files. `readRows` reads the rows of the
+ * file; its fault is shown instead of a file.
+ */
 export function createFilePages(
   baseName: string,
   urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
@@ -109,8 +112,8 @@ async function* selectCells(
 }
 
 /**
- * Converts a value of a cell to one that `JSON.stringify` accepts: bytes to base64 and big integers to text. A replacer of
- * `JSON.stringify` would do the same at twice the time for each row.
+ * Converts a cell value to one that `JSON.stringify` accepts: bytes to base64, and big integers to text. Values are converted
+ * before the call of `JSON.stringify`, because a replacer function would take twice as long.
  */
 function toJsonValue(value: ExportedRow[string] | undefined): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');

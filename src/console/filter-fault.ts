@@ -12,8 +12,8 @@ export function describeFilterFault(fault: FilterFault): string {
 }
 
 /**
- * Returns the id of the organization that the URL parameter `organization_id` names by id or name. Returns null if the
- * parameter is missing, and a fault if it matches no single organization.
+ * Finds the organization in the URL parameter `organization_id`, which contains an id, a name, or a part of one. Returns the id, or
+ * null if the parameter is missing. Returns an error message for the visitor (a fault) if no organization or more than one matches.
  */
 export async function findChosenOrganization(
   reader: Reader,

@@ -51,7 +51,7 @@ export interface PageContent {
   readonly body: Html;
   /** Shown below the header on a page without tabs. */
   readonly intro?: Html | false;
-  /** Renders the slow part, which is sent after the body. */
+  /** Renders the slow content of the page, which is sent after the body. */
   readonly renderRest?: () => Promise<Html>;
   /** Whether a browser without JavaScript reloads the page every two seconds. */
   readonly reloadsWithoutScript?: boolean;
@@ -64,7 +64,7 @@ export interface FileContent {
   readonly text: AsyncIterable<string>;
 }
 
-/** The reason why a request was refused, as a sentence. */
+/** An error message for the visitor, shown instead of the page: the reason why a request was refused, as a sentence. */
 export interface PageFault {
   readonly fault: string;
 }

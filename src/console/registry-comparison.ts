@@ -51,8 +51,8 @@ export function createComparisonRunner(compare: RegistryComparer, now: () => num
   let currentRun: Promise<void> = Promise.resolve();
 
   /**
-   * Compares the mirror with the registry once. Stores in `status` the progress, then the result or the reason why the
-   * comparison failed.
+   * Compares the mirror with the registry once. During the comparison, `status` contains the progress. Afterwards, `status`
+   * contains the result, or the reason why the comparison failed.
    */
   async function runComparison(): Promise<void> {
     const since = formatNow();

@@ -43,8 +43,8 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 /** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
   /**
-   * Renders the slow part of a page, which is sent after the rest. If `renderRest` throws, reports the error and returns a
-   * message for the visitor.
+   * Renders the slow content of a page, which is sent after the other content. If `renderRest` throws, reports the error and
+   * returns an error message for the visitor.
    */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {

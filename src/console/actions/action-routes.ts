@@ -74,7 +74,10 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
   return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
-/** Creates the middleware that refuses visitors with read-only access. */
+/**
+ * Creates the middleware that lets only actors pass: visitors who may press buttons that start work. A visitor with read-only
+ * access gets a page with status 403.
+ */
 export function requireActor(responder: Responder): RequestHandler {
   return async (request, response, next) => {
     if (getVisitor(response).mayAct) return next();

@@ -11,7 +11,10 @@ export function renderAnswerNotes(notes: AnswerNotes, now: number): Html {
   return html`${freshness !== false && html`<p>${freshness}</p>`}${renderCaveats(notes)}`;
 }
 
-/** Renders which organizations an answer lacks, and its caveats. Returns false if there are none. */
+/**
+ * Renders how many organizations an answer covers, if some are missing, and the caveats of the answer. Returns false if no
+ * organization is missing and there is no caveat.
+ */
 export function renderCaveats({
   coverage,
   caveats,

@@ -2,7 +2,10 @@ import { html, type Html } from './html.js';
 import { formatDay } from './instants.js';
 import type { Colour } from '../../query/freshness/describe-freshness.js';
 
-/** Renders an amber badge that links to the restatements of a retirement. */
+/**
+ * Renders an amber badge that says when the registry restated a retirement: changed it after its year had ended, or replaced its
+ * certificate. The badge links to the list of these restatements.
+ */
 export function renderRestatedBadge(id: string, restatedAt: string): Html {
   const text = html`restated<span class="detail"> by the registry on ${formatDay(restatedAt)}</span>`;
   return html`<a class="state doubt" href="/restatements?id=${encodeURIComponent(id)}">${text}</a>`;

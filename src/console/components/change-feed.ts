@@ -40,7 +40,10 @@ export interface ChangeGroup {
   readonly changes: readonly Change[];
 }
 
-/** Groups changes by sync, resource, kind and organization. Groups are sorted by their first change. */
+/**
+ * Groups changes by sync, resource, kind and organization. The groups are in the order in which their first changes appear in
+ * `changes`.
+ */
 export function groupChanges(changes: readonly Change[]): ChangeGroup[] {
   const groups = new Map<string, { first: Change; changes: Change[] }>();
   for (const change of changes) {

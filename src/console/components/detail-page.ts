@@ -18,7 +18,7 @@ export function renderCard(heading: string, values: readonly LabelledValue[]): H
   return html`<section class="card"><h2>${heading}</h2>${renderFacts(values)}</section>`;
 }
 
-/** Renders labelled values as a definition list. Leaves out empty values. */
+/** Renders labelled values as a definition list. Leaves out labels whose value is empty. */
 export function renderFacts(values: readonly LabelledValue[], extraClass: Html | false = false): Html {
   const filled = values.filter(([, value]) => Boolean(value));
   return html`<dl class="facts${extraClass}">${filled.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`;

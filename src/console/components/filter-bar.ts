@@ -4,7 +4,10 @@ import { describeDateForms, type PeriodEdge } from '../../text/time-range.js';
 import { TERMS } from './glossary.js';
 import { capitalize } from './column-labels.js';
 
-/** Renders a filter as a `<select>`, or as a text field if `choices` is null. `unchosen` says what no choice means. */
+/**
+ * Renders a filter as a `<select>`, or as a text field if `choices` is null or lacks the chosen value. `unchosen` is the label of
+ * the empty choice.
+ */
 export function renderChoice(
   name: string,
   choices: readonly NamedChoice[] | null,
@@ -56,7 +59,10 @@ function renderFilterField({ label, input, title = TERMS[label], chosen }: Filte
   return html`<label class="field"${title !== undefined && html` title="${title}"`}>${name}${input}</label>`;
 }
 
-/** Creates the field of a date that people type. The label says whether a period such as a day means its start or its end. */
+/**
+ * Creates a text field for a date. A period such as a day stands for its start or its end, depending on `edge`; the label says
+ * which.
+ */
 export function createDateField(
   { query, now }: { readonly query: URLSearchParams; readonly now: number },
   name: string,

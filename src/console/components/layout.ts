@@ -59,11 +59,11 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders a page in two parts, before and after the content that takes long to render. */
+/** Renders a page in two parts, so that the first part can be sent before the slow content of the page is ready. */
 export function renderLayout(options: LayoutOptions): {
-  /** Can be sent before the slow content is ready. */
+  /** The part of the page before the slow content. */
   readonly beforeRest: Html;
-  /** Follows the slow content, if there is any. */
+  /** The part of the page after the slow content: the end of the page. */
   readonly afterRest: Html;
 } {
   const { title, path, query, body, intro, reloadsWithoutScript, history, theme } = options;

@@ -127,7 +127,10 @@ function renderStoredText(kind: ColumnKind, value: string, now: number): Html {
   }
 }
 
-/** Renders a count, or seconds with decimals. Renders 0 in a form that tables recognize, so that they omit columns of zeros. */
+/**
+ * Renders a number: a count without decimals, or seconds with three. Renders 0 with a mark by which tables recognize and omit
+ * columns that contain only zeros.
+ */
 export function renderCount(count: number): Html {
   if (count === 0) return ZERO;
   return html`${formatWithCommas(Number.isInteger(count) ? count : count.toFixed(3))}`;

@@ -38,7 +38,11 @@ const HEATS = 4;
 const OTHERS = 'others';
 const EMPTY_CELL = html`<td></td>`;
 
-/** Renders a table of credit amounts by project and vintage. Small projects share one row. */
+/**
+ * Renders a table of credit amounts by project and vintage. Only the projects with the largest amounts have a row of their own. The
+ * other projects share one row for each credit type. With the URL parameter `all`, or if all rows belong to one project, every
+ * project has its own row.
+ */
 export function renderVintageMatrix(
   captionPrefix: string,
   rows: readonly MatrixRow[],
@@ -89,8 +93,9 @@ function groupByProject(rows: readonly MatrixRow[]): ProjectGroup[] {
 }
 
 /**
- * Chooses the vintage columns of a table: the largest that fit the screen, or all if `showsAll`, then `OTHERS` for the rest.
- * Also returns whether they fit.
+ * Chooses the vintage columns of a table. If `showsAll` is true, returns all vintages. Otherwise returns the vintages with the
+ * largest amounts, as many as fit the screen, and then `OTHERS` if vintages are left over. Also returns whether the returned
+ * columns fit the screen.
  */
 function chooseColumns(rows: readonly MatrixRow[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]

@@ -41,8 +41,8 @@ const PROXY_SECRET_HEADER = 'x-console-proxy-secret';
 const NAME = /^[\w.@+=:|/\\-]{1,254}$/;
 
 /**
- * Creates the function that identifies a visitor by the header of the sign-in proxy. It reports a refusal to `onRefusal` and
- * returns null.
+ * Creates the function that identifies a visitor by the header that the sign-in proxy sets. If a request must be refused, the
+ * function reports the reason to `onRefusal` and returns null.
  */
 export function createProxySignIn(options: ProxySignInOptions): ProxySignIn {
   const { header, isFromProxy, secret, findRole, onRefusal } = options;

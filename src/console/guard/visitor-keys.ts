@@ -12,7 +12,10 @@ const VISITOR_KEY_MS = 30 * DAY_MS;
 
 export type VisitorKeys = ReturnType<typeof createVisitorKeys>;
 
-/** Creates the functions that issue and check console keys: sign-in keys, visitor keys and page tokens. */
+/**
+ * Creates the functions that issue and check the keys of the console. A sign-in key is part of a sign-in link and works once. A
+ * visitor key identifies a visitor who has signed in. A page token proves that a form comes from a page of the console.
+ */
 export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
   const createdAt = now();
   const createdTick = performance.now();

@@ -56,8 +56,8 @@ export function createListColumns(
 }
 
 /**
- * Selects the columns in the table of a list, names first. Omits ids that a name replaces and ids that the row's own page or
- * ids button shows.
+ * Selects the columns that the table of a list shows, names first. Omits an id if the table shows a name instead, or if the page of
+ * the row or the button that lists the ids of the row shows it.
  */
 function selectShownColumns(list: List): ListColumn[] {
   const { columns } = list;
@@ -156,7 +156,10 @@ function renderListCell(
   return html`<a href="${toDetailHref(findList(link.list), String(linkedId), at)}">${label}</a>`;
 }
 
-/** Renders a badge if the registry restated the retirement of a row. Returns false otherwise. */
+/**
+ * Renders a badge if the registry restated the retirement of a row: changed it after its year had ended, or replaced its
+ * certificate. Returns false otherwise.
+ */
 function renderRestatement(
   { idColumn }: List,
   row: Row,

@@ -12,9 +12,9 @@ import type { ConsoleRequest } from '../page.js';
 export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
 /**
- * Returns the values that a visitor can choose in each drop-down filter of a list. If the list is filtered by organization,
- * values that come from rows of the list are limited to that organization; fixed choices and names, such as those of
- * projects, are not.
+ * Returns the choices of each drop-down filter of a list. Choices that are read from the rows of the list come only from the chosen
+ * organization, if there is one. Fixed choices, and names such as those of projects, do not depend on the organization. The choices
+ * of a filter are null if its column has too many values; then the filter is a text field.
  */
 export async function readFilterChoices(
   listRequest: ListRequest,

@@ -46,7 +46,10 @@ export function createListPages(list: List): readonly ConsolePage[] {
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/** Reads all rows of a list that match the filters in the URL, for a download. Returns a fault if a filter value is invalid. */
+/**
+ * Reads all rows of a list that match the filters in the URL, for a download. Returns an error message for the visitor (a fault) if
+ * a filter value is invalid.
+ */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const listRequest = await parseListRequest(list, request);
   if ('fault' in listRequest) return listRequest;
@@ -54,7 +57,7 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
   return { rows: answer.rows, columns: answer.columns, notes: answer };
 }
 
-/** Parses the list filters in the URL. Returns a fault if a filter value is invalid. */
+/** Parses the list filters in the URL. Returns an error message for the visitor (a fault) if a filter value is invalid. */
 export async function parseListRequest(
   list: List,
   { reader, query, at, now }: ConsoleRequest,
@@ -96,7 +99,10 @@ ${renderGaps(answer)}
 <details><summary>SQL of this page</summary><pre>${answer.sql}</pre></details>`;
 }
 
-/** Renders links to the projects that credits refer to and the registry does not show. Returns false if there are none. */
+/**
+ * Renders links to the projects that are known only because credits or retirements refer to them; the registry has not shown these
+ * projects. Returns false if there are none.
+ */
 async function renderUnlistedProjects({ reader, at }: ConsoleRequest): Promise<Html | false> {
   const projects = await readUnlistedProjects(reader, at);
   if (projects.length === 0) return false;
@@ -107,8 +113,9 @@ async function renderUnlistedProjects({ reader, at }: ConsoleRequest): Promise<H
 }
 
 /**
- * Reads the restatements of the retirements on a page and returns a function that finds one. Returns null unless the list is
- * about retirements or certificates.
+ * Reads when the registry last restated the retirements in `rows`. Returns a function that returns this instant for one retirement,
+ * or null if the retirement was never restated. Returns null instead of a function unless the list contains retirements or
+ * certificates.
  */
 async function readRestatementsOf(
   { list: { name, idColumn }, at }: ListRequest,

@@ -55,7 +55,10 @@ const LEADS: Readonly<Record<OrderDraft['action'], string>> = {
   release: 'The credits return to the warehouse.',
 };
 
-/** Renders what an order will do as labelled values. */
+/**
+ * Renders the details of an order as a list of labelled values, such as its action, amount and receiver, for the visitor to
+ * confirm.
+ */
 async function renderOrderDetails(
   { draft, target }: CheckedOrder,
   { reader }: ConsoleRequest,

@@ -37,7 +37,7 @@ export interface CheckedOrder {
   readonly target: Row;
 }
 
-/** Checks a posted order against the mirror. Returns a fault for the visitor if the order cannot be placed. */
+/** Checks a posted order against the mirror. Returns an error message for the visitor (a fault) if the order cannot be placed. */
 export async function checkOrder(reader: Reader, form: URLSearchParams): Promise<CheckedOrder | PageFault> {
   const action = ORDER_ACTIONS.find(each => each === form.get('action'));
   if (action === undefined) return { fault: `Expected an action: ${ORDER_ACTIONS.join(', ')}.` };
@@ -52,7 +52,10 @@ export async function checkOrder(reader: Reader, form: URLSearchParams): Promise
     : await checkReservationAction(reader, action, organizationId, form);
 }
 
-/** Checks an order to reserve an amount of a credit. Returns a fault for the visitor if it cannot be placed. */
+/**
+ * Checks an order to reserve an amount of a credit. Returns an error message for the visitor (a fault) if the order cannot be
+ * placed.
+ */
 async function checkReservation(
   reader: Reader,
   organizationId: string,
@@ -83,7 +86,10 @@ async function checkReservation(
 
 const NO_DETAILS = { receiverId: null, beneficiary: null, reason: null, comment: null };
 
-/** Checks an order to retire, transfer or release a reservation. Returns a fault for the visitor if it cannot be placed. */
+/**
+ * Checks an order to retire, transfer or release a reservation. Returns an error message for the visitor (a fault) if the order
+ * cannot be placed.
+ */
 async function checkReservationAction(
   reader: Reader,
   action: Exclude<OrderAction, 'reserve'>,

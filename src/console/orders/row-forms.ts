@@ -7,8 +7,8 @@ import { ACTION_LABELS, CONFIRMATION_PATH } from './confirmation-page.js';
 import { mayEndReservation, type OrderDraft } from './order-form.js';
 
 /**
- * Renders the form to reserve a credit of a warehouse if the visitor may order, and always the commands that reserve it in a
- * terminal.
+ * Renders the terminal commands that reserve a warehouse credit. If the visitor may place orders, also renders a form that reserves
+ * it.
  */
 export function renderCreditActions(credit: Row, { canOrder }: ConsoleRequest): Html {
   const organizationId = getText(credit, 'organization_id') ?? '';

@@ -40,8 +40,8 @@ const MIN_CACHED_MS = 1_000;
 const CACHED_FACTOR = 100;
 
 /**
- * Creates the page that checks whether the listed amounts add up. The check reads every row, so it is rendered last, and a
- * slow result is cached.
+ * Creates the page that checks whether the listed amounts add up. The check reads every row. Therefore its result is sent after the
+ * other parts of the page, and the result for all organizations is cached if the check was slow.
  */
 export function createBalancePage(): ConsolePage {
   const cache = createCache<Reconciliation>(tookMs => (tookMs < MIN_CACHED_MS ? 0 : CACHED_FACTOR * tookMs));

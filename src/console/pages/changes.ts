@@ -57,7 +57,8 @@ export const CHANGES: readonly ConsolePage[] = [
 ];
 
 /**
- * Parses the time range, resource and organization of the page of changes from its URL. Returns a fault for an invalid value.
+ * Parses the time range, resource and organization of the page of changes from its URL. Returns an error message for the visitor (a
+ * fault) if a value is invalid.
  */
 async function parseChangesRequest({
   reader,

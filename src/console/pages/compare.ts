@@ -69,7 +69,9 @@ export const COMPARE: readonly ConsolePage[] = [
 
 type WriteFile = (answers: readonly ComparisonAnswer[], comparison: PageComparison) => AsyncGenerator<string>;
 
-/** Creates the route that downloads the rows of all compared lists. `write` formats them as CSV or JSON. */
+/**
+ * Creates the page that a visitor downloads as a file with the rows of all compared lists. `write` formats the rows as CSV or JSON.
+ */
 function createFilePage(extension: keyof typeof FILE_FORMATS, write: WriteFile): ConsolePage {
   return {
     path: `${PATH}.${extension}`,
@@ -103,7 +105,9 @@ function getLastYearEnd(now: number): string {
   return `${new Date(now).getUTCFullYear() - 1}-12-31`;
 }
 
-/** Parses the dates, lists and organization in the URL. Returns a fault if a value is invalid. */
+/**
+ * Parses the dates, lists and organization in the URL. Returns an error message for the visitor (a fault) if a value is invalid.
+ */
 async function parseComparison({ reader, query, now }: ConsoleRequest): Promise<PageComparison | PageFault> {
   const from = parseTimeRange(query.get('from') || getLastYearEnd(now), now);
   const to = parseTimeRange(query.get('to') || DEFAULT_TO, now);
@@ -241,8 +245,8 @@ ${renderTable(describeCounts(answer), shown, rows, { empty, captionExtra: files,
 const getNameColumn = ({ columns }: List) => columns.find(({ isName }) => isName) ?? columns[0];
 
 /**
- * Selects the columns of a table of compared rows, names first. Omits ids that a name replaces, and what only the page of a row
- * shows if rows have one.
+ * Selects the columns of a table of compared rows, names first. Omits an id if the table shows a name instead. If each row has a
+ * page, also omits the serialization and the ids without a link, because that page shows them.
  */
 function selectShownColumns({ list, columns }: ComparisonAnswer): ListColumn[] {
   const replacedIds = columns.flatMap(({ name, link }) =>

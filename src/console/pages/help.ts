@@ -8,7 +8,7 @@ import { renderBadge } from '../components/badges.js';
 
 export const HELP: ConsolePage = { path: '/help', render: async () => renderHelp() };
 
-/** Renders the help page: every list, word and key. */
+/** Renders the help page: keyboard shortcuts, lists, states of freshness and the terms of the console. */
 function renderHelp(): PageContent {
   const body = html`<h1>Help</h1>
 <section class="card"><h2>Keyboard shortcuts</h2><dl class="facts"><dt><kbd>/</kbd></dt><dd>Search ids, names, serializations, beneficiaries, comments and errors</dd>

@@ -13,7 +13,9 @@ import { ALL } from '../components/table.js';
 import { renderDetailLink } from '../components/table-cell.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
-/** Renders the start page for a past instant. Shows all warehouse credits, including those that could not be sold then. */
+/**
+ * Renders the start page as of a past instant. Shows all warehouse credits, including those that could not be sold at that instant.
+ */
 export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent {
   return {
     title: 'Warehouses',
@@ -34,7 +36,10 @@ ${renderAnswerNotes(answer, now)}
 ${renderGaps(answer)}`;
 }
 
-/** Renders how much of the stock belonged to organizations that had suspended or removed the app, and their names. */
+/**
+ * Renders how much of the stock belonged to organizations that had suspended or removed the app, and their names. Returns false if
+ * there were no such organizations.
+ */
 async function renderInactiveStock(reader: Reader, at: string): Promise<Html | false> {
   const inactive = await readInactiveAt(reader, at, null);
   if (inactive.length === 0) return false;

@@ -137,7 +137,10 @@ function renderAmountLines(amounts: string): HtmlContent {
   });
 }
 
-/** Renders the summary tiles beside the headline: reserved, not available, fresh, newest webhook and attention. */
+/**
+ * Renders the summary tiles beside the headline: reserved tonnes, tonnes that cannot be sold, fresh warehouses, the newest webhook
+ * and the number of issues.
+ */
 function renderTiles(overview: Overview, issues: readonly Trouble[], now: number): Html {
   const { activity } = overview;
   const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
@@ -207,7 +210,7 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
   return getOrganizationName({ ...ids, name });
 }
 
-/** Renders each issue as a notice with advice. Adds a button or a command if one remedies the issue. */
+/** Renders each issue as a notice with advice. If a button or a command can help with the issue, the notice contains it. */
 function renderNotices(issues: readonly Trouble[], visitor: ButtonVisitor): Html {
   return html`${issues.map(
     issue =>
@@ -227,7 +230,10 @@ const NOTICE_ACTIONS: Readonly<
   read_now: visitor => renderButton(visitor, '/read-now', 'Read now'),
 };
 
-/** Renders a table of organizations with the state of their worst list and tonnes. Organizations with problems come first. */
+/**
+ * Renders a table of organizations. Each row shows how fresh the least fresh list of the organization is, and the tonnes that can
+ * be sold. Organizations with problems come first.
+ */
 function renderOrganizations(overview: Overview, request: ConsoleRequest): Html {
   const { query } = request;
   const { organizations, availableByOwner, certificates } = overview;

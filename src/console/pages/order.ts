@@ -39,8 +39,8 @@ const WAITING: Readonly<Record<string, string>> = {
 };
 
 /**
- * Renders the link to the reservation that an order has created, or says that the mirror has not read it yet. False if the order
- * has created no reservation.
+ * Renders a link to the reservation that an order created, where the visitor can retire, transfer or release it. If the mirror has
+ * not read the reservation yet, says so instead. Returns false if the order created no reservation.
  */
 async function renderNextStep(order: Row, { reader }: ConsoleRequest): Promise<Html | false> {
   const id = getText(order, 'reservation_id');

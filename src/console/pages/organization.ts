@@ -102,14 +102,14 @@ const ROW_COUNT_COLUMN = {
   numeric: true,
 };
 
-/** Renders the name of a resource as a link to its list, if it has a list by organization. */
+/** Renders the name of a resource. The name links to the list of the resource, if that list can be filtered by organization. */
 function renderResourceLink(resource: string, toListHref: (list: string) => string): HtmlContent {
   const label = resource.replaceAll('_', ' ');
   const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
   return list === undefined ? label : html`<a href="${toListHref(list.name)}">${label}</a>`;
 }
 
-/** Renders a table of an organization's lists, each with how fresh the mirror's copy is. */
+/** Renders a table of an organization's resources, with how fresh the mirror's copy of each is. */
 function renderResources(
   { resources }: OrganizationStatus,
   toListHref: (list: string) => string,

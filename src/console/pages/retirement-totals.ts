@@ -62,7 +62,8 @@ interface TotalsRequest {
 }
 
 /**
- * Parses the filters of the retirements and the columns to group them by from the URL. Returns a fault for an invalid value.
+ * Parses from the URL the filters of the retirements and the columns to group them by. Returns an error message for the visitor (a
+ * fault) if a value is invalid.
  */
 async function parseTotalsRequest(request: ConsoleRequest): Promise<TotalsRequest | PageFault> {
   const words = request.query.getAll('by').filter(word => word !== '');
@@ -88,7 +89,10 @@ function renderGroupings(chosen: readonly Grouping[]): Html {
   )}`;
 }
 
-/** Renders links to the totals of the last year, as known now and as of its end, and to those of this year. */
+/**
+ * Renders three links: the totals of last year as known at the end of that year, the totals of last year as known now, and the
+ * totals of this year.
+ */
 function renderYearLinks(query: URLSearchParams, now: number): Html {
   const thisYear = new Date(now).getUTCFullYear();
   const lastYear = String(thisYear - 1);

@@ -38,7 +38,10 @@ ${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a hr
   },
 };
 
-/** Reads when the retirements among the hits were restated. */
+/**
+ * Reads when the registry last restated the retirements among the search results. Returns a function that returns this instant for
+ * one retirement, or null if the retirement was never restated.
+ */
 async function readRestatementsOfHits(reader: Reader, hits: readonly SearchHits[]): Promise<FindRestatement> {
   const rows = hits.filter(({ list }) => list === RETIREMENTS).flatMap(each => each.rows);
   return await readLastRestatements(reader, rows.map(toRetirementKey), null);
@@ -58,7 +61,10 @@ ${SEARCH_HELP}`;
 
 const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown: those by id in the order of the ids, those by text newest first.</p>`;
 
-/** Renders the search results in one column of one list. */
+/**
+ * Renders one group of search results: the rows of one list that match the search in the same column. The heading names the list
+ * and the column.
+ */
 function renderHitGroup({ list, column, rows }: SearchHits, findRestatement: FindRestatement): Html {
   const renderBadge = (row: Row) => {
     const restatedAt = list === RETIREMENTS ? findRestatement(toRetirementKey(row)) : null;

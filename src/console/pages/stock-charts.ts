@@ -12,8 +12,8 @@ const MICRO_PER_TONNE = 1e6;
 type StockSeries = Charts['stock'][number];
 
 /**
- * Renders a line chart of the tonnes in the warehouses per day, for the credit type with the largest current stock. Returns
- * empty HTML if there is none.
+ * Renders a line chart of the tonnes in the warehouses per day, for the credit type with the largest current stock. Returns empty
+ * HTML if there is no stock to draw.
  */
 export function renderStockChart({ stock, stockNotes }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getCurrentStock(other) - getCurrentStock(one));

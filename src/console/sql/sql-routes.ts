@@ -14,8 +14,8 @@ import {
 import { renderSqlPage } from './sql-page.js';
 
 /**
- * Creates the `QueryVisitor` of a response. Its signal is aborted when the visitor disconnects, and its `hangUp` resets the
- * connection.
+ * Creates the object by which a running query learns that the visitor has disconnected (`signal`) and can disconnect the visitor
+ * (`hangUp`). `response` is the response that sends the rows of the query.
  */
 function createQueryVisitor(response: Response): QueryVisitor {
   const disconnected = new AbortController();

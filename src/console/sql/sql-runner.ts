@@ -60,8 +60,8 @@ export function createSqlRunner(
   const running = new Set<RunningQuery>();
 
   /**
-   * Disconnects the visitor who has left a row unread longest, to make room for another query. Spares visitors who read within
-   * a second.
+   * Disconnects the visitor whose next row has waited longest to be read, to make room for another query. Disconnects nobody if no
+   * row has waited for a second.
    */
   function disconnectSlowestVisitor(): void {
     const [unread] = [...running]
@@ -73,8 +73,8 @@ export function createSqlRunner(
   }
 
   /**
-   * Yields the rows unchanged, then removes the query from the running queries. Sets `query.unreadSince` while a row waits
-   * until the consumer of the stream takes it.
+   * Yields the rows of a query unchanged. While a row waits for the consumer of the stream, `query.unreadSince` is the time since
+   * when it waits; otherwise it is null. At the end, removes the query from the running queries.
    */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
