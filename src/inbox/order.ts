@@ -50,7 +50,7 @@ type OrderTexts = { readonly id: number } & Readonly<Record<OrderTextName, strin
 /** Replaces an erased text. An actor of NULL would mean that the person signed in with a link. */
 export const ERASED_TEXT = '(erased)';
 
-/** The end of an order. */
+/** The result of an order that has ended. */
 export interface OrderEnd {
   readonly state: 'done' | 'refused' | 'unknown';
   /** A sentence for people. */

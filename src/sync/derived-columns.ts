@@ -29,7 +29,10 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 /** The tables whose rows can be checked against their documents. */
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
-/** Returns the names of the columns whose values differ from the row's JSON document, or `document` if it is invalid. */
+/**
+ * Returns the names of the columns whose values differ from those in the row's JSON document. Returns `['document']`, the name of
+ * the column with the document, if the document cannot be parsed.
+ */
 export function findContradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,

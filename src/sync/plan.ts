@@ -2,8 +2,8 @@
  * Decides which resources a sync of an installation reads. Everything that the decision depends on is in `PlanInput`;
  * this module makes no calls and reads no clock.
  * A resource is read if the job asks for it, the installation permits it and it is due. A person's job never waits;
- * a scheduled job spares resources that take long to read or that rarely change; a resource that the registry declined
- * is requested again at growing intervals.
+ * a scheduled job spares resources that take long to read or that rarely change; a resource that the registry refused
+ * to return is requested again at growing intervals.
  */
 import { createHash } from 'node:crypto';
 import { type Permissions, hasPermission } from '../registry/object-models.js';
@@ -68,7 +68,7 @@ export interface PlanInput {
   readonly mirrorMembers: boolean;
   readonly now: number;
   readonly previousReads: ReadonlyMap<string, PreviousRead>;
-  /** Declined resources whose organization has accepted new permissions since the resource was last requested. */
+  /** Resources that the registry refused to return, and whose organization has accepted new permissions since the last request. */
   readonly reaccepted: ReadonlySet<string>;
   /** Rarely read resources for which a delivery has arrived since their last complete read. */
   readonly announced: ReadonlySet<string>;
@@ -133,18 +133,24 @@ function isDueBySchedule(
 /** Reads are spread over this share of the interval, so that they end before the next interval begins. */
 const USED_SHARE = 0.8;
 
-/** Computes when in each interval an organization is read, in milliseconds. A hash of its id spreads the organizations. */
+/**
+ * Returns how long after the start of each interval an organization is read, in milliseconds. A hash of the id spreads the reads of
+ * organizations over the interval.
+ */
 export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }
 
-/** Whether to retry a resource that the registry declined earlier. */
+/** Whether to request a resource again that the registry refused to return earlier. */
 function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
   return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
-/** Computes how many milliseconds, up to a day, to wait before a resource that the registry declined is requested again. */
+/**
+ * Returns how long to wait before a resource is requested again that the registry refused to return. The wait is in milliseconds,
+ * and at most a day.
+ */
 function computeDeclinedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,

@@ -75,8 +75,8 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
 }
 
 /**
- * Creates the middleware that lets only actors pass: visitors who may press buttons that start work. A visitor with read-only
- * access gets a page with status 403.
+ * Creates the middleware that lets only visitors pass who may press buttons that start work. Visitors who may only read get a page
+ * with status 403.
  */
 export function requireActor(responder: Responder): RequestHandler {
   return async (request, response, next) => {

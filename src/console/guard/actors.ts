@@ -1,7 +1,10 @@
-/** The rights of an actor: `read` allows opening pages, `act` also pressing buttons that start work. */
+/**
+ * The rights of an actor, a visitor whom the sign-in proxy names: `read` allows opening pages, `act` also pressing buttons that
+ * start work.
+ */
 export type ActorRole = 'read' | 'act';
 
-/** Returns the role of an actor. Actors who are not listed may read. */
+/** Returns the role of an actor. An actor who is not listed has the role `read`. */
 export type RoleLookup = (name: string) => ActorRole;
 
 const LINE = /^(?<name>\S+)\s+(?<role>read|act)$/;

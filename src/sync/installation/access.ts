@@ -89,7 +89,10 @@ function assertSameId(name: string, expected: string | null, actual: string | nu
 
 export type AccessChecker = ReturnType<typeof createAccessChecker>;
 
-/** Creates the checker of one job, which finds out whether the app may still read an installation. */
+/**
+ * Creates, for one job, an object that checks whether the app may still read the job's installation, and that stores the state of
+ * the installation in the mirror.
+ */
 export function createAccessChecker(context: SyncContext, run: InstallationRun) {
   const { inbox, mirror, client, appId, now } = context;
   const { job, signal, cause, installationId } = run;

@@ -42,13 +42,19 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns `unchanged` if a job of the schedule or of repeated webhooks found no changes, otherwise `outcome`. */
+/**
+ * Returns `unchanged` if a routine job found no changes, otherwise `outcome`. A job is routine if the schedule started it, or if
+ * only duplicate webhooks requested it.
+ */
 function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
 }
 
-/** Creates the context that all reads of this job share: the organization, the claim for writes, and the observations. */
+/**
+ * Creates the context that all reads of this job share. It contains the organization, the facts that the reads have found so far
+ * (observations), and the claim without which the mirror refuses writes.
+ */
 function createReadContext(
   context: SyncContext,
   run: InstallationRun,
@@ -116,7 +122,10 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
-  /** Lists the resources that the permissions allow and the registry has not declined recently. */
+  /**
+   * Lists the resources that may be requested now: the permissions allow them, and the registry has not recently refused to return
+   * them.
+   */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -129,7 +138,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
 /** Returns the query for deliveries that make a resource due, given its last read. Returns null if no delivery does. */
 type ToDeliveryQuery = (lastRead: LastRead) => DeliveryQuery | null;
 
-/** Looks for accepted new permissions since the last request of a declined resource. */
+/** Looks for new permissions that were accepted since the last request of a resource that the registry refused to return. */
 const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
   declined === null ? null : { since: attemptedAt ?? 0, event: 'newPermissionsAccepted' };
 
@@ -141,8 +150,8 @@ const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
 /**
- * Returns the resources for which a webhook has arrived since their last read. `toQuery` selects the webhooks that count for a
- * resource. It returns null if no webhook counts, and then the resource is not returned.
+ * Returns the resources for which a webhook has arrived since their last read. `toQuery` returns which webhooks count for a
+ * resource, or null if none can count. A resource with null is not returned.
  */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
@@ -163,8 +172,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks the resources for which the registry answered 404 as not offered by the registry. If the registry answered for no list
- * at all, records the resources that were not marked before as failed instead.
+ * Marks the resources for which the registry answered 404 as not offered by the registry. If the registry returned no list at all,
+ * records these resources as failed instead, unless an earlier job had marked them.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;

@@ -6,7 +6,10 @@ import type { SyncedResource } from '../plan.js';
 /** What urgent reads need besides the context of the job. */
 export interface UrgentReadsOptions {
   readonly accessChecker: AccessChecker;
-  /** Returns the resources that may be requested now: permitted, and not declined lately. */
+  /**
+   * Returns the resources that may be requested now: the permissions allow them, and the registry has not recently refused to
+   * return them.
+   */
   readonly listReadable: () => Promise<readonly SyncedResource[]>;
   /** Reads a resource without urgent reads between its pages. */
   readonly readResource: (resource: SyncedResource) => Promise<void>;
@@ -16,7 +19,10 @@ const CHECK_INTERVAL_MS = 1000;
 /** Resources that show what is available for sale. Reading them must not wait for the end of a long list. */
 const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
-/** Creates `yieldTurn`, which reads warehouse and reservations in a long job after a webhook has arrived. */
+/**
+ * Creates an object with the function `yieldTurn`, which a long job calls regularly. The function lets other jobs run. If a webhook
+ * has arrived since the last urgent read, it also reads the warehouse and the reservations.
+ */
 export function createUrgentReads(
   context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,
   { accessChecker, listReadable, readResource }: UrgentReadsOptions,

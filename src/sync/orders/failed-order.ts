@@ -7,7 +7,10 @@ import { isObject } from '../../text/checks.js';
 
 const UNREACHABLE: readonly RegistryErrorCode[] = ['unavailable', 'timeout', 'rate_limited', 'bad_answer'];
 
-/** Converts a registry error to the end of the order that caused it. Rethrows any other error. */
+/**
+ * Converts an error of the registry to the result (`OrderEnd`) of the order whose request failed. The state is `unknown` if the
+ * order may have been executed, otherwise `refused`. Rethrows any other error.
+ */
 export function describeFailedOrder(error: unknown): OrderEnd {
   if (!(error instanceof RegistryError)) throw error;
   if (error.mayHaveHappened || error.code === 'outcome_unknown')
@@ -19,7 +22,10 @@ export function describeFailedOrder(error: unknown): OrderEnd {
   return { state: 'refused', result };
 }
 
-/** Explains to a person that the answer to an order was lost. Names the ids of `candidates`, which may be the order's result. */
+/**
+ * Explains to a person that the answer to an order was lost. Lists the ids of `candidates`, of which one may be the result of the
+ * order.
+ */
 export function describeLostAnswer(candidates: readonly unknown[]): string {
   const ids = candidates.flatMap(each => (isObject(each) ? String(each['id']) : []));
   const found = ids.length === 0 ? 'no result was found' : `possible results are ${ids.join(', ')}`;

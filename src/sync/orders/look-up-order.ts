@@ -1,7 +1,7 @@
 /**
- * Looks up the result of an order whose process ended between the call and the answer. Nothing is sent again. An order to
- * reserve is recognized in the list of reservations by its credit, its amount, our app and the time of the call; all other
- * orders by the state of their reservation.
+ * Looks up the result of an order that was interrupted, because the process of the worker ended between the request and the
+ * response. Nothing is sent again. An order to reserve is recognized in the list of reservations by its credit, its amount, our app
+ * and the time of the request; all other orders by the state of their reservation.
  */
 import type { Order, OrderEnd } from '../../inbox/order.js';
 import type { OrganizationClient } from '../../registry/client-types.js';
@@ -17,7 +17,7 @@ import { describeReservation, ENDED } from './send-order.js';
 /** The wait before each look-up. The lost call may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/** The result of one look-up: the end of the order, or the objects that may be its result. */
+/** What one look-up found: the result of the order, or the objects of which one may be its result. */
 type OrderLookUpResult = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
 
 /**
@@ -59,8 +59,8 @@ async function tryLookUpOrder(
 const NOTHING: OrderLookUpResult = { candidates: [] };
 
 /**
- * Searches the reservations for the one that an order has made, except those of other orders. Returns all candidates if none
- * is certain.
+ * Searches the reservations for the one that an order created. Skips reservations that other orders created. Returns the result of
+ * the order if only one reservation is possible and it is certainly the right one. Otherwise returns all candidates.
  */
 async function findOrderedReservation(
   { inbox, appId }: SyncContext,
@@ -80,7 +80,10 @@ async function findOrderedReservation(
   return isOnly ? { end: describeReservation(certain) } : { candidates };
 }
 
-/** Creates a function that tells whether an instant is at or after the second in which the order was sent. */
+/**
+ * Creates a function that returns whether an instant is known and not earlier than the time when the order was sent, rounded down
+ * to a full second.
+ */
 function createSinceCheck({ sentAt }: Order): (instant: string | null) => boolean {
   // The registry may round its times down to the second.
   const earliestMs = sentAt === null ? Infinity : Math.floor(Date.parse(sentAt) / 1000) * 1000;

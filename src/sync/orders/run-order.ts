@@ -55,7 +55,10 @@ async function sendWaitingOrder(context: SyncContext, order: Order): Promise<Ord
   return await sendOrder(context, client.organization(installationId, order.organizationId), begun);
 }
 
-/** Looks up the result of an order whose process ended during the call. Returns null if the result is recorded already. */
+/**
+ * Looks up the result of an order that was interrupted, because the process of the worker ended during the request. Returns null if
+ * the result is recorded already.
+ */
 async function lookUpInterruptedOrder(context: SyncContext, order: Order): Promise<OrderEnd | null> {
   const current = await context.inbox.readOrder(order.key);
   if (current?.state !== 'sending') return null;

@@ -34,7 +34,10 @@ const FOUND_RESULT_OF_OTHER: OrderEnd = {
   result: 'The answer was lost, and no reservation was found. Look at the registry. Nothing was sent again.',
 };
 
-/** Returns the end of an order to reserve, which has made this reservation. */
+/**
+ * Converts a reservation to the result (`OrderEnd`) of the order that created it: `done`, with a sentence such as "5 t are reserved
+ * until …".
+ */
 export function describeReservation({ id, amount, reservedToDate }: Reservation): OrderEnd {
   const until = reservedToDate === null ? '' : ` until ${reservedToDate}`;
   return { state: 'done', result: `${amount.exact ?? '?'} t are reserved${until}.`, reservationId: id };

@@ -26,8 +26,8 @@ interface ListSummary {
 }
 
 /**
- * Creates an object that checks the chunks of a list as they arrive. After the last chunk it returns what the whole list contained,
- * such as its unreadable rows.
+ * Creates an object that collects facts about a list from its chunks as they arrive. After the last chunk, `finish` returns the
+ * summary of the whole list, such as its unreadable rows.
  */
 export function createListSummary<Item extends object>(
   context: ReadContext,
@@ -114,8 +114,8 @@ function createUnreadableRowCollector(readKey: (row: UnreadableRow['object']) =>
 }
 
 /**
- * Creates a filter that drops the rows of other organizations. It counts these rows, and names some by the first of
- * `keyColumns`.
+ * Creates a filter that drops the rows of other organizations. It counts the dropped rows, and keeps the ids of some of them for
+ * the error message. The id of a row is the value of the first of `keyColumns`.
  */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,

@@ -122,8 +122,9 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
 }
 
 /**
- * Returns the option `lookUpMissing`, a function that asks the registry which of the missing rows no longer exist. Returns
- * `{}` if the registry cannot return single rows of this list.
+ * Returns an options object with the function `lookUpMissing`. Given the ids of rows that the mirror stores but the list no longer
+ * contains, the function asks the registry for each row. It returns the ids that no longer exist. Returns `{}` if the registry
+ * cannot return single rows of this list.
  */
 function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,

@@ -137,8 +137,9 @@ function findKnownUnreadDelivery(known: KnownResource): UnreadDelivery[] {
 }
 
 /**
- * Creates a search for the oldest unread delivery of a resource, as a list of one item. Returns `[]` if an earlier check has
- * found that delivery; earlier checks have searched up to `searchedUntil`.
+ * Returns the search for the oldest unread delivery of a resource, as a list of one item. Returns `[]` if an earlier check has
+ * already found that delivery. The search begins at the last complete read of the resource. If earlier checks have found nothing
+ * since that read, it begins at `searchedUntil`, where they stopped.
  */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
@@ -148,8 +149,8 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
 }
 
 /**
- * Returns the instant up to which the previous check, at `workerSeenAt`, has searched the deliveries. Null if that is
- * unknown.
+ * Returns the instant up to which the previous check has searched the deliveries. `workerSeenAt` is the time of that check. Returns
+ * null if the time is unknown or in the future.
  */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   // A time in the future means that the clock was set back.

@@ -60,13 +60,19 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/** Creates a tracker that detects the end of a registry outage and then retries failed jobs first. */
+/**
+ * Creates a tracker that detects the end of a registry outage. Then it makes the jobs that failed during the outage run before all
+ * other jobs.
+ */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /** Records that the registry has answered a job. If that ends an outage, makes the failed jobs run first. */
+  /**
+   * Records that the registry has answered the requests of a job. If that ends an outage, makes the jobs that failed during the
+   * outage run before all other jobs.
+   */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;
@@ -83,8 +89,8 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
 
   return {
     /**
-     * Detects from the result of a job whether the registry has an outage. When an outage ends, makes the failed jobs run
-     * first.
+     * Detects from the result of a job whether an outage of the registry has begun or ended. When an outage ends, makes the jobs
+     * that failed during it run before all other jobs.
      */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {

@@ -10,7 +10,10 @@ export interface JobRun {
 
 export type PartPool = ReturnType<typeof createPartPool>;
 
-/** Creates the pool of running jobs for one part, with a limited number of slots. */
+/**
+ * Creates the pool of running jobs for one part of the work (`data` or `certificates`). At most `concurrency` jobs run at once, but
+ * one more may start while all running jobs are long.
+ */
 export function createPartPool(part: JobPart, concurrency: number) {
   const queue = new PQueue({ concurrency });
   const runs = new Map<number, JobRun>();

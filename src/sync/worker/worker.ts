@@ -104,7 +104,10 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /** Lists how many jobs the worker can start now in each part (`data` and `certificates`). Omits full parts while a job runs. */
+  /**
+   * Lists the parts of the work (`data` and `certificates`) for which the worker claims jobs, each with its free slots. While any
+   * job runs, leaves out a part without a free slot.
+   */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
       part: pool.part,
