@@ -66,7 +66,9 @@ function findPrivateKeyBlock(pem: string): string {
   return block;
 }
 
-/** Creates the error for a text without a private key. `labels` are those of its PEM blocks, such as `CERTIFICATE`. */
+/**
+ * Creates the error for a text without a private key. `labels` are the labels of the PEM blocks in the text, such as `CERTIFICATE`.
+ */
 function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');

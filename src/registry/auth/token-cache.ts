@@ -1,7 +1,9 @@
 import type { AccessToken } from '../http/credential.js';
 import type { Permissions } from '../object-models.js';
 
-/** How long before its expiry a token is renewed. A token with a short lifetime is renewed after half of it. */
+/**
+ * How long before its expiry a token is renewed. A token whose lifetime is under ten minutes is renewed after half of the lifetime.
+ */
 const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
 /** The lifetime of a token that has no expiry, or one in the past. */
 const DEFAULT_LIFETIME_MS = 10 * 60_000;
@@ -38,8 +40,8 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let grantedPermissions: string | undefined;
 
   /**
-   * Whether a cached token has the permissions that are granted now. Also true if either permissions are unknown, or if these
-   * were already known when the token was requested.
+   * Whether a cached token has the permissions that are granted now. Also true if the permissions of the token or the granted
+   * permissions are unknown, or if the same permissions were already granted when the token was requested.
    */
   function hasCurrentPermissions({
     accessToken: { permissions },
@@ -98,8 +100,8 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
 }
 
 /**
- * Creates a cache entry for a new token. The token is due for renewal five minutes before its expiry, or after half of its
- * lifetime if that is under ten minutes.
+ * Creates a cache entry for a new token. The token is due for renewal five minutes before its expiry. If its lifetime is under ten
+ * minutes, it is due after half of the lifetime.
  */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,

@@ -115,7 +115,10 @@ const MESSAGES_OF_UNSENT: Readonly<Record<string, string>> = {
 };
 const BROKEN_CONNECTION_CODES = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
-/** Creates the error of a request whose response was not complete in time. A write may have taken effect. */
+/**
+ * Creates the error of a request whose response was not complete in time. If the request is a write, the error says that the write
+ * may have taken effect.
+ */
 export function createTimeoutError(request: RequestLine): RegistryError {
   const call = formatCall(request);
   return new RegistryError('timeout', `${call}: no complete answer in time`, {

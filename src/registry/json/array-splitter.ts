@@ -18,8 +18,9 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
   /**
-   * Scans a chunk to the next boundary: a bracket of the array, or the start or end of an element. Returns the offset there, or
-   * null at the end of the chunk, and appends the text of a completed element to `elementTexts`.
+   * Scans a chunk to the next boundary: a bracket of the array, or the start or end of an element. Returns the offset of the
+   * boundary, or null if the rest of the chunk contains none. If an element ends at the boundary, appends its text to
+   * `elementTexts`.
    */
   function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {

@@ -29,8 +29,8 @@ function toCount(value: unknown): number | null {
 }
 
 /**
- * Predicts from a page's pagination data and number of rows whether another page follows. Returns `unknown` for a page without
- * pagination data that is neither empty nor full (`limit` rows).
+ * Predicts from a page's pagination data and number of rows whether another page follows. Returns `unknown` if the page has no
+ * pagination data and between 1 and `limit` - 1 rows.
  */
 export function predictNextPage(
   { nextPage, pageCount }: Pagination,

@@ -59,7 +59,10 @@ function isMatch(retirement: Retirement, { reservation, retirementData = {} }: R
   return reservation === undefined || mayResultFromReservation(retirement, reservation);
 }
 
-/** Whether a retirement can result from a reservation: same credit, same amount, and not created earlier. */
+/**
+ * Whether a retirement can result from a reservation: its serialization is the same or unknown, its amount is the same, and it was
+ * not created before the reservation.
+ */
 function mayResultFromReservation(
   { serialization, amount, createdAt }: Retirement,
   reservation: NonNullable<RetirementQuery['reservation']>,

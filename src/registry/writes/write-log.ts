@@ -2,7 +2,9 @@ const MAX_CREATED_IDS = 10_000;
 
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
-/** Creates a log that runs writes with equal keys in turn and remembers the ids of created objects. */
+/**
+ * Creates an object that runs writes with the same key one after another, and remembers the ids of the objects that writes created.
+ */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();

@@ -118,7 +118,10 @@ function excludeOtherWrites<T>(
   return candidates.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/** Whether an instant of the registry's clock is at or after the second in which a write was sent. False for null (unknown). */
+/**
+ * Whether an instant of the registry's clock is not earlier than the time when a write was sent, rounded down to a full second.
+ * Returns false if the instant is unknown (null).
+ */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
   // The Date header and the registry's times may be rounded down to the second.
   if (instant === null) return false;
