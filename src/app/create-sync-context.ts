@@ -18,8 +18,8 @@ export interface SyncDependencies {
 }
 
 /**
- * Creates the context of sync jobs, which contains the mirror and the certificate store. Deletes mirrored members if
- * `mirrorMembers` is false.
+ * Creates the context of sync jobs, with the mirror and the certificate store. Before that, it prepares the storage of certificate
+ * files. If `mirrorMembers` is false, it also deletes the members that were mirrored earlier.
  */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays' | 'consoleActions'>,

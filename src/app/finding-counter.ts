@@ -20,7 +20,7 @@ const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
 const ALL_KINDS = Object.values(FINDINGS).flat();
 
-/** Counts the suspicious rows of the given kinds, by default of all, and stores the counts in the mirror. */
+/** Counts the suspicious rows (findings) of each kind and stores the counts in the mirror. Without `kinds`, counts all kinds. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   kinds: readonly string[] = ALL_KINDS,

@@ -27,7 +27,10 @@ async function openReceiverApi(
   const receiver = await openReceiver(store, () => currentTime, onConnectionLost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
 
-  /** Wraps `run` to take the current time as its first argument. This thread uses that time as its clock. */
+  /**
+   * Wraps `run` so that it takes the current time as an additional first argument. The receiver thread uses this time, which the
+   * main thread passes, as its clock.
+   */
   function withTime<Parameters extends readonly unknown[], Result>(
     run: (...parameters: Parameters) => Result,
   ): (now: number, ...parameters: Parameters) => Result {

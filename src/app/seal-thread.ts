@@ -10,7 +10,10 @@ import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 import { createTimestampPost } from './timestamp-authority.js';
 
-/** Opens the evidence log in this thread. Returns the functions that the main thread calls: seal, publish and close. */
+/**
+ * Opens the evidence log in the sealing thread. Returns the functions that the main thread calls: `seal` appends new data of the
+ * mirror to the log and signs a checkpoint, `publish` publishes the newest checkpoint, and `close` closes the log.
+ */
 async function openSealApi({
   store,
   keyFile,

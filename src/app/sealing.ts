@@ -41,8 +41,9 @@ const INTERVAL_MS = 60_000;
 const RETRY_PUBLISHING_MS = 15 * 60_000;
 
 /**
- * Starts a thread that seals new data and publishes the checkpoint, the first time at once. Failures are logged, and do not stop
- * it. Returns a function that stops the thread.
+ * Starts a thread that seals new data of the mirror (appends it to the evidence log and signs a checkpoint) and publishes the
+ * checkpoint. The thread does this immediately and then at regular intervals. A failure is logged, and the thread goes on. Returns
+ * a function that stops the thread.
  */
 export async function startSealing(
   { log, now }: ProcessDependencies,

@@ -4,8 +4,9 @@ import type { OutboundRange } from './outbound/address-ranges.js';
 import { createOutbound } from './outbound/outbound.js';
 
 /**
- * Creates a function that posts timestamp requests to `url`, at a public address or one of the `allowed` ranges. Plain http is
- * allowed, because the authority signs its answers and few authorities offer https.
+ * Creates a function that posts timestamp requests to the timestamp authority at `url`. The IP address of the authority must be
+ * public or in one of the `allowed` ranges. Plain http is allowed, because the authority signs its answers and few authorities
+ * offer https.
  */
 export function createTimestampPost(url: string, allowed: readonly OutboundRange[]): PostTimestampRequest {
   return async body => {

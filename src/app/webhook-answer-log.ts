@@ -16,7 +16,10 @@ export interface AnswerLogOptions {
 
 const REPORT_INTERVAL_MS = 10_000;
 
-/** Logs and counts the receiver's responses. Floods of rejected or duplicate webhooks are logged as counts. */
+/**
+ * Creates an object that counts and logs each response of the receiver. Many similar rejected or duplicate webhooks share one log
+ * line with their number.
+ */
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, reportIntervalMs = REPORT_INTERVAL_MS } = options;
   for (const reason of REJECTION_REASONS)

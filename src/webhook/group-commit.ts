@@ -32,7 +32,7 @@ interface QueuedPost {
   readonly resolve: (result: PostResult) => void;
 }
 
-/** Creates a queue that stores posts in batches. Posts of a batch share one transaction and one flush to disk. */
+/** Creates a queue that stores webhook posts in batches. The posts of a batch share one transaction and one flush to disk. */
 export function createGroupCommit({
   store,
   maxWaiting = MAX_WAITING_POSTS,

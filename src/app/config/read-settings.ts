@@ -57,8 +57,8 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
 const KEY_FILES = ['EVIDENCE_KEY_FILE', 'EVENTS_KEY_FILE'];
 
 /**
- * Returns the environment for a child process of `up`: without the secrets of other roles, and with an operations port of its
- * own.
+ * Returns the environment for a child process that the command `carbon-mirror up` starts. It lacks the secrets of other roles. If
+ * OPERATIONS_PORT is set, each role that serves operations gets a port of its own.
  */
 export function createChildEnvironment(
   env: Environment,
@@ -134,7 +134,7 @@ function hasAllSettings<R extends Role>(role: R, settings: object): settings is 
   return listSettingsOfRole(role).every(({ property }) => property !== null && property in settings);
 }
 
-/** Checks the settings of all processes that `up` starts. Throws an error with all faults. */
+/** Checks the settings of all processes that the command `carbon-mirror up` starts. Throws one error that lists all faults. */
 export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
   for (const role of ['receive', 'work', 'console', 'api'] as const)
@@ -164,7 +164,10 @@ function applyDefaults(env: Environment, role: Role): Environment {
   return Object.fromEntries(texts);
 }
 
-/** Returns the environment with the secret of the role added if a file contains it, and a fault if that file cannot be used. */
+/**
+ * Reads the secret of a role from its file, if a setting names such a file. Returns the environment including the secret. If the
+ * file cannot be used, also returns a fault.
+ */
 function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const secret = listSettingsOfRole(role).find(setting => setting.secret);
   return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);

@@ -11,8 +11,8 @@ export interface ResolvedSecret {
 }
 
 /**
- * Returns the environment, with `name` set to the text of the file if `<name>_FILE` names one. Returns a fault if the file
- * cannot be read or both are set.
+ * Returns the environment. If `<name>_FILE` is set, reads that file and sets `name` to its text. Also returns a fault if the file
+ * cannot be read, or if `name` and `<name>_FILE` are both set.
  */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];

@@ -14,8 +14,9 @@ interface EvaluationInput {
 }
 
 /**
- * Records an event for each list that became stale or fresh and each job that failed since the last evaluation. Returns the
- * number of new events, which is 0 if the last evaluation was recent.
+ * Records an event for each list that became stale or fresh, and each job that failed, since the last evaluation. Returns the
+ * number of recorded events. Does nothing and returns 0 if the last evaluation was recent, or if no epoch (the first part of event
+ * ids) has begun yet.
  */
 export async function evaluate({ port, reader, now }: EvaluationInput): Promise<number> {
   const epoch = await port.readEpoch();

@@ -16,6 +16,10 @@ import type { EventThreadApi, EventThreadData, LogNotice } from './sending.js';
 const PRUNE_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
+/**
+ * Opens the databases in the event thread. Returns the functions that the main thread calls: `poll` sends the events that are due,
+ * `evaluate` records events about stale lists and failed jobs, and `close` stops sending and closes the databases.
+ */
 async function openEventApi(
   { store, keyFile, retentionDays, outboundAllow }: EventThreadData,
   notify: (notice: LogNotice) => void,

@@ -55,6 +55,10 @@ export interface EventSending {
   readonly stop: () => Promise<void>;
 }
 
+/**
+ * Starts the thread that sends events to subscribers, and has it look for due events at regular intervals. Returns functions that
+ * make it look at once (`wake`), return the latest counts of subscriptions and events (`readCounts`) and stop the thread (`stop`).
+ */
 export async function startEventSending(
   { log, now }: ProcessDependencies,
   workerData: EventThreadData,

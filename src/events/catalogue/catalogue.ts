@@ -13,7 +13,7 @@ const integer = (description: string): JsonSchema => ({ type: 'integer', descrip
 
 const ORGANIZATION = text('id of the organization');
 
-/** Creates the JSON schema of the data of an event about a changed row of one of these resources. */
+/** Creates the JSON schema for the field `data` of an event. The event is about a changed row of one of these resources. */
 function createChangeSchema(...resources: readonly EventResource[]): JsonSchema {
   const schemas = resources.map(createRowSchema).filter((schema, index, all) => {
     const isSame = (other: JsonSchema) => JSON.stringify(other) === JSON.stringify(schema);

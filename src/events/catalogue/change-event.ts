@@ -18,8 +18,8 @@ interface RowChange {
 }
 
 /**
- * Converts a change of a row to an event. Returns null if events do not cover its resource, or contain none of the changed
- * columns.
+ * Converts a change of a row to an event. Returns null if the change has no organization, if there are no events about its
+ * resource, if none of the changed columns is part of the event, or if no type of event fits the change.
  */
 export function createChangeEvent(record: ChangeRecord): EventContent | null {
   const { resource, number, change, observed_at: timestamp, organization_id: organizationId } = record;

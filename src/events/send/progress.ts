@@ -21,7 +21,10 @@ const MAX_UNSAVED = 50;
 
 export type ProgressTracker = ReturnType<typeof createProgress>;
 
-/** Creates the tracker of what was sent to one subscription. `stored` has the organizations that are held at the start. */
+/**
+ * Creates the tracker of what was sent to one subscription. `stored` are the holds that were saved earlier. A hold makes the later
+ * events of an organization wait after the subscriber refused one of its events.
+ */
 export function createProgress(
   subscription: Subscription,
   claim: SubscriptionClaim,
@@ -41,7 +44,8 @@ export function createProgress(
   const keyOf = ({ stream, number }: EventPosition) => `${stream} ${number}`;
 
   /**
-   * Adds or replaces the hold of an organization, which makes later events wait after a refused one. Marks the hold to be saved.
+   * Adds the hold of an organization, or replaces an earlier one, and marks it to be saved. A hold makes the later events of the
+   * organization wait after the subscriber refused one of them.
    */
   function storeHold(hold: Hold): void {
     holds.set(hold.organization_id, hold);
@@ -63,8 +67,8 @@ export function createProgress(
   }
 
   /**
-   * Makes all holds in the state `waiting` due at `now` if the subscriber counted as unreachable. Called when an event was
-   * delivered.
+   * Sets the next attempt of all holds in the state `waiting` to `now`, but only if the subscriber was considered unreachable.
+   * Called when an event was delivered.
    */
   function retryWaitingOrganizations(now: string): void {
     if (!isUnreachable({ holds: [...holds.values()], deliveredAt })) return;

@@ -45,7 +45,8 @@ interface EventPageRequest {
 type EventStores = Pick<SenderContext, 'port' | 'changes'>;
 
 /**
- * Reads a page of the next events: events that are no changes of rows first, then changes, each in the order of their numbers.
+ * Reads a page of the next events. Occurrences, which are events such as a failed job that are not about a changed row, come first.
+ * Changes of rows follow. Both are sorted by number.
  */
 export async function readEventPage(source: EventStores, request: EventPageRequest): Promise<PendingPage> {
   const occurrences = await readOccurrenceEvents(source, request);

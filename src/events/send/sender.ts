@@ -66,8 +66,8 @@ export function createSender(context: SenderContext): Sender {
   }
 
   /**
-   * Returns the current epoch, the first part of event ids. Begins a new one if the mirror is older than a cursor, because a
-   * backup was restored.
+   * Returns the current epoch, the first part of event ids. If a cursor of a subscription is greater than `newestChange`, a backup
+   * of the mirror was restored; then begins a new epoch.
    */
   async function readEpoch(subscriptions: readonly Subscription[], newestChange: number): Promise<Epoch> {
     const next = {

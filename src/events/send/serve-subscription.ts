@@ -160,8 +160,8 @@ export async function serveSubscription(
 }
 
 /**
- * Returns the cursors from which an organization resumes so that `event` is sent next. `before` has the cursors of the
- * subscription before the page.
+ * Returns cursors that point directly before `event`, so that sending to its organization resumes with `event`. `before` are the
+ * cursors at the start of the page.
  */
 function getPositionBeforeEvent(event: PendingEvent, page: PendingPage, before: Cursors): Cursors {
   if (event.stream === 'change') return { change: event.number - 1, occurrence: page.end.occurrence };

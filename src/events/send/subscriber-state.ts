@@ -1,7 +1,7 @@
 /** Decides from what is stored whether a subscription has something to send. */
 import { type Epoch, EPOCH_HOLD, type Hold, type Subscription } from '../port.js';
 
-/** So many organizations must fail, and nothing else succeed, before the subscriber counts as unreachable. */
+/** The subscriber is considered unreachable if events of this many organizations failed and none was delivered since. */
 const FAILING_ORGANIZATIONS = 3;
 
 /** The holds of a subscription, and when an event was last delivered. */
