@@ -2,8 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { type RoleLookup, parseActors } from '../console/guard/actors.js';
 
 /**
- * Creates a function that returns the role of an actor from a file. A change of the file takes effect without a restart.
- * Throws if the file cannot be read now. If it cannot be read later, every actor may only read until it can.
+ * Creates a function that returns the role of an actor, a visitor whom the sign-in proxy names. The roles are in the file at
+ * `path`; a change of the file takes effect without a restart. Throws if the file cannot be read now. If it becomes unreadable
+ * later, all actors have the role `read` until it is readable again.
  */
 export function createActorsFile(path: string, onFailure: (error: unknown) => void): RoleLookup {
   let version = getFileVersion(path);

@@ -7,7 +7,7 @@ export function describeRemedy({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
-/** Formats the counts of suspicious rows, such as `overdrawn: 2`, or returns null. */
+/** Formats the counts of suspicious rows, such as `overdrawn: 2`. Returns null if there are no suspicious rows. */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');

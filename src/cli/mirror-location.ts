@@ -8,7 +8,10 @@ import type { Environment } from '../app/config/define-setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorContext } from './context.js';
 
-/** Returns the names of the environment variables that configure a real registry. */
+/**
+ * Returns the names of those variables in `env` that are not empty and configure a real registry, its webhooks or a database
+ * server.
+ */
 export function findRegistrySettings(env: Environment): string[] {
   return Object.keys(env).filter(
     name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),

@@ -67,8 +67,9 @@ function moveHelpToEnd(args: readonly string[]): string[] {
 }
 
 /**
- * Returns the words of a command line up to one that is no command, without options and the word help: commander answers these
- * with similar commands, but the whole command line with a help text. Returns null if all commands exist.
+ * Finds the first word of a command line that is not a command. Returns the words up to and including it, without options and the
+ * word `help`. For these words, commander prints similar commands; for the whole command line, it would print a help text. Returns
+ * null if all commands exist.
  */
 function findUnknownCommand(program: Command, args: readonly string[]): string[] | null {
   const path: string[] = [];
@@ -86,7 +87,10 @@ function findUnknownCommand(program: Command, args: readonly string[]): string[]
 /** The command that prints the help of another one. */
 const HELP = 'help';
 
-/** Whether to register a command: the arguments name it, or they name no known command, and the help lists all. */
+/**
+ * Whether to register a command. True if the arguments name the command. Also true if they name no known command, because the help
+ * then lists all commands.
+ */
 function isCommandNeeded(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-') && arg !== HELP);
   // Without a known command, the help lists all commands.

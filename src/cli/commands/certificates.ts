@@ -174,7 +174,10 @@ function describeNotStored(count: number): string[] {
   return [`${formatCount(count, 'matching certificate')} without a PDF: unclaimed, or not downloaded yet.`];
 }
 
-/** Removes rows of organizations whose lists were unknown at the instant `at`. Also returns the gaps and read times. */
+/**
+ * Removes the rows of organizations whose lists of retirements and certificates were not both known at the instant `at`. Also
+ * returns which lists were not fully known and why (gaps), and when each list was last read.
+ */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

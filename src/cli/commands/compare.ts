@@ -82,6 +82,9 @@ export const COMPARE = defineCommand({
   },
 });
 
+/**
+ * Parses the names of the lists to compare, separated by commas. Throws a usage error if a list is unknown or cannot be compared.
+ */
 function parseLists(words: string): readonly List[] {
   const lists = parseComparedLists(words);
   if ('fault' in lists) throw createUsageError(`--list: ${lists.fault}`);
@@ -143,7 +146,10 @@ async function printComparison(context: CommandContext, comparison: ComparisonAn
 type ComparedSide = ComparisonAnswer['from'];
 type UnreadChanges = Extract<Caveat, { code: 'changes_unread_after' }>;
 
-/** Prints to stderr how recent the data of both instants is. A note that several lists share is printed once for each instant. */
+/**
+ * Prints to stderr how recent the data of both compared instants is. A note that several lists share is printed once for each
+ * instant.
+ */
 function printSideNotes(context: CommandContext, comparisons: readonly ComparisonAnswer[]): void {
   const sides = comparisons.flatMap(({ list, from, to }) =>
     (from.at === to.at ? [to] : [from, to]).map(side => ({ name: list.name, side })),
@@ -159,7 +165,10 @@ function printSideNotes(context: CommandContext, comparisons: readonly Compariso
   }
 }
 
-/** Describes how recent the data of a list is at one instant. Reads of several lists are described by the oldest of them. */
+/**
+ * Describes how recent the data of a list is at one of the compared instants. If `oldest` is not null, a note about the last read
+ * of this list describes that oldest read instead, so that all lists share one note.
+ */
 function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChanges | null): string[] {
   const shown = caveats
     .filter(caveat => !isUnknown(caveat))
@@ -167,7 +176,10 @@ function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChange
   return describeNotes({ freshness, caveats: shown, coverage: null, gaps: [] });
 }
 
-/** Returns the caveat of the list that was read longest before the instant, for the reads of all lists. Null if there is none. */
+/**
+ * Returns the caveat of the list whose last read before the instant is the oldest. The number of lists in the caveat is the sum for
+ * all lists, so that it stands for the caveats of all. Returns null if no list has such a caveat.
+ */
 function findOldestUnread(sides: readonly ComparedSide[]): UnreadChanges | null {
   const unread = sides.flatMap(({ caveats }) =>
     caveats.flatMap(caveat => (caveat.code === 'changes_unread_after' ? caveat : [])),

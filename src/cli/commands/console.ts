@@ -104,7 +104,9 @@ function findProxySettings(settings: SettingsByRole['console']): ConsoleProxySet
 /** A sandbox registry, with settings to act as its app. */
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;
 
-/** Returns the control API, app id and settings of the demo's sandbox, or null for any other registry. */
+/**
+ * Returns the control API, app id and settings of the sandbox registry, or null if the mirror is connected to any other registry.
+ */
 async function findDemoSandbox({ env }: MirrorContext) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
@@ -118,7 +120,10 @@ async function findDemoSandbox({ env }: MirrorContext) {
   return { control, appId, settings };
 }
 
-/** Returns a function that creates the buttons' actions of the demo page from the console's own actions. */
+/**
+ * Returns a function that creates the actions behind the buttons of the demo page. Its argument is the object of the console from
+ * which it takes `requestSyncs`, the function that makes the worker read an organization again.
+ */
 function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
   return ({ requestSyncs: sync }: ConsoleActions) =>

@@ -76,7 +76,7 @@ function describeHiddenCount(count: number): string {
 
 /**
  * Formats an organization as a table row with the row counts and freshness of its lists. Certificates of unclaimed retirements
- * have the state that "certificates list" gives them.
+ * (retirements without a beneficiary) are counted as unavailable.
  */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
@@ -132,7 +132,10 @@ function describeActivity(status: ShownStatus, now: number): string[] {
   ];
 }
 
-/** Returns the verdict: how many things need attention, then a line for each with who can act. */
+/**
+ * Returns a line with the number of issues, then a line for each issue that says who can solve it and how. Returns only "Nothing
+ * needs attention." if there are no issues.
+ */
 function describeIssues({ issues }: ShownStatus): string[] {
   if (issues.length === 0) return ['Nothing needs attention.'];
   return [

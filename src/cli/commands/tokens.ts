@@ -119,7 +119,10 @@ async function findOrganizationIds(context: CommandContext, names: readonly stri
   return [...new Set(ids)];
 }
 
-/** Defines an option that accepts one or more of the given words, in any spelling. */
+/**
+ * Defines an option that accepts one or more of the given words. Differences in case, hyphens, underscores and spaces are ignored.
+ * Any other word is a usage error.
+ */
 function defineWordList<const Word extends string>(
   placeholder: string,
   description: string,

@@ -40,7 +40,10 @@ export function adviseOnRegistryError(error: object): readonly string[] {
   return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
-/** Returns the JSON of an object that a write may have created although its response was lost. Returns an empty text for none. */
+/**
+ * Returns the JSON of an object that a write may have created although its response was lost. Returns an empty text if `candidate`
+ * contains no such object.
+ */
 function getCandidateJson(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';
   if ('document' in candidate) return String(candidate.document);

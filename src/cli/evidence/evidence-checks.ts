@@ -24,8 +24,8 @@ export function describeUncheckedLeaves(leaves: number): string {
 }
 
 /**
- * Checks for `doctor` that the worker seals in time, would not refuse to sign, and that a checkpoint has left this machine
- * recently. Returns no finding if the mirror has no evidence log and no key.
+ * Checks for `doctor` that the worker seals in time, that it is able to sign, and that a checkpoint was printed, published or
+ * timestamped recently. Returns no finding if the mirror has no evidence log and no key.
  */
 export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });

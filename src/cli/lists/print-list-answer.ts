@@ -35,7 +35,10 @@ export function adviseOnUnknown(lists: readonly UnknownList[], now: number): str
   ];
 }
 
-/** Returns advice for the case that no list can be compared: the last year end or the earliest date that can be. */
+/**
+ * Returns advice for the case that no list can be compared: the last year end that can be compared, or else the earliest date that
+ * can be compared.
+ */
 export function adviseOnUncompared(
   comparisons: readonly Pick<AnswerNotes, 'caveats'>[],
   now: number,

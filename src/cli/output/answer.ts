@@ -22,7 +22,7 @@ export interface AnswerShape extends TableShape {
   readonly heading?: string | null;
 }
 
-/** Prints an answer in this format. Prints its notes to stderr for people. */
+/** Prints an answer in this format to stdout. Also prints its notes to stderr, where a person sees them. */
 export async function printAnswer(
   io: Io,
   format: OutputFormat,

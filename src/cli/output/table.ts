@@ -133,7 +133,10 @@ function measureColumn(
   return { index, width: findWidest(texts), shortWidth, minWidth, preferredWidth: minWidth, isImportant };
 }
 
-/** Returns the widths of a column whose texts are wrapped. */
+/**
+ * Returns the widths of a column whose texts may be wrapped: the minimum and the preferred width are limited, because a long text
+ * continues on the next line.
+ */
 function allowWrapping(column: ColumnWidths): ColumnWidths {
   const { shortWidth } = column;
   return {

@@ -16,8 +16,9 @@ export async function withSubscriptions<T>(
 }
 
 /**
- * Finds the subscription whose id or URL is `name`, or otherwise whose id starts with `name`, and passes it and the open store to
- * `work`. Returns the result of `work` and closes the store. Throws unless exactly one subscription matches.
+ * Finds a subscription whose id or URL is `name`; if there is none, finds one whose id starts with `name`. Calls `work` with the
+ * open store and the subscription, then closes the store and returns the result of `work`. Throws unless exactly one subscription
+ * matches.
  */
 export async function withSubscription<T>(
   context: SubscriptionsContext,

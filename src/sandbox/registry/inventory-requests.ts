@@ -7,7 +7,10 @@ import { sortNewestFirst } from '../store/tables.js';
 import { getCreditWithProject, toInventoryRequestJson } from './to-json.js';
 import { parseAction, readReceiver, readRetirementDetails, type TransactionService } from './transactions.js';
 
-/** Creates the service for apps' requests to use inventory credits, which an administrator decides. */
+/**
+ * Creates the service for inventory requests. An app requests the use of credits in an inventory, and an administrator accepts or
+ * rejects the request.
+ */
 export function createInventoryRequestService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: TransactionService,

@@ -49,7 +49,10 @@ export function writeDemoSettings(folder: string, settings: DemoSettings): void 
   renameSync(`${file}.new`, file);
 }
 
-/** Returns a reason to reject settings that the demo did not write, or null for valid settings. */
+/**
+ * Returns why the settings are invalid: the demo never writes such a setting, or the registry is not on this machine. Returns null
+ * for valid settings.
+ */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
   if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;

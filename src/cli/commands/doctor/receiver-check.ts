@@ -11,7 +11,10 @@ export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 
 const ANSWER_TIMEOUT_MS = 3000;
 
-/** Checks that a receiver of this mirror answers at HOST and PORT. `ownReceivers` are its recorded processes. */
+/**
+ * Checks that a receiver of this mirror answers at HOST and PORT. `ownReceivers` are the receiver processes that the mirror's
+ * database has recorded.
+ */
 export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
   const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await readFingerprint(url);
@@ -35,8 +38,8 @@ function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string
 }
 
 /**
- * Requests a URL, and returns the HTTP status and the header in which a webhook receiver identifies its process. The fingerprint
- * is empty if the header is absent. Returns null if the server does not answer.
+ * Requests a URL. Returns the HTTP status and the fingerprint, which is the value of the header in which a webhook receiver
+ * identifies its process. The fingerprint is empty if the header is absent. Returns null if the server does not answer.
  */
 async function readFingerprint(url: string) {
   try {
