@@ -58,8 +58,8 @@ async function sendListPage(
 }
 
 /**
- * Serializes a page of a list as JSON with the cursor of the next page. Leaves out the caveat `no_match` if the token is limited to
- * some organizations, because it would reveal whether others have matching rows.
+ * Serializes a page of a list as JSON with the cursor of the next page. If the token is limited to some organizations, leaves out
+ * the caveat `no_match`, which would reveal whether other organizations have matching rows.
  */
 async function serializeListPage(
   answer: ListAnswer,

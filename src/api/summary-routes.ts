@@ -56,8 +56,8 @@ async function sendAvailableCredits(
 }
 
 /**
- * Sends the totals of the rows of a list that match the filters, without the rows. The URL parameter `list` is the name of the
- * list.
+ * Sends the totals of all rows that match the filters, without the rows. The URL parameter `list` is the name of the list that
+ * contains the rows.
  */
 async function sendTotals(context: ApiContext, { request, response, token }: ApiCall): Promise<void> {
   const name = new URL(request.url, 'http://localhost').searchParams.get('list');

@@ -18,8 +18,8 @@ export interface SyncDependencies {
 }
 
 /**
- * Creates the context of sync jobs, with the mirror and the certificate store. Before that, it prepares the storage of certificate
- * files. If `mirrorMembers` is false, it also deletes the members that were mirrored earlier.
+ * Creates the context of sync jobs, with the mirror and the certificate store. First prepares the storage of certificate files and,
+ * if `mirrorMembers` is false, deletes the members that were mirrored earlier.
  */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays' | 'consoleActions'>,

@@ -3,8 +3,8 @@ import { type RoleLookup, parseActors } from '../console/guard/actors.js';
 
 /**
  * Creates a function that returns the role of an actor, a visitor whom the sign-in proxy names. The roles are in the file at
- * `path`; a change of the file takes effect without a restart. Throws if the file cannot be read now. If it becomes unreadable
- * later, all actors have the role `read` until it is readable again.
+ * `path`; a change of the file takes effect without a restart. Throws if the file cannot be read now. If the file becomes
+ * unreadable later, all actors have the role `read` until the file is readable again.
  */
 export function createActorsFile(path: string, onFailure: (error: unknown) => void): RoleLookup {
   let version = getFileVersion(path);

@@ -9,8 +9,8 @@ interface CachedResult<T> {
 type Lifetime = number | ((tookMs: number) => number);
 
 /**
- * Creates a function that returns the cached result of the latest read. It reads again, with the given function `read`, if the
- * cached result is too old or was read for another key. A failed read is not cached.
+ * Creates a function that returns the cached result of the latest read. The function calls `read` again if the cached result is too
+ * old or belongs to another key. A failed read is not cached.
  */
 export function createCache<T>(lifetime: Lifetime, clock: () => number = () => performance.now()) {
   let cached: CachedResult<T> | null = null;

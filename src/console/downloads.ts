@@ -41,8 +41,8 @@ export function renderFileLinks(
 }
 
 /**
- * Creates two pages, `<baseName>.csv` and `<baseName>.json`, that a visitor downloads as files. `readRows` reads the rows of the
- * file; its fault is shown instead of a file.
+ * Creates two pages, `<baseName>.csv` and `<baseName>.json`, that a visitor downloads as files. If `readRows` returns an error
+ * message (a fault) instead of the rows, the visitor sees this message instead of a file.
  */
 export function createFilePages(
   baseName: string,

@@ -142,13 +142,13 @@ export function computeIntervalOffset(organizationId: string, intervalMs: number
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }
 
-/** Whether to request a resource again that the registry refused to return earlier. */
+/** Whether to request a resource again now, after the registry refused to return it. */
 function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
   return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
 /**
- * Returns how long to wait before a resource is requested again that the registry refused to return. The wait is in milliseconds,
+ * Returns how long to wait before the next request of a resource that the registry refused to return. The wait is in milliseconds,
  * and at most a day.
  */
 function computeDeclinedRetryDelay(

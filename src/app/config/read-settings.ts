@@ -57,7 +57,7 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
 const KEY_FILES = ['EVIDENCE_KEY_FILE', 'EVENTS_KEY_FILE'];
 
 /**
- * Returns the environment for a child process that the command `carbon-mirror up` starts. It lacks the secrets of other roles. If
+ * Returns the environment for a child process that the command `carbon-mirror up` starts, without the secrets of other roles. If
  * OPERATIONS_PORT is set, each role that serves operations gets a port of its own.
  */
 export function createChildEnvironment(

@@ -56,8 +56,9 @@ export interface EventSending {
 }
 
 /**
- * Starts the thread that sends events to subscribers, and has it look for due events at regular intervals. Returns functions that
- * make it look at once (`wake`), return the latest counts of subscriptions and events (`readCounts`) and stop the thread (`stop`).
+ * Starts the thread that sends events to subscribers. At regular intervals, the thread sends the events that are due. Returns three
+ * functions: `wake` makes the thread send at once, `readCounts` returns the latest counts of subscriptions and events, and `stop`
+ * stops the thread.
  */
 export async function startEventSending(
   { log, now }: ProcessDependencies,

@@ -175,8 +175,8 @@ function describeNotStored(count: number): string[] {
 }
 
 /**
- * Removes the rows of organizations whose lists of retirements and certificates were not both known at the instant `at`. Also
- * returns which lists were not fully known and why (gaps), and when each list was last read.
+ * Keeps only the rows of organizations whose list of retirements and list of certificates were both known at the instant `at`. Also
+ * returns the ids of these organizations, which lists were not fully known and why (gaps), and when each list was last read.
  */
 async function dropUnknownOrganizations(
   context: CommandContext,

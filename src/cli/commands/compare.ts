@@ -166,8 +166,8 @@ function printSideNotes(context: CommandContext, comparisons: readonly Compariso
 }
 
 /**
- * Describes how recent the data of a list is at one of the compared instants. If `oldest` is not null, a note about the last read
- * of this list describes that oldest read instead, so that all lists share one note.
+ * Describes how recent the data of a list is at one of the compared instants. If `oldest` is not null, the note about the last read
+ * describes `oldest`, the oldest last read of all lists, so that all lists share one note.
  */
 function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChanges | null): string[] {
   const shown = caveats
@@ -177,8 +177,8 @@ function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChange
 }
 
 /**
- * Returns the caveat of the list whose last read before the instant is the oldest. The number of lists in the caveat is the sum for
- * all lists, so that it stands for the caveats of all. Returns null if no list has such a caveat.
+ * Among the caveats that changes since the last read of a list may be missing, returns the one with the oldest last read. Its
+ * number of lists is the sum for all lists, because this caveat stands for all of them. Returns null if there is no such caveat.
  */
 function findOldestUnread(sides: readonly ComparedSide[]): UnreadChanges | null {
   const unread = sides.flatMap(({ caveats }) =>

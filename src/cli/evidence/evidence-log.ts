@@ -53,8 +53,8 @@ export async function eraseWithEvidence<Removed>(
 /**
  * Seals the newest data before an export of one organization, or of all if the id is null. Also seals the periods in which no read
  * of a list has found a change until now, so that the export says when the lists were last read. If a timestamp authority is
- * configured, timestamps the checkpoint. Returns null on success. Otherwise returns why it failed: a missing key, or an error that
- * a user can solve.
+ * configured, timestamps the checkpoint. Returns null on success. Otherwise returns the reason of the failure: a missing key, or an
+ * error that a user can solve.
  */
 export async function sealBeforeExport(
   { io, requireMirror }: EvidenceContext,

@@ -19,8 +19,8 @@ export function allowOwnFrame(): Readonly<Record<string, string>> {
 }
 
 /**
- * Creates the HTTP headers of a notice, the page that a refused visitor gets. They allow the inline style of the notice, because a
- * refused visitor cannot load the stylesheet.
+ * Creates the HTTP headers of a notice, the page that a refused visitor gets. The headers allow the inline style of the notice,
+ * because a refused visitor cannot load the stylesheet.
  */
 export function createNoticeHeaders(): Readonly<Record<string, string>> {
   const policy = CSP.filter(directive => !directive.startsWith('style-src'));

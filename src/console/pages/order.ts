@@ -39,8 +39,9 @@ const WAITING: Readonly<Record<string, string>> = {
 };
 
 /**
- * Renders a link to the reservation that an order created, where the visitor can retire, transfer or release it. If the mirror has
- * not read the reservation yet, says so instead. Returns false if the order created no reservation.
+ * Renders a link to the reservation that an order created. On the page of the reservation, the visitor can retire, transfer or
+ * release it. If the mirror has not read the reservation yet, says that it is being read. Returns false if the order created no
+ * reservation.
  */
 async function renderNextStep(order: Row, { reader }: ConsoleRequest): Promise<Html | false> {
   const id = getText(order, 'reservation_id');

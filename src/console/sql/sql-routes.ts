@@ -14,8 +14,8 @@ import {
 import { renderSqlPage } from './sql-page.js';
 
 /**
- * Creates the object by which a running query learns that the visitor has disconnected (`signal`) and can disconnect the visitor
- * (`hangUp`). `response` is the response that sends the rows of the query.
+ * Creates the object that represents the visitor of a running query. Its `signal` tells the query that the visitor has
+ * disconnected. Its function `hangUp` disconnects the visitor.
  */
 function createQueryVisitor(response: Response): QueryVisitor {
   const disconnected = new AbortController();

@@ -66,8 +66,8 @@ export function createSender(context: SenderContext): Sender {
   }
 
   /**
-   * Returns the current epoch, the first part of event ids. If a cursor of a subscription is greater than `newestChange`, a backup
-   * of the mirror was restored; then begins a new epoch.
+   * Returns the current epoch, the first part of event ids. If a cursor of a subscription is greater than `newestChange`, the
+   * mirror was replaced by an older backup; in this case, begins a new epoch and returns it.
    */
   async function readEpoch(subscriptions: readonly Subscription[], newestChange: number): Promise<Epoch> {
     const next = {

@@ -41,7 +41,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
 
   /**
    * Whether a cached token has the permissions that are granted now. Also true if the permissions of the token or the granted
-   * permissions are unknown, or if the same permissions were already granted when the token was requested.
+   * permissions are unknown, or if the granted permissions have not changed since the token was requested.
    */
   function hasCurrentPermissions({
     accessToken: { permissions },
@@ -100,8 +100,8 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
 }
 
 /**
- * Creates a cache entry for a new token. The token is due for renewal five minutes before its expiry. If its lifetime is under ten
- * minutes, it is due after half of the lifetime.
+ * Creates a cache entry for a new token. The token is due for renewal five minutes before its expiry. A token whose lifetime is
+ * under ten minutes is due after half of the lifetime.
  */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,

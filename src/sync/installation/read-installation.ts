@@ -52,7 +52,7 @@ function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): 
 }
 
 /**
- * Creates the context that all reads of this job share. It contains the organization, the facts that the reads have found so far
+ * Creates the context that all reads of this job share: the organization, the facts that the reads have found so far
  * (observations), and the claim without which the mirror refuses writes.
  */
 function createReadContext(
@@ -151,7 +151,7 @@ const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
 
 /**
  * Returns the resources for which a webhook has arrived since their last read. `toQuery` returns which webhooks count for a
- * resource, or null if none can count. A resource with null is not returned.
+ * resource, or null if none can count. A resource for which `toQuery` returns null is not returned.
  */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,

@@ -21,7 +21,7 @@ const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readon
 
 /**
  * Creates an object with the function `yieldTurn`, which a long job calls regularly. The function lets other jobs run. If a webhook
- * has arrived since the last urgent read, it also reads the warehouse and the reservations.
+ * has arrived since the last urgent read, the function also reads the warehouse and the reservations.
  */
 export function createUrgentReads(
   context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,

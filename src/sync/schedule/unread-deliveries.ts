@@ -139,7 +139,7 @@ function findKnownUnreadDelivery(known: KnownResource): UnreadDelivery[] {
 /**
  * Returns the search for the oldest unread delivery of a resource, as a list of one item. Returns `[]` if an earlier check has
  * already found that delivery. The search begins at the last complete read of the resource. If earlier checks have found nothing
- * since that read, it begins at `searchedUntil`, where they stopped.
+ * since that read, the search begins at `searchedUntil`, where these checks stopped.
  */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];

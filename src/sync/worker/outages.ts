@@ -61,7 +61,7 @@ export interface OutageTrackerOptions {
 }
 
 /**
- * Creates a tracker that detects the end of a registry outage. Then it makes the jobs that failed during the outage run before all
+ * Creates a tracker that detects the end of a registry outage, and then makes the jobs that failed during the outage run before all
  * other jobs.
  */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {

@@ -50,8 +50,8 @@ export function writeDemoSettings(folder: string, settings: DemoSettings): void 
 }
 
 /**
- * Returns why the settings are invalid: the demo never writes such a setting, or the registry is not on this machine. Returns null
- * for valid settings.
+ * Returns why the settings are invalid: they contain a setting that the demo never writes, or their registry is not on this
+ * machine. Returns null for valid settings.
  */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
