@@ -59,7 +59,7 @@ function createStoredSchema(table: string, name: string): JsonSchema {
  * Creates the JSON schema of one page of an answer. A page contains the notes, the rows, which all have the schema `row`, and the
  * cursor of the next page.
  */
-export function createAnswerSchema(row: JsonSchema): JsonSchema {
+export function createPageSchema(row: JsonSchema): JsonSchema {
   return {
     allOf: [
       { $ref: '#/components/schemas/Notes' },
@@ -93,7 +93,7 @@ export function createComparisonSchema(): JsonSchema {
   const sums = createObject(amounts, { type: 'string' });
   return {
     allOf: [
-      createAnswerSchema({ type: 'object' }),
+      createPageSchema({ type: 'object' }),
       {
         type: 'object',
         required: ['differences', 'amounts', 'from', 'to'],

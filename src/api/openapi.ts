@@ -5,7 +5,7 @@ import { COMPARABLE_LISTS } from '../query/history/comparison.js';
 import { MAX_WAIT_SECONDS } from './change-route.js';
 import { hasRowsById } from './list-routes.js';
 import {
-  createAnswerSchema,
+  createPageSchema,
   createComparisonSchema,
   createFilterParameter,
   createRowSchema,
@@ -130,9 +130,7 @@ function createPathItem({ id, summary, parameters, content, canBeMissing = false
 function createListPaths(list: List): (readonly [string, object])[] {
   const filters = Object.entries(list.filters).map(([name, filter]) => createFilterParameter(name, filter));
   const asOf = list.past === null ? [] : [referToParameter('as_of')];
-  const answer = createJsonContent(
-    createAnswerSchema({ $ref: `#/components/schemas/${toSchemaName(list)}` }),
-  );
+  const answer = createJsonContent(createPageSchema({ $ref: `#/components/schemas/${toSchemaName(list)}` }));
   const owner = 'organization_id' in list.filters ? [referToParameter('organization_id')] : [];
   const page = createPathItem({
     id: `list_${list.name.replaceAll('-', '_')}`,
@@ -170,7 +168,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       id: 'list_available',
       summary: 'List credits that are available to sell now, and the warehouses that are left out',
       parameters: createListFilterParameters('warehouse'),
-      content: createJsonContent(createAnswerSchema({ type: 'object' })),
+      content: createJsonContent(createPageSchema({ type: 'object' })),
     }),
   ],
   [
@@ -179,7 +177,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       id: 'get_totals',
       summary: 'Add up all rows of a list. The filters of the list are parameters too',
       parameters: [referToParameter('list')],
-      content: createJsonContent(createAnswerSchema({ type: 'object' })),
+      content: createJsonContent(createPageSchema({ type: 'object' })),
     }),
   ],
   [
@@ -250,7 +248,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
         referToParameter('limit'),
         referToParameter('organization_id'),
       ],
-      content: createJsonContent(createAnswerSchema({ type: 'object' })),
+      content: createJsonContent(createPageSchema({ type: 'object' })),
     }),
   ],
 ];

@@ -6,7 +6,7 @@ import { type RoleLookup, parseActors } from '../console/guard/actors.js';
  * `path`; a change of the file takes effect without a restart. Throws if the file cannot be read now. If the file becomes
  * unreadable later, all actors have the role `read` until the file is readable again.
  */
-export function createActorsFile(path: string, onFailure: (error: unknown) => void): RoleLookup {
+export function createRoleLookup(path: string, onFailure: (error: unknown) => void): RoleLookup {
   let version = getFileVersion(path);
   let roles = parseActors(readFileSync(path, 'utf8'));
 

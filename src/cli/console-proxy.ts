@@ -7,7 +7,7 @@ import type { RoleLookup } from '../console/guard/actors.js';
 import { type ConsoleProxy, createProxySignIn, type ProxyRefusal } from '../console/guard/proxy-sign-in.js';
 import { createAddressCheck } from '../text/address-list.js';
 import { type HttpListener, listenForPeople } from '../webhook/http-listener.js';
-import { createActorsFile } from './actors-file.js';
+import { createRoleLookup } from './actors-file.js';
 
 /** How visitors sign in through the company's proxy. */
 export interface ConsoleProxySettings {
@@ -36,7 +36,7 @@ export function createConsoleProxy(
   const findRole: RoleLookup =
     actorsFile === null
       ? () => 'read'
-      : createActorsFile(actorsFile, error => log.error({ err: error }, 'file of actors is unusable'));
+      : createRoleLookup(actorsFile, error => log.error({ err: error }, 'file of actors is unusable'));
 
   return {
     signIn: createProxySignIn({

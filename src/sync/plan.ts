@@ -144,14 +144,14 @@ export function computeIntervalOffset(organizationId: string, intervalMs: number
 
 /** Whether to request a resource again now, after the registry refused to return it. */
 function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
-  return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
+  return computeElapsedMs(previous.attemptedAt, input.now) >= computeRefusedRetryDelay(previous, input);
 }
 
 /**
  * Returns how long to wait before the next request of a resource that the registry refused to return. The wait is in milliseconds,
  * and at most a day.
  */
-function computeDeclinedRetryDelay(
+function computeRefusedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,
 ): number {

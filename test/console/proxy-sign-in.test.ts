@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createConsoleProxy, type ConsoleProxySettings } from '../../src/cli/console-proxy.js';
-import { createActorsFile } from '../../src/cli/actors-file.js';
+import { createRoleLookup } from '../../src/cli/actors-file.js';
 import { parseActors } from '../../src/console/guard/actors.js';
 import { getPageText, openConsoleStage } from '../support/console.js';
 
@@ -215,7 +215,7 @@ describe('a file of actors', () => {
     const path = join(createFolder(), 'actors');
     writeFileSync(path, 'a act\n');
     const failures: unknown[] = [];
-    const findRole = createActorsFile(path, error => failures.push(error));
+    const findRole = createRoleLookup(path, error => failures.push(error));
     expect(findRole('a')).toBe('act');
     writeFileSync(path, 'a admin of all\n');
     expect([findRole('a'), findRole('a')]).toEqual(['read', 'read']);
@@ -227,6 +227,6 @@ describe('a file of actors', () => {
   });
 
   test('is required to exist at the start', () => {
-    expect(() => createActorsFile(join(createFolder(), 'none'), () => undefined)).toThrow(/ENOENT/);
+    expect(() => createRoleLookup(join(createFolder(), 'none'), () => undefined)).toThrow(/ENOENT/);
   });
 });

@@ -78,7 +78,7 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
  * Creates the middleware that lets only visitors pass who may press buttons that start work. Visitors who may only read get a page
  * with status 403.
  */
-export function requireActor(responder: Responder): RequestHandler {
+export function requireActingRole(responder: Responder): RequestHandler {
   return async (request, response, next) => {
     if (getVisitor(response).mayAct) return next();
     return await responder.sendMessage(request, response, 403, READ_ONLY_ACTOR);
@@ -97,7 +97,7 @@ export function addActionRoutes(
   for (const [path, handleAction] of Object.entries(ACTIONS_BY_PATH)) {
     app.post(
       path,
-      requireActor(responder),
+      requireActingRole(responder),
       async (request: Request, response: Response, next: NextFunction) => {
         const actions = createActions(getVisitor(response).name);
         const action = { actions, params: getPathParameters(request), form: parseForm(request) };

@@ -15,11 +15,14 @@ export type LabelledValue = readonly [label: HtmlContent, value: HtmlContent];
 
 /** Renders labelled values as a card with a heading. */
 export function renderCard(heading: string, values: readonly LabelledValue[]): Html {
-  return html`<section class="card"><h2>${heading}</h2>${renderFacts(values)}</section>`;
+  return html`<section class="card"><h2>${heading}</h2>${renderLabelledValues(values)}</section>`;
 }
 
 /** Renders labelled values as a definition list. Leaves out labels whose value is empty. */
-export function renderFacts(values: readonly LabelledValue[], extraClass: Html | false = false): Html {
+export function renderLabelledValues(
+  values: readonly LabelledValue[],
+  extraClass: Html | false = false,
+): Html {
   const filled = values.filter(([, value]) => Boolean(value));
   return html`<dl class="facts${extraClass}">${filled.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`;
 }

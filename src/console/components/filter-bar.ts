@@ -5,19 +5,19 @@ import { TERMS } from './glossary.js';
 import { capitalize } from './column-labels.js';
 
 /**
- * Renders a filter as a `<select>`, or as a text field if `choices` is null or lacks the chosen value. `unchosen` is the label of
+ * Renders a filter as a `<select>`, or as a text field if `choices` is null or lacks the chosen value. `emptyLabel` is the label of
  * the empty choice.
  */
 export function renderChoice(
   name: string,
   choices: readonly NamedChoice[] | null,
   chosen: string | null,
-  unchosen = 'any',
+  emptyLabel = 'any',
 ): Html {
   // A `<select>` could not show a chosen value that is not among the choices.
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
-  return html`<select name="${name}"><option value="">${unchosen}</option>${choices.map(
+  return html`<select name="${name}"><option value="">${emptyLabel}</option>${choices.map(
     ({ value, label }) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
   )}</select>`;

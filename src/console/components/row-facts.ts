@@ -7,7 +7,7 @@ import {
   renderCopyableId,
   renderDetailLink,
 } from './table-cell.js';
-import { type LabelledValue, renderFacts } from './detail-page.js';
+import { type LabelledValue, renderLabelledValues } from './detail-page.js';
 import { html, type Html } from './html.js';
 import { renderTermLabel } from './glossary.js';
 import { toHeading } from './column-labels.js';
@@ -53,7 +53,7 @@ export function renderRowFacts(
         isName ? renderDetailLink(linkColumn, row[linkColumn], value, at) : value,
       ];
     });
-  return renderFacts(facts);
+  return renderLabelledValues(facts);
 }
 
 /** Renders a value in full, with a link to its page and a button to copy a long id. Returns false if the value is empty. */

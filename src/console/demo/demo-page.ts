@@ -1,5 +1,5 @@
 import type { Express, NextFunction, Request, Response } from 'express';
-import { requireActor } from '../actions/action-routes.js';
+import { requireActingRole } from '../actions/action-routes.js';
 import { getVisitor } from '../guard/visitor.js';
 import type { Responder } from '../responder.js';
 import type { ReaderPool } from '../reader-pool.js';
@@ -79,7 +79,7 @@ export function addDemoRoutes(app: Express, { actions, readers, now, responder }
   });
   app.post(
     '/demo/:name',
-    requireActor(responder),
+    requireActingRole(responder),
     async (request: Request, response: Response, next: NextFunction) => {
       const action = actions.find(({ name }) => name === request.params['name']);
       if (action === undefined) return next();

@@ -8,7 +8,7 @@ import { SORT } from '../../query/lists/parse-request.js';
 import { findList } from '../../query/lists/list-definitions.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
 import { isNumericKind, renderCopyableId, renderValue } from '../components/table-cell.js';
-import { renderFacts } from '../components/detail-page.js';
+import { renderLabelledValues } from '../components/detail-page.js';
 import { capitalize } from '../components/column-labels.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
@@ -96,7 +96,7 @@ function createIdsColumn({ columns, idColumn, singular }: List, { at }: ColumnRe
       });
       if (ids.length === 0) return false;
       const elementId = `ids-${String(row[idColumn])}`;
-      return html`<button type="button" class="ids" popovertarget="${elementId}">Ids</button><div id="${elementId}" popover class="card"><h2>Ids of this ${singular}</h2>${renderFacts(ids)}</div>`;
+      return html`<button type="button" class="ids" popovertarget="${elementId}">Ids</button><div id="${elementId}" popover class="card"><h2>Ids of this ${singular}</h2>${renderLabelledValues(ids)}</div>`;
     },
   };
 }

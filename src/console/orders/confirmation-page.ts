@@ -3,7 +3,7 @@ import { readNameOf } from '../../query/names.js';
 import { formatDuration } from '../../text/duration.js';
 import { formatWithCommas } from '../../text/numbers.js';
 import { formatCreditType } from '../../text/tonnes.js';
-import { renderFacts, renderPageHead } from '../components/detail-page.js';
+import { renderLabelledValues, renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { renderPageToken } from '../components/page-token.js';
 import { getText } from '../components/table-cell.js';
@@ -67,7 +67,7 @@ async function renderOrderDetails(
   const organization = (await readNameOf(reader, organizationId, null)) ?? organizationId;
   const receiver = receiverId && ((await readNameOf(reader, receiverId, null)) ?? UNKNOWN_RECEIVER);
   const secondsLeft = target['seconds_left'];
-  return renderFacts([
+  return renderLabelledValues([
     ['Action', ACTION_LABELS[action]],
     ['Organization', html`${organization} <span class="id">${organizationId}</span>`],
     ['Project', getText(target, 'project_name') ?? getText(target, 'project_id')],

@@ -1,7 +1,7 @@
 import type { Express, Request, Response } from 'express';
 import { isSameOrder, type NewOrder, type Order } from '../../inbox/order.js';
 import { readOrderByKey } from '../../query/order-targets.js';
-import { type CreateConsoleActions, requireActor } from '../actions/action-routes.js';
+import { type CreateConsoleActions, requireActingRole } from '../actions/action-routes.js';
 import { getVisitor } from '../guard/visitor.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { parseForm, type Responder } from '../responder.js';
@@ -21,7 +21,7 @@ export function addOrderRoutes(
   createActions: CreateConsoleActions,
   responder: Responder,
 ): void {
-  app.post('/orders', requireActor(responder), async (request: Request, response: Response) => {
+  app.post('/orders', requireActingRole(responder), async (request: Request, response: Response) => {
     const { name } = getVisitor(response);
     const form = parseForm(request);
     const placement = await placeOrder(form, name, readers, createActions(name).placeOrder);

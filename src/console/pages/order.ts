@@ -25,7 +25,7 @@ export const ORDER: ConsolePage = {
     const sentence = getText(order, 'result') ?? WAITING[String(order['state'])] ?? '';
     const lead = html`${renderBadge(String(order['state']))} ${renderInstantsIn(sentence)}`;
     const body = html`${renderPageHead({ href: '/orders', title: 'Orders' }, heading, lead)}
-<section id="facts" class="card" data-live>${renderRowFacts(order, request, HIDDEN_COLUMNS)}${await renderNextStep(order, request)}</section>`;
+<section id="facts" class="card" data-live>${renderRowFacts(order, request, HIDDEN_COLUMNS)}${await renderReservationLink(order, request)}</section>`;
     return { title, body };
   },
 };
@@ -43,7 +43,7 @@ const WAITING: Readonly<Record<string, string>> = {
  * release it. If the mirror has not read the reservation yet, says that it is being read. Returns false if the order created no
  * reservation.
  */
-async function renderNextStep(order: Row, { reader }: ConsoleRequest): Promise<Html | false> {
+async function renderReservationLink(order: Row, { reader }: ConsoleRequest): Promise<Html | false> {
   const id = getText(order, 'reservation_id');
   if (order['action'] !== 'reserve' || id === null) return false;
   const reservation = await readReservation(reader, getText(order, 'organization_id') ?? '', id);

@@ -17,7 +17,7 @@ import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-fa
 import {
   renderCard,
   type LabelledValue,
-  renderFacts,
+  renderLabelledValues,
   renderPageHead,
   type TimelineEntry,
   renderTimeline,
@@ -124,7 +124,7 @@ function renderPrintedFacts(
     ['Certificate', certificate !== null && `SHA-256 ${certificate.sha256}`],
     ['URL', `${origin}${permanentPath}`],
   ];
-  return renderFacts(facts, html` only-paper`);
+  return renderLabelledValues(facts, html` only-paper`);
 }
 
 /** Renders a card with the amount, project, vintage and ids of a retirement. */
@@ -211,7 +211,7 @@ function renderCertificate(explanation: Explanation): Html {
   const isStored = certificate.state !== 'missing';
   const link = html`<a href="${href}"${isStored && html` id="pdf"`}>Open the certificate</a>`;
   return html`<p>${verdict} ${link}</p>
-${renderFacts([['SHA-256', certificate.sha256 !== null && renderCopyableId(certificate.sha256)]])}`;
+${renderLabelledValues([['SHA-256', certificate.sha256 !== null && renderCopyableId(certificate.sha256)]])}`;
 }
 
 /** Renders the versions of a certificate that were known at the instant. False if there is at most one. */

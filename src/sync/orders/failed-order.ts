@@ -11,7 +11,7 @@ const UNREACHABLE: readonly RegistryErrorCode[] = ['unavailable', 'timeout', 'ra
  * Converts an error of the registry to the result (`OrderEnd`) of the order whose request failed. The state is `unknown` if the
  * order may have been executed, otherwise `refused`. Rethrows any other error.
  */
-export function describeFailedOrder(error: unknown): OrderEnd {
+export function toFailedOrderEnd(error: unknown): OrderEnd {
   if (!(error instanceof RegistryError)) throw error;
   if (error.mayHaveHappened || error.code === 'outcome_unknown')
     return { state: 'unknown', result: describeLostAnswer(error.candidates) };

@@ -12,7 +12,7 @@ import { getReservationState } from '../../registry/reservation-state.js';
 import { createReservationMatcher, findMatches } from '../../registry/writes/lost-write-match.js';
 import type { SyncContext } from '../sync-context.js';
 import { describeLostAnswer } from './failed-order.js';
-import { describeReservation, ENDED } from './send-order.js';
+import { toReservedOrderEnd, ENDED } from './send-order.js';
 
 /** The wait before each look-up. The lost call may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
@@ -77,7 +77,7 @@ async function findOrderedReservation(
   const candidates = found.candidates.filter(isNotOfOther);
   const [certain] = found.certain.filter(isNotOfOther);
   const isOnly = certain !== undefined && candidates.length === 1;
-  return isOnly ? { end: describeReservation(certain) } : { candidates };
+  return isOnly ? { end: toReservedOrderEnd(certain) } : { candidates };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Order, OrderEnd } from '../../inbox/order.js';
 import type { SyncContext } from '../sync-context.js';
 import { SyncError } from '../outcome.js';
 import type { RunningJob } from '../worker/execute-job.js';
-import { describeFailedOrder } from './failed-order.js';
+import { toFailedOrderEnd } from './failed-order.js';
 import { lookUpOrder } from './look-up-order.js';
 import { sendOrder } from './send-order.js';
 
@@ -43,7 +43,7 @@ async function sendWaitingOrder(context: SyncContext, order: Order): Promise<Ord
     // A call before the order measures the registry's clock and checks that it answers.
     await client.app.readInstallation(installationId);
   } catch (error) {
-    return refuse(describeFailedOrder(error).result);
+    return refuse(toFailedOrderEnd(error).result);
   }
   const sentAt = new Date(client.http.localNow() + (client.http.clockSkewMs() ?? 0)).toISOString();
   const start = await inbox.startOrder(order.key, sentAt);

@@ -2,7 +2,7 @@ import type { Order, OrderEnd } from '../../inbox/order.js';
 import type { OrganizationClient } from '../../registry/client-types.js';
 import type { Reservation } from '../../registry/object-models.js';
 import type { SyncContext } from '../sync-context.js';
-import { describeFailedOrder, describeTooSmallCredit } from './failed-order.js';
+import { toFailedOrderEnd, describeTooSmallCredit } from './failed-order.js';
 import { RegistryError } from '../../registry/errors.js';
 
 /** States of a transaction that failed after the registry had accepted the call. */
@@ -19,12 +19,12 @@ export async function sendOrder(
     if (order.action !== 'reserve') return await endReservation(organization, order);
     const reservation = await organization.reserve({ creditId: order.creditId, amount: order.amount });
     const isOfOther = (await inbox.listOrderedReservations(order)).includes(reservation.id);
-    return isOfOther ? FOUND_RESULT_OF_OTHER : describeReservation(reservation);
+    return isOfOther ? FOUND_RESULT_OF_OTHER : toReservedOrderEnd(reservation);
   } catch (error) {
     const isTooLarge =
       order.action === 'reserve' && error instanceof RegistryError && error.code === 'conflict';
     const tooSmall = isTooLarge ? await describeTooSmallCredit(organization, order) : null;
-    return tooSmall === null ? describeFailedOrder(error) : { state: 'refused', result: tooSmall };
+    return tooSmall === null ? toFailedOrderEnd(error) : { state: 'refused', result: tooSmall };
   }
 }
 
@@ -38,7 +38,7 @@ const FOUND_RESULT_OF_OTHER: OrderEnd = {
  * Converts a reservation to the result (`OrderEnd`) of the order that created it: `done`, with a sentence such as "5 t are reserved
  * until …".
  */
-export function describeReservation({ id, amount, reservedToDate }: Reservation): OrderEnd {
+export function toReservedOrderEnd({ id, amount, reservedToDate }: Reservation): OrderEnd {
   const until = reservedToDate === null ? '' : ` until ${reservedToDate}`;
   return { state: 'done', result: `${amount.exact ?? '?'} t are reserved${until}.`, reservationId: id };
 }
