@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { createRateLimiter } from '../../src/api/rate-limiter.js';
+import { hasOrganization } from '../../src/api/token-rules.js';
 import { createToken } from '../../src/inbox/token.js';
 import { ALL_LISTS } from '../../src/query/lists/list-definitions.js';
 import { type ApiStage, openApi } from '../support/api.js';
@@ -130,6 +132,8 @@ test('T106 a token of one organization learns nothing of another', async () => {
   const everything = await getAllOf(api, token);
   const withoutPaths = everything.replaceAll(/^\/v1\S+/gm, '');
   expect(withoutPaths).toContain('Organization 1');
+  for (const { name } of ALL_LISTS.filter(list => !hasOrganization(list)))
+    expect(everything).toContain(`/v1/${name} 403 `);
   const leaks = withoutPaths.match(
     /.{0,60}(?:organization[- ]2|installation-2|r-2-\d|c-2-\d|"known": ?[2-9])/gi,
   );
@@ -191,6 +195,13 @@ test('T107 a token may send as many requests a minute as is set, and each answer
   expect((await api.get('/v1/retirements', { token: other })).status).toBe(200);
   api.clock.at += 1000;
   expect((await api.get('/v1/retirements')).status).toBe(200);
+});
+
+test('T107 a rate limiter with too many keys forgets the one that was used longest ago', () => {
+  const limiter = createRateLimiter({ perMinute: 1, now: () => 0, maxKeys: 2 });
+  const isAllowed = (key: string) => limiter.take(key).isAllowed;
+  expect(['a', 'b', 'a', 'b'].map(isAllowed)).toEqual([true, true, false, false]);
+  expect(['a', 'c', 'a', 'b'].map(isAllowed)).toEqual([false, true, false, true]);
 });
 
 test('a revoked token is refused after ten seconds at the latest', async () => {

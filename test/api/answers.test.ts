@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { TABLES } from '../../src/store/contract/tables.js';
+import { StoreError } from '../../src/store/store-error.js';
 import { openApi } from '../support/api.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { openSocket, readUntilClosed } from '../support/wire.js';
@@ -23,6 +25,21 @@ test('an answer with the same content is not sent again', async () => {
   const changed = await api.get('/v1/retirements', { headers: { 'if-none-match': etag } });
   expect(changed.status).toBe(200);
   expect(changed.headers.get('etag')).not.toBe(etag);
+});
+
+test('a row is found by its id, with all columns of its table', async () => {
+  const { api } = await openScene();
+  const { rows } = await api.getJson('/v1/retirements/r-1-0');
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject({ id: 'r-1-0', organization_id: 'organization-1' });
+  expect(Object.keys(rows[0])).toEqual(expect.arrayContaining(Object.keys(TABLES['retirements'] ?? {})));
+});
+
+test('the names of all fields of the status are in snake case', async () => {
+  const { api } = await openScene();
+  const text = JSON.stringify(await api.getJson('/v1/status'));
+  expect(text.match(/"[a-z]+[A-Z]\w*":/g)).toBeNull();
+  expect(text).toMatch(/"[a-z]+_[a-z]+":/);
 });
 
 test('a long answer is compressed only for clients that accept it', async () => {
@@ -87,6 +104,7 @@ test('answers set no cookie, and no page of another site may read them unless it
   ]);
   const other = await open.get('/v1/retirements', { headers: { origin: 'https://evil.example' } });
   expect(names(other)).toEqual([]);
+  for (const response of [answer, other]) expect(response.headers.get('vary')).toContain('origin');
 });
 
 test('T108 a cursor is accepted only for the list and the filters of its page', async () => {
@@ -94,7 +112,9 @@ test('T108 a cursor is accepted only for the list and the filters of its page', 
   const { next } = await api.getJson('/v1/retirements?limit=1');
   expect((await api.get(`/v1/retirements?limit=2&after=${next}`)).status).toBe(200);
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const [digest, ...values] = JSON.parse(Buffer.from(next, 'base64url').toString());
+  const decode = (cursor: string) => JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  const [digest, ...values] = decode(next);
+  const [organizationDigest] = decode((await api.getJson('/v1/organizations?limit=1')).next);
   const cursors = [
     `/v1/projects?after=${next}`,
     `/v1/retirements?year=2026&after=${next}`,
@@ -112,6 +132,7 @@ test('T108 a cursor is accepted only for the list and the filters of its page', 
       encode([digest, { a: 1 }, 1]),
       encode({ digest }),
     ].map(cursor => `/v1/retirements?after=${cursor}`),
+    `/v1/organizations?after=${encode([organizationDigest, { a: 1 }])}`,
   ];
   for (const path of cursors) {
     const response = await api.get(path);
@@ -149,6 +170,22 @@ test.each([
   expect(response.status).toBe(400);
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   expect(api.faults).toEqual([]);
+});
+
+test('T108 an id in a path has at most 1,000 characters', async () => {
+  const { api } = await openScene();
+  const statusOf = async (length: number) => (await api.get(`/v1/retirements/${'a'.repeat(length)}`)).status;
+  expect([await statusOf(1_000), await statusOf(1_001)]).toEqual([404, 400]);
+});
+
+test('a client may repeat a request after five seconds if the database could not be read', async () => {
+  const fault = new StoreError('away', 'the database is locked');
+  const withReader = async () => await Promise.reject(fault);
+  const { api } = await openScene({ readers: { withReader } });
+  const response = await api.get('/v1/retirements');
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await response.json()).toMatchObject({ detail: 'The database cannot be read at present.' });
+  expect(api.faults).toEqual([fault]);
 });
 
 test('T108 header tricks get one answer each, and none of another request', async () => {
@@ -208,6 +245,9 @@ test('a certificate is sent whole, or not at all', async () => {
   expect((await api.get('/v1/certificates/r-1-0/pdf', { headers: { 'if-none-match': etag } })).status).toBe(
     304,
   );
+  const statusOf = async (path: string) => (await api.get(`/v1/certificates/${path}`)).status;
+  expect(await statusOf('r-1-0/pdf?organization_id=organization-1')).toBe(200);
+  expect(await statusOf('r-1-0/pdf?organization_id=organization-2')).toBe(404);
   expect((await api.get('/v1/certificates/r-9-9/pdf')).status).toBe(404);
   expect((await api.get('/v1/certificates/r-1-0/pdf?as_of=2020')).status).toBe(404);
   const token = await api.createToken({ organizationIds: ['organization-2'] });

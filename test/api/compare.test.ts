@@ -44,6 +44,12 @@ test('a comparison has the rows that differ in pages, with the totals and covera
   expect(other.status).toBe(400);
 });
 
+test('a comparison without a later date is with the present', async () => {
+  const { api, from } = await openScene();
+  const { to } = await readBody(await api.get(`/v1/compare?list=warehouse&from=${from}`));
+  expect(to).toMatchObject({ as_of: new Date(api.clock.at).toISOString(), totals: { rows: 3 } });
+});
+
 test.each([
   ['list=warehouse', 'from: expected the earlier date'],
   ['list=warehouse&from=now&to=2020', 'to: expected '],

@@ -41,13 +41,20 @@ test('a waiting request is answered when a change is observed', async () => {
   expect(api.countWaiting()).toBe(0);
 });
 
+test('a request that does not wait is answered at once if there is no change', async () => {
+  const { api, last } = await openScene();
+  expect(await api.getJson(`/v1/changes?after=${last}`)).toMatchObject({ rows: [], next: last, last });
+});
+
 test('a request waits on after changes that its token may not read, and no longer than it asked for', async () => {
   const { api, last, addRetirement } = await openScene();
   const token = await api.createToken({ scopes: ['changes'], lists: ['projects'] });
   const answer = api.getJson(`/v1/changes?after=${last}&wait=2`, token);
   await until(async () => api.countWaiting() === 1, 'the waiting request');
+  api.clock.at += 1000;
   await addRetirement('r-new');
-  api.clock.at += 2000;
+  await until(async () => api.countWaiting() === 1, 'the request, which still waits');
+  api.clock.at += 1000;
   const { rows, next } = await answer;
   expect(rows).toEqual([]);
   expect(next).toBeGreaterThan(last);
@@ -65,21 +72,30 @@ test('T107 a thousand waiting requests hold no database reader, and other reques
   const refused = await api.get(`/v1/changes?after=${last}&wait=60`, { token: tokens[0] ?? '' });
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
   await addRetirement('r-new');
-  for (const { rows } of await Promise.all(answers)) expect(rows).toHaveLength(1);
+  const ended = await Promise.all(answers);
+  for (const { rows } of ended) expect(rows).toHaveLength(1);
   expect(api.countWaiting()).toBe(0);
+  const path = `/v1/changes?after=${ended[0].next}&wait=60`;
+  const again = Array.from({ length: 100 }, () => api.getJson(path, tokens[0]));
+  await until(async () => api.countWaiting() === 100, 'the waiting requests of a token that waited before');
+  await addRetirement('r-newer');
+  await Promise.all(again);
   expect(api.faults).toEqual([]);
 });
 
-test('T107 a request whose client disconnects waits no longer', async () => {
-  const { api, last } = await openScene();
-  const socket = await openSocket(api.port);
-  socket.write(
-    `GET /v1/changes?after=${last}&wait=60 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${api.token}\r\n\r\n`,
-  );
-  await until(async () => api.countWaiting() === 1, 'the waiting request');
-  socket.destroy();
-  await until(async () => api.countWaiting() === 0, 'the end of the wait');
-});
+test.each(['destroy', 'end'] as const)(
+  'T107 a request whose client disconnects waits no longer: %s',
+  async disconnect => {
+    const { api, last } = await openScene();
+    const socket = await openSocket(api.port);
+    socket.write(
+      `GET /v1/changes?after=${last}&wait=60 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${api.token}\r\n\r\n`,
+    );
+    await until(async () => api.countWaiting() === 1, 'the waiting request');
+    socket[disconnect]();
+    await until(async () => api.countWaiting() === 0, 'the end of the wait');
+  },
+);
 
 test('T107 a client that reads nothing of its answer holds no reader and is disconnected', async () => {
   const { api, lent } = await openScene({ limits: { responseReadTimeoutMs: 100 } });
@@ -117,4 +133,15 @@ test('one query serves all waiting requests, and none is sent while nobody waits
   await new Promise(resolve => setTimeout(resolve, 30));
   expect(queries).toBeLessThanOrEqual(sent + 1);
   expect(poller.size()).toBe(0);
+});
+
+test('a poller that is closed wakes the requests that wait, and sends no query', async () => {
+  let queries = 0;
+  const readLastNumber = async () => (queries += 1);
+  const poller = createChangePoller({ readLastNumber, onFailure: () => undefined, intervalMs: 1 });
+  const wait = poller.waitForChange(7, 60_000, new AbortController().signal);
+  poller.close();
+  await wait;
+  await new Promise(resolve => setTimeout(resolve, 30));
+  expect(queries).toBe(0);
 });
