@@ -153,19 +153,25 @@ describe('delivery of events', () => {
     expect(await port.listHolds()).toEqual([]);
   });
 
-  test('a refused occurrence is sent again alone, after those that were delivered before it', async () => {
+  test('occurrences of an organization wait in order behind a refused one, and none is sent twice', async () => {
     const { subscribe, send, receiver, port, clock } = await openAll();
     await subscribe({ types: ['job.failed'] });
-    const failed = { type: 'job.failed', organization_id: 'organization-1', detail: 'server_error' };
     const occurred_at = new Date(clock.at).toISOString();
-    await port.record([1, 2, 3].map(job => ({ ...failed, subject: String(job), occurred_at })));
-    let refuses = true;
-    receiver.answer = ({ data }) => (refuses && data['job_id'] === 2 ? 500 : 204);
+    const event = { organization_id: 'organization-1', detail: 'server_error', occurred_at };
+    const fail = (job: number) => ({ ...event, type: 'job.failed', subject: String(job) });
+    const notSelected = { ...event, type: 'freshness.stale', subject: 'retirements' };
+    await port.record([fail(1), fail(2), notSelected, fail(3)]);
+    let refusedJob = 2;
+    receiver.answer = ({ data }) => (data['job_id'] === refusedJob ? 500 : 204);
     await send();
-    refuses = false;
-    clock.at += MINUTE;
+    await port.record([fail(4)]);
     await send();
-    expect(receiver.received.map(({ data }) => data['job_id'])).toEqual([1, 2, 2, 3]);
+    for (const job of [3, 4, 0]) {
+      refusedJob = job;
+      clock.at += MINUTE;
+      await send();
+    }
+    expect(receiver.received.map(({ data }) => data['job_id'])).toEqual([1, 2, 2, 3, 3, 4, 4]);
     expect(await port.listHolds()).toEqual([]);
   });
 

@@ -61,12 +61,13 @@ describe('promises of events', () => {
   });
 
   test('T102 an event that was delivered but not recorded is delivered again with the same id and body', async () => {
-    const { subscribe, send, receiver, port, context, clock } = await openAll();
-    await subscribe();
+    const { subscribe, send, receiver, port, context, clock, errors } = await openAll();
+    const { id } = await subscribe();
     const broken = { ...port, save: async () => Promise.reject(new Error('killed')) };
     const killed = createSender({ ...context, port: broken });
     await killed.poll();
     await killed.drain();
+    expect(errors).toEqual([{ subscription: id, error: 'killed' }]);
     const first = receiver.accepted.map(event => `${event.id} ${event.body}`);
     expect(first).toHaveLength(10);
     clock.at += MINUTE;
