@@ -19,7 +19,7 @@ export interface ComparedObject {
   readonly kept: string | null;
 }
 
-/** Reads every installation with its state and document in `kept`, which is null if the organization removed the app. */
+/** Reads every installation. Its field `kept` has the state and the document; `kept` is null if the organization removed the app. */
 export async function readInstallations({ all }: Reader): Promise<ComparedObject[]> {
   return await all(
     queryBuilder
@@ -136,7 +136,10 @@ export interface InstallationTarget extends Pick<Tables['installations'], 'organ
   readonly installation_id: string;
 }
 
-/** Reads all installations that are not uninstalled. With an organization, reads its installations in any state. */
+/**
+ * Reads the installations through which the registry can be read: all that are not uninstalled. With an organization, reads its
+ * installations in any state.
+ */
 export async function readInstallationTargets(
   { all }: Reader,
   organizationId: string | null,
@@ -166,7 +169,7 @@ export async function readNewestInstallation(reader: Reader, organizationId: str
   );
 }
 
-/** Reads the lowest id of a credit in the warehouse of an organization. Null if the warehouse is empty. */
+/** Reads the lowest credit id in the warehouse of an organization. Null if the warehouse is empty. */
 export async function readLowestCreditId(reader: Reader, organizationId: string): Promise<string | null> {
   const { first } = await readOne(
     reader,

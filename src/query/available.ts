@@ -43,7 +43,10 @@ export type ExcludedWarehouse = AvailableCredits['excluded'][number];
 /** Nothing is expected of these warehouses. They are shown only if some of their credits are known. */
 const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 
-/** Reads the available credits, and the warehouses that are excluded. A warehouse that is in neither is empty. */
+/**
+ * Reads the available credits, the fresh warehouses, and the warehouses that are excluded because their data is not fresh. If a fresh
+ * warehouse has none of these credits, it is empty or its credits do not meet `where`.
+ */
 export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {
     const { known, uninstalled, warehouses, excluded } = await readWarehouses(snapshot, organizationId);
@@ -90,7 +93,10 @@ export interface Availability extends CollectedAnswer<CreditSum> {
   readonly unavailable: readonly UnavailableWarehouse[];
 }
 
-/** Adds up the available credits by project and vintage. Its coverage counts the organizations whose warehouse is fresh. */
+/**
+ * Adds up the available credits by project and vintage. The coverage of the answer counts the organizations whose warehouse is fresh; it is
+ * null for a single organization.
+ */
 export async function readAvailability(
   reader: Reader,
   { organizationId = null, projectId = null }: CreditScope,
@@ -183,8 +189,8 @@ async function readWarehouses({ all }: Reader, organizationId: string | null) {
 export type Warehouse = Awaited<ReturnType<typeof readWarehouses>>['warehouses'][number];
 
 /**
- * Selects the warehouse of each known organization. Freshness is materialized first: otherwise PostgreSQL may compare each
- * organization with each other one.
+ * Selects the warehouse of each known organization. The freshness of all lists is computed first, in a MATERIALIZED query. Otherwise
+ * PostgreSQL may compare each organization with every other organization.
  */
 function selectWarehouses(organizationId: string | null) {
   const freshness = queryBuilder
@@ -217,7 +223,9 @@ function selectWarehouses(organizationId: string | null) {
 const BY_NAME = sql`organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`;
 const IS_LEFT_OUT = sql<boolean>`state <> 'fresh' AND (rows > 0 OR state NOT IN (${sql.join(CLOSED_STATES.map(state => sql.lit(state)))}))`;
 
-/** Counts the warehouses by state. Also reads the worst of those whose credits are not available, at most `limit`. */
+/**
+ * Counts the warehouses by state. Also reads up to `limit` warehouses whose credits are not available, those with the worst state first.
+ */
 export async function readWarehouseCounts(reader: Reader, limit: number) {
   const isLeftOut = sql<number>`CASE WHEN ${IS_LEFT_OUT} THEN 1 ELSE 0 END`;
   const groups = await reader.all(
@@ -275,7 +283,7 @@ export async function wasEverHeld(reader: Reader, condition: Condition): Promise
   return (await readFirst(reader, held)) !== null;
 }
 
-/** Reads the credits in the warehouses of some organizations that meet a condition. */
+/** Reads the credits that meet the condition `where`, from the warehouses of the given organizations. */
 async function readCredits({ all }: Reader, organizationIds: readonly string[], where: Expression<SqlBool>) {
   const credits = queryBuilder
     .selectFrom('mirror.warehouse_sums')
@@ -305,7 +313,7 @@ export interface AvailableAnswer extends Answer<AvailableCredits['rows'][number]
   readonly uninstalled: number;
 }
 
-/** Answers which credits buyers can reserve now. Its coverage counts the organizations whose warehouse is fresh. */
+/** Answers which credits buyers can reserve now. The coverage of the answer counts the organizations whose warehouse is fresh. */
 export async function answerAvailable(reader: Reader, request: AvailableRequest): Promise<AvailableAnswer> {
   const { rows, known, uninstalled, warehouses, excluded } = await readAvailable(reader, request);
   const sums = rows.map(row => ({ ...row, amount_micro: BigInt(row.amount_micro ?? 0) }));

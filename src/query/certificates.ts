@@ -16,7 +16,7 @@ export interface StoredFile {
   readonly size: number;
 }
 
-/** Reads every certificate file that a current or past row names, with its checksum and size. */
+/** Reads the stored file of every current or past certificate, with its checksum and size. */
 export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
   return await all(
     queryBuilder
@@ -33,7 +33,7 @@ export async function readStoredFiles({ all }: Reader): Promise<StoredFile[]> {
   );
 }
 
-/** Whether a certificate, current or past, has this stored file. After a purge of the file none has. */
+/** Whether a current or past certificate has this stored file. Returns false after the file was purged. */
 export async function isFileReferenced(reader: Reader, file: string): Promise<boolean> {
   const row = await readFirst(
     reader,
@@ -43,8 +43,8 @@ export async function isFileReferenced(reader: Reader, file: string): Promise<bo
 }
 
 /**
- * Adds to each certificate the date, tonnes, beneficiary and project of its retirement at an instant. A null instant adds those
- * of now.
+ * Adds to each certificate the date, tonnes, beneficiary and project of its retirement at the instant `at`. If `at` is null, adds the
+ * current values.
  */
 export async function addRetirements(
   { all }: Reader,
@@ -152,8 +152,8 @@ export async function readExport({ all }: Reader, { where, at }: ExportFilter) {
 }
 
 /**
- * Reads the retirement that a stored certificate file belongs to, so that a download can be named after it. Null if there is
- * none.
+ * Reads the retirement of a stored certificate file. A download of the file is named after this retirement. Null if no certificate has the
+ * file.
  */
 export async function readRetirementOfFile(reader: Reader, file: string) {
   return await readFirst(

@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 const MONTHS = 12;
 
-/** Reads the stock of the warehouses at the end of each of the last 30 days. The last value is of now. */
+/** Reads the stock of the warehouses at the end of each of the last 30 days. The last value is the current stock. */
 async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   const days = Array.from({ length: DAYS }, (_, ago) => formatDay(now - (DAYS - 1 - ago) * DAY_MS));
   const dayEnds = days.map(day => `${day}T23:59:59.999Z`);
@@ -108,12 +108,13 @@ async function readRetiredByMonth({ all }: Reader, now: number): Promise<AmountP
   );
 }
 
-/** Returns SQL for the index of the first value that fulfils a condition. If none does, that is the number of values. */
+/** Returns SQL for the index of the first value that meets a condition. If no value meets it, the SQL returns the number of values. */
 function buildFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
   const cases = values.map((value, index) => sql`WHEN ${isFulfilledBy(value)} THEN ${sql.lit(index)}`);
   return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${sql.lit(values.length)} END`;
 }
 
+/** Formats the month that was `monthsAgo` months before `now`, such as `2025-11`. */
 function formatMonth(now: number, monthsAgo: number): string {
   const date = new Date(now);
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - monthsAgo, 1))

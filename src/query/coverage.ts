@@ -24,7 +24,10 @@ export function getOrganizationName({
   return name ?? id ?? installationId;
 }
 
-/** Reads the known organizations: one, or all if the id is null. */
+/**
+ * Reads the known organizations: those with an installation that the registry or a webhook has named, even if they removed the app. A null
+ * id reads all.
+ */
 export async function readKnownOrganizations(
   { all }: Reader,
   organizationId: string | null,
@@ -40,7 +43,7 @@ export async function readKnownOrganizations(
   );
 }
 
-/** Counts the organizations that have the app. With an id, returns 1 if that organization has the app, otherwise 0. */
+/** Counts the known organizations that have the app. With an id, returns 1 if that organization has the app, otherwise 0. */
 export async function countInstalled(reader: Reader, organizationId: string | null = null): Promise<number> {
   return await countRows(
     reader,
@@ -55,8 +58,8 @@ export async function countInstalled(reader: Reader, organizationId: string | nu
 const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
 
 /**
- * Counts the organizations that have the app, or those that removed it, if all of their lists with amounts have been read at
- * least once.
+ * Counts the organizations whose amounts are in sums: at least one of their lists with amounts was read completely, and none of these lists
+ * still waits for its first read. `are` selects organizations that have the app, or those that removed it.
  */
 export async function countSummedOrganizations(
   reader: Reader,
@@ -83,8 +86,8 @@ export async function countSummedOrganizations(
 }
 
 /**
- * Selects the ids of organizations that have the app and whose list was read completely at least once. A null resource stands
- * for any list.
+ * Selects the ids of organizations that have the app and whose list was read completely at least once. If `resource` is null, one list of
+ * any kind is enough.
  */
 export function selectInstalledAndRead(resource: string | null) {
   const installed = queryBuilder
@@ -99,7 +102,10 @@ export function selectInstalledAndRead(resource: string | null) {
     .where('organization_id', 'in', installed);
 }
 
-/** Counts the known organizations whose list was read completely at least once. A null resource stands for any list. */
+/**
+ * Returns how many of the known organizations have a list that was read completely at least once. If `resource` is null, one list of any
+ * kind is enough.
+ */
 export async function readListCoverage(
   reader: Reader,
   { organizationId, resource }: { readonly organizationId: string | null; readonly resource: string | null },
@@ -112,7 +118,10 @@ export async function readListCoverage(
   return { counted, known, missing: known - counted };
 }
 
-/** Reads how complete a sum over the rows of a list is. Organizations whose list is not fresh are included as last seen. */
+/**
+ * Reads how complete a sum over the rows of a list is. If the list of an organization is not fresh, the sum has the last known rows of the
+ * organization.
+ */
 export async function readListNotes(reader: Reader, resource: string): Promise<AnswerNotes> {
   const { counted, last_seen: organizations } = await readOne(
     reader,

@@ -26,7 +26,7 @@ export async function readStaleAndFreshLists({ all }: Reader) {
   };
 }
 
-/** Reads the jobs that failed for good at or after an instant, the oldest first. */
+/** Reads the jobs that failed at or after an instant and are not retried. The oldest come first. */
 export async function readFailedJobs({ all }: Reader, since: string) {
   return await all(
     queryBuilder

@@ -69,7 +69,10 @@ const COUNT_CALLS = queryBuilder
   .where('requests', 'is not', null)
   .where('resource', '<>', 'certificates');
 
-/** Counts the organizations that wait for their first read, with the calls and workers for it. Null if none waits. */
+/**
+ * Counts the organizations that wait for their first read, the workers that run, and the calls that each first read needs. Null if no
+ * organization waits.
+ */
 export async function readFirstReads(reader: Reader, now: number): Promise<FirstReads | null> {
   const counts = await readOne(reader, COUNT_ORGANIZATIONS);
   if (counts.organizationsToGo === 0) return null;
@@ -106,7 +109,7 @@ async function countWorkers(reader: Reader, now: number): Promise<number> {
   );
 }
 
-/** Computes how long the first reads take if each worker makes so many calls per second. */
+/** Computes how long the first reads take if each worker makes `callsPerSecondOfWorker` calls per second. */
 export function estimateFirstReads(
   firstReads: FirstReads,
   callsPerSecondOfWorker: number,

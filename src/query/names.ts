@@ -86,8 +86,8 @@ export async function readNameOf(reader: Reader, id: string, at: string | null):
 const TABLES_WITH_PROJECTS = ['warehouse_credits', 'inventory_credits', 'retirements'];
 
 /**
- * Reads the name of a project from the credits and retirements that refer to it, now or as of an instant. Returns the id if they
- * give no name, and null if there are none.
+ * Reads the name of a project from the credits and retirements that refer to it, now or as of an instant. Returns the id if none of these
+ * rows has a name. Returns null if no row refers to the project.
  */
 export async function readProjectNameFromRows(
   reader: Reader,

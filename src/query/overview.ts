@@ -23,7 +23,10 @@ const CHANGES = 100;
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 type FleetSums = Awaited<ReturnType<typeof readSums>>;
 
-/** Reads what the page Now shows at one moment: activity, reservations, the newest changes, and the sums that `readSums` reads. */
+/**
+ * Reads the data of the page "Now" in one snapshot: activity, reservations, the newest changes, and the sums over all organizations that
+ * `readFleetSums` returns.
+ */
 export async function readOverview(
   reader: Reader,
   now: number,
@@ -44,8 +47,8 @@ interface AvailableSums extends CollectedAnswer<CreditSum> {
 }
 
 /**
- * Reads sums over all organizations: available credits, certificates, and warehouses that are left out. Also reads some
- * organizations, those with the worst state first. These and the left-out warehouses have a state in each row instead of notes.
+ * Reads sums over all organizations: available credits, certificates, and warehouses that are left out. Also reads some organizations,
+ * those with the worst state first. Organizations and left-out warehouses have no notes: each row has a state instead.
  */
 export async function readSums(reader: Reader, maxOrganizations: number, maxLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {

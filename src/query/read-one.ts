@@ -29,8 +29,8 @@ export async function countRows(reader: Reader, query: Query<unknown>): Promise<
 }
 
 /**
- * Returns the SQL condition that a version of a row was valid at an instant. Null selects every row of a table without history.
- * `alias` names the table if the query has several.
+ * Returns the SQL condition that a version of a row was valid at an instant. If `instant` is null, the condition is true for every row: use
+ * it for tables without older versions. `alias` names the table if the query has several.
  */
 export function buildValidAtCondition(instant: string | null, alias?: string): Expression<SqlBool> {
   if (instant === null) return sql`1 = 1`;

@@ -95,9 +95,7 @@ function selectNewest(list: List, columns: readonly string[]) {
     ORDER BY ${sql.ref(numberColumnOf(list))} DESC LIMIT ${SEARCHED_ROWS}`;
 }
 
-/**
- * Selects, among the newest rows, those that have a text in `column`. An index holds only such rows, so that no others are read.
- */
+/** Selects those of the newest rows in which `column` is not null. An index has only such rows, so the database reads no others. */
 function selectNewestWith(list: List, column: string, columns: readonly string[]) {
   const number = sql.ref(numberColumnOf(list));
   const table = relation(tableOf(list));

@@ -38,7 +38,7 @@ function hasColumn({ columns }: Relation, column: string): boolean {
   return columns.some(({ name }) => name === column);
 }
 
-/** Says which tables and views have the unknown column, the most common first. Null if none has. */
+/** Returns a sentence that names the tables and views with this column, the most common first. Null if none has it. */
 function describeTablesWithColumn(unknownName: string, schema: readonly Relation[]): string | null {
   const owners = schema.filter(relation => hasColumn(relation, unknownName)).map(getQualifiedName);
   if (owners.length === 0) return null;
@@ -49,8 +49,8 @@ function describeTablesWithColumn(unknownName: string, schema: readonly Relation
 }
 
 /**
- * Suggests the table with the name of an object of which the queried tables have only the id: for `organization_name` and a table
- * with `organization_id`, the column `full_name` of organizations. Null if there is none.
+ * Suggests a table to join if the query uses a name but its tables have only the id. For example, for `organization_name` and a table with
+ * `organization_id`, suggests the column `full_name` of organizations. Null if no table has such a name.
  */
 function suggestJoin(
   unknownName: string,
@@ -67,7 +67,10 @@ function suggestJoin(
   return `The name is ${name}.full_name: join ${name} on ${name}.id = ${getQualifiedName(idOwner)}.${noun}_id.`;
 }
 
-/** Returns the tables and views that a query names. With a qualifier, such as `o` of `o.name`, only the one that it stands for. */
+/**
+ * Returns the tables and views that a query names. If the column has a qualifier, such as `o` in `o.name`, returns only the tables for
+ * which the qualifier stands.
+ */
 function selectRelationsOf(
   query: string,
   qualifier: string | null,

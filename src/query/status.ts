@@ -35,8 +35,8 @@ type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_a
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /**
- * Reads the organizations with their notes, and the state of the processes and jobs. The counts of deliveries and jobs are single
- * values of the mirror's own, so no notes are about them.
+ * Reads the organizations with their notes, and the state of the processes and jobs. The notes do not mention the counts of deliveries and
+ * jobs: the program itself makes these rows, so their counts are always complete.
  */
 export async function readStatus(reader: Reader, now: number) {
   return await reader.inSnapshot(async snapshot => {
@@ -69,7 +69,7 @@ export const FAILING_LISTS = queryBuilder
   .where('state', '<>', 'not_offered')
   .where(eb => eb(eb.fn.coalesce('reason', sql.lit('')), 'not in', ['uninstalled', 'suspended']));
 
-/** Returns how many organizations have data, as the notes of the status. Freshness is left out, because each list has its own. */
+/** Creates the notes of the status: how many organizations have data. Freshness is left out, because each list has its own. */
 function toNotes(organizations: readonly OrganizationStatus[]): AnswerNotes {
   const installed = organizations.filter(({ state }) => state !== 'uninstalled');
   const counted = installed.filter(({ resources }) => resources.some(list => list.as_of !== null)).length;
@@ -91,7 +91,10 @@ export async function readOrganizations(reader: Reader, limit: number): Promise<
   return await addListStates(reader, known, limit === Infinity ? null : known.map(idOf));
 }
 
-/** Selects the known organizations, those with the worst state first. Each is ranked by its worst list, as `worstOf` does. */
+/**
+ * Selects the known organizations, those with the worst state first. The state of an organization is that of its worst list, as `worstOf`
+ * computes it.
+ */
 function selectOrganizationsWorstFirst() {
   const isCounted = sql`as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'`;
   return queryBuilder
@@ -144,7 +147,10 @@ function idOf({ organization_id: id }: KnownOrganization): string {
   return id ?? '';
 }
 
-/** Adds the state of each list and the counts of certificates to organizations. Null ids read those of all organizations. */
+/**
+ * Adds the state of each list and the counts of certificates to organizations. If `ids` is null, reads the states and counts of all
+ * organizations.
+ */
 async function addListStates(
   reader: Reader,
   known: readonly KnownOrganization[],
@@ -180,7 +186,10 @@ export function isFrozen(resource: ListStanding): boolean {
   return isWithheld(resource) && resource.as_of !== null;
 }
 
-/** Describes why a list is not fresh, or since when nothing newer is known. Null if there is nothing to say. */
+/**
+ * Describes why a list is not fresh. For a list that the app may no longer read, says how old its rows are. Null if there is nothing to
+ * say.
+ */
 export function describeListState(list: ListStanding & FreshnessDetails): string | null {
   if (!isFrozen(list)) return sentenceOf(list);
   return `its ${formatCount(list.rows, 'row is', 'rows are')} as of ${list.as_of}; nothing newer is known`;
@@ -206,8 +215,8 @@ async function readListStates({ all }: Reader, ids: readonly string[] | null) {
 }
 
 /**
- * Reads the number of certificates by organization and state; null ids read those of all organizations. Certificates of
- * unclaimed retirements are counted apart: they become available when the retirement has a beneficiary.
+ * Counts the certificates by organization and state, for all organizations if `ids` is null. Certificates of retirements without a
+ * beneficiary have the state `unclaimed`: the registry makes them only when the retirement has a beneficiary.
  */
 async function readCertificates({ all }: Reader, ids: readonly string[] | null) {
   const isRequested = ids === null ? sql<boolean>`1 = 1` : sql<boolean>`organization_id IN ${ids}`;

@@ -38,7 +38,10 @@ type GroupColumn = 'organization_id' | 'project_id' | 'project_name' | 'vintage'
 export const BY_OWNER: readonly GroupColumn[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly GroupColumn[] = ['project_id', 'project_name', 'vintage', 'type'];
 
-/** Selects the ids of organizations whose warehouse is fresh, or is not fresh. A null id selects among all organizations. */
+/**
+ * Selects the ids of organizations by the state of their warehouse. `are` says which: those whose warehouse is fresh, or those whose
+ * warehouse is not. A null id selects among all organizations.
+ */
 export function selectOwnersByFreshness(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
   return queryBuilder
     .selectFrom('mirror.freshness')

@@ -7,7 +7,7 @@ import { buildOrganizationCondition, readFirst, readOne } from './read-one.js';
 
 type Watermark = Awaited<ReturnType<typeof readWatermark>>;
 
-/** Reads the ids of the newest job and sync when work is requested. Later ones have higher ids. */
+/** Reads the highest job id and sync id at the time of a request. Jobs and syncs that start after the request have higher ids. */
 export async function readWatermark(reader: Reader, now: number) {
   const newest = await readOne(
     reader,
@@ -110,8 +110,8 @@ export const SYNCED_COLUMNS = splitWords('organization resource added changed re
 export type SyncedResourceResult = Awaited<ReturnType<typeof readSynced>>[number];
 
 /**
- * Reads the state of each list, and what its syncs since the request changed. Organizations that removed the app are left out
- * unless one was requested.
+ * Reads the state of each list, and which changes its syncs have made since the request. Leaves out organizations that removed the app,
+ * unless the request is for such an organization.
  */
 export async function readSynced(reader: Reader, request: FollowedRequest, resources: readonly string[]) {
   const rows = await readStates(reader, request, resources);
@@ -143,7 +143,7 @@ function wasReadCompletely({ state, reason, failing_since: failingSince }: Stand
   return failingSince === null && (state === 'fresh' || BEFORE_ITS_TURN.includes(reason));
 }
 
-/** Reads the state of each list, and what its syncs since the request changed. Sorts by the names of the organizations. */
+/** Reads the state of each list, and the changes that its syncs made after the request. Sorted by the name of the organization. */
 async function readStates(
   { all }: Reader,
   { watermark, organizationId }: FollowedRequest,

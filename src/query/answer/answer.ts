@@ -15,7 +15,7 @@ export interface AnswerNotes {
   readonly totals: Totals | null;
   /** Null if the rows belong to no organization. */
   readonly coverage: Coverage | null;
-  /** How fresh the lists are that the rows are from. Empty for a past instant, and for lists of the mirror's own. */
+  /** How fresh the lists are that the rows are from. Empty for a past instant, and for lists that are not read from the registry. */
   readonly freshness: readonly FreshnessSum[];
   /** The lists that were not fully known at a past instant. Empty for the present. */
   readonly gaps: readonly Gap[];

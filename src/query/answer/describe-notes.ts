@@ -5,7 +5,10 @@ import type { AnswerNotes, Coverage } from './answer.js';
 import { describeCaveat, isUnknown, type Caveat } from './caveat.js';
 import { describeGap } from './gap.js';
 
-/** Describes gaps, freshness, missing organizations and caveats in one sentence each. A complete and fresh answer needs none. */
+/**
+ * Returns one sentence for each gap, each group of lists that are not fresh, the missing organizations, and each caveat. Returns an empty
+ * array if the answer is complete and fresh.
+ */
 export function describeNotes(notes: Omit<AnswerNotes, 'at' | 'totals'>): string[] {
   const freshness = notes.freshness.map(describeFreshnessSum).filter(line => line !== null);
   return [...describeGaps(notes), ...freshness, ...describeCompleteness(notes)];
@@ -16,7 +19,7 @@ export function describeGaps({ gaps }: Pick<AnswerNotes, 'gaps'>): string[] {
   return gaps.map(describeGap);
 }
 
-/** Describes how many organizations are included if some are missing, and each caveat, in one sentence each. */
+/** Returns one sentence for each caveat. If organizations are missing, a first sentence says how many are included. */
 export function describeCompleteness({
   coverage,
   caveats,

@@ -28,7 +28,7 @@ export function describeTotals(
   return `${counted}: ${formatAmounts(amounts)}${offer}`;
 }
 
-/** Describes the part of a total that is held now, such as `Held now: 2 with 290 t`. */
+/** Describes how many rows of a total still hold an amount, such as `Held now: 2 with 290 t` for reservations that have not ended. */
 export function describeHeld({ rows, amounts }: Totals): string {
   if (rows === 0 || amounts === null) return 'Held now: nothing';
   return `Held now: ${formatWithCommas(rows)} with ${formatAmounts(amounts)}`;
@@ -44,7 +44,10 @@ export function formatAmounts(amounts: readonly TypeAmount[]): string {
   );
 }
 
-/** Describes how many rows have no usable amount and are in none of these sums, to append to a sum. Empty if there are none. */
+/**
+ * Returns a text to put after a printed sum: how many rows are not counted, because they have no usable amount. Returns an empty text if
+ * all rows are counted.
+ */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
   const rows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
   return rows === 0 ? '' : `. ${describeCaveat({ code: 'without_amount', rows })}`;

@@ -46,7 +46,7 @@ export async function* serializeAnswers(
   yield '}\n';
 }
 
-/** Converts notes to plain data with names as in the columns of tables. */
+/** Converts notes to plain data. Field names become snake_case, like the column names of tables. */
 export function toNotesData({ at, totals, coverage, freshness, gaps, caveats }: AnswerNotes) {
   return {
     as_of: at,

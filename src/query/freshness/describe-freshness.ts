@@ -138,7 +138,10 @@ export function wordsOf(standing: FreshnessStanding): string {
   return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
 }
 
-/** Describes a group of organizations whose list is not fresh. Null if the list is fresh or was never read. */
+/**
+ * Describes a group of organizations whose list is in the same state, such as `stale (read failed) in 3 organizations, …`. Null if the list
+ * is fresh or was never read.
+ */
 export function describeFreshnessSum(
   sum: FreshnessStanding & { readonly resources: number; readonly as_of: string | null },
 ): string | null {

@@ -3,8 +3,8 @@ import type { Reader } from '../../store/contract/reader.js';
 import { tableRef, select, sqlStatement } from '../../store/sql/columns.js';
 
 /**
- * Counts organizations by the HTTP status and the form (such as pages) of the registry's latest answer for each list. Each group
- * has the name of one organization as an example.
+ * Counts organizations by the HTTP status and the form of the registry's latest answer for each list. The form says, for example, whether
+ * the answer had pages. Each group has the name of one organization as an example.
  */
 export async function readLatestAnswers({ all }: Reader) {
   const list = tableRef('mirror.resource_states', 's');

@@ -44,7 +44,10 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
   );
 }
 
-/** Counts the lists in each state and those whose last read failed. `age_seconds` is the time since the oldest complete read. */
+/**
+ * Counts the lists in each state, and those whose last read failed. `age_seconds` is the age of the oldest last complete read among the
+ * lists in a state.
+ */
 export async function readListStateCounts({ all }: Reader) {
   const ages = await all(
     queryBuilder
@@ -112,7 +115,10 @@ export async function readStates(
   return await readStatesWhere(reader, resource, buildOrganizationCondition(organizationId));
 }
 
-/** Reads how fresh the lists are that contain these rows. Lists of other organizations are not read. Null as in `readStates`. */
+/**
+ * Reads how fresh the lists are that contain these rows. Lists of other organizations are not read. Returns null for lists that are not
+ * read from the registry.
+ */
 export async function readStatesOfRows(
   reader: Reader,
   resource: string | null,
@@ -124,7 +130,10 @@ export async function readStatesOfRows(
   return await readStatesWhere(reader, resource, sql`organization_id IN ${organizationIds}`);
 }
 
-/** Reads how fresh the lists of a resource are, for the organizations that meet a condition. Null as in `readStates`. */
+/**
+ * Reads how fresh the lists of a resource are, for the organizations that meet a condition. Returns null for lists that are not read from
+ * the registry.
+ */
 async function readStatesWhere(
   { all }: Reader,
   resource: string | null,

@@ -67,7 +67,10 @@ async function readNotes(
   };
 }
 
-/** Reads how many organizations the changes cover. Installations are not a list of an organization; all of them are read at once. */
+/**
+ * Returns how many organizations the changes cover. Changes of installations cover every organization that has the app, because all
+ * installations are read at once.
+ */
 async function readChangesCoverage(reader: Reader, request: ChangeRangeRequest): Promise<Coverage> {
   if (request.resource !== INSTALLATION) return await readListCoverage(reader, request);
   const known = await countInstalled(reader, request.organizationId);

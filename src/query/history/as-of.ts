@@ -72,8 +72,8 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
 }
 
 /**
- * Returns the earliest end of a first complete read, among the lists whose first read ended after the instant. Null if there is
- * no such list.
+ * Returns when the first of these lists was completely read for the first time. Ignores lists that were already read at the instant of
+ * `lists`. Null if no list remains.
  */
 export function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
   const ends = lists
@@ -86,7 +86,10 @@ function countOrganizations(lists: readonly CoverageAt[]): number {
   return new Set(lists.map(({ organizationId }) => organizationId)).size;
 }
 
-/** Returns one caveat: how old the oldest last read is among the lists that were known. Returns none if no list was known. */
+/**
+ * Returns one caveat about the known list that was not read for the longest time. The caveat says when the list was last read, or that this
+ * is not recorded. Returns an empty array if no list was known.
+ */
 function findOldestReadCaveats(lists: readonly CoverageAt[]): Caveat[] {
   const known = lists.filter(list => findUnknownReason(list) === null);
   const [oldest] = known.toSorted((a, b) => (a.lastReadAt ?? '').localeCompare(b.lastReadAt ?? ''));
@@ -124,7 +127,7 @@ export async function readCoverageAt(reader: Reader, request: AsOfRequest): Prom
   return lists.length > 0 ? lists : [createUnreadCoverage(organizationId, null, resource)];
 }
 
-/** Reads how completely one organization's list was known at an instant. */
+/** Reads how completely the list of one organization was known at an instant. */
 export async function readOrganizationCoverageAt(
   reader: Reader,
   request: OrganizationAsOfRequest,
@@ -243,8 +246,9 @@ type ListStateRow =
   ReturnType<typeof selectListStates> extends { execute: () => Promise<(infer Row)[]> } ? Row : never;
 
 /**
- * Finds the last complete read that had ended by the instant. Scheduled reads that find a list unchanged are recorded as one
- * span.
+ * Finds the last complete read that had ended by the instant. Scheduled reads that find no change share one record, with a count and the
+ * times of the first and the last. Returns that record in `unchangedReads` if it continues after the instant: the exact read is then
+ * unknown.
  */
 function findLastRead(state: ListStateRow, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
   const spans: readonly ReadSpan[] = [
@@ -272,8 +276,8 @@ function findLastRead(state: ListStateRow, at: string): Pick<CoverageAt, 'lastRe
 }
 
 /**
- * Returns why a list was not known at the instant; null if it was. A list that can no longer be read is known until its last
- * complete read started, or until its only one ended.
+ * Returns why a list was not known at the instant; null if it was. A list that can no longer be read counts as known until its last
+ * complete read started. If it had only one complete read, it counts as known until that read ended.
  */
 function explainUnknown(state: ListStateRow, at: string): GapReason | null {
   const { first_complete_at: firstReadEndedAt, last_readable_at: lastReadableAt } = state;
@@ -285,7 +289,7 @@ function explainUnknown(state: ListStateRow, at: string): GapReason | null {
   return lastReadAt < at ? { code: 'no_longer_readable', lastReadAt } : null;
 }
 
-/** Returns the coverage of a list that was never read. */
+/** Returns the coverage of a list that was never read: no read, and a gap. */
 function createUnreadCoverage(
   organizationId: string,
   organizationName: string | null,
@@ -295,7 +299,7 @@ function createUnreadCoverage(
   return { organizationId, organizationName, lastReadAt: null, unchangedReads: null, gaps: [gap] };
 }
 
-/** Reads the known organizations of which no list was ever read, as lists with a gap. */
+/** Reads the known organizations without any list that was read. Returns for each the coverage of its list `resource`, which is a gap. */
 async function readUnreadOrganizations(reader: Reader, resource: string): Promise<CoverageAt[]> {
   const organizations = await reader.all(
     queryBuilder
@@ -310,7 +314,7 @@ async function readUnreadOrganizations(reader: Reader, resource: string): Promis
   );
 }
 
-/** Reads the syncs that were running at the instant, newest first. Syncs that ended without a change are left out. */
+/** Reads the syncs that were running at the instant, newest first. Leaves out syncs that ended without a change. */
 async function findRunningSyncs(reader: Reader, { organizationId, resource, at }: AsOfRequest) {
   return await reader.all(
     queryBuilder

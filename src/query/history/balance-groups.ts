@@ -56,8 +56,8 @@ function valueIfUnbalanced(column: string) {
 }
 
 /**
- * Streams the sums of retirements whose rows balance, and each row that does not as a group of its own. Ordered by organization
- * and sum.
+ * Streams sums of the retirements whose listed amounts equal those that the mirror counted. Each row with different amounts is a group of
+ * its own. Sorted by organization and sum.
  */
 export async function* readRetirementGroups(
   { stream }: Reader,
@@ -106,8 +106,8 @@ export async function* readRetirementGroups(
 }
 
 /**
- * Streams the sums of credits that balance, and each credit that does not as a group of its own. Ordered by place and
- * organization; ex-post credits come before ex-ante ones.
+ * Streams sums of the credits whose listed amount equals their first amount plus increases minus decreases. Each credit with another amount
+ * is a group of its own. Sorted by `place` (warehouse, inventory or reserved) and organization; ex-post credits come before ex-ante ones.
  */
 export async function* readCreditGroups(
   { stream }: Reader,

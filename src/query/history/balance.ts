@@ -35,10 +35,9 @@ export const BALANCE_COLUMNS = [
 ];
 
 /**
- * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may
- * cancel each other out in a sum. `onCheck` is called at the start of each check.
- *
- * The answer does not say how fresh the rows are: the check compares rows of the mirror with each other, however old they are.
+ * Checks that credits and retirements add up. The answer has all sums, then each row that does not balance, because two errors may cancel
+ * each other out in a sum. `onCheck` is called with the name of each check when it starts. The answer does not say how fresh the rows are:
+ * the check compares rows of the mirror with each other, however old they are.
  */
 export async function readBalance(
   reader: Reader,
@@ -177,8 +176,8 @@ export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
 }
 
 /**
- * Describes how many checks passed or failed, such as "1 of 5 checks failed." A second sentence says how many sums with nothing to
- * check are hidden, if any: the caller shows only those that `selectListedSums` selects.
+ * Describes how many checks passed or failed, such as "1 of 5 checks failed." If sums have nothing to check, a second sentence says how
+ * many are hidden. The caller must show only the sums that `selectListedSums` returns.
  */
 export function describeVerdict(sums: readonly BalanceLine[]): string {
   const failed = sums.filter(line => !line.balanced).length;

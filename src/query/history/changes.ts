@@ -106,8 +106,8 @@ const SEARCHED_NUMBERS = 2_000;
 const LISTED_NUMBERS = 200;
 
 /**
- * Reads changes from number `last` down to `after`. Changes of one organization may be far apart: below the newest numbers, its
- * own numbers are listed first, so that the changes of others are not searched.
+ * Reads changes from number `last` down to `after`. The changes of one organization may be far apart. So, below the newest numbers, this
+ * function first lists the numbers of the organization and then reads only their changes.
  */
 async function* readNewestBetween(
   reader: Reader,
@@ -128,8 +128,8 @@ async function* readNewestBetween(
 }
 
 /**
- * Lists the newest change numbers of an organization and of the projects that its rows refer to. They are above `after`, not
- * above `to`, and at most `LISTED_NUMBERS`.
+ * Lists the newest change numbers of an organization and of the projects that its rows refer to. Each number is above `after` and not above
+ * `to`. Returns at most `LISTED_NUMBERS` numbers.
  */
 async function listNumbers(
   { all }: Reader,
@@ -220,8 +220,8 @@ function selectProjects(organizationId: string) {
 }
 
 /**
- * Reads a number that no change observed by the instant exceeds. Such a change comes from a sync that had started or ended by
- * then, or that still runs.
+ * Returns a number that is not below the number of any change observed by the instant. Such a change comes from a sync that had started or
+ * ended by then, or that still runs. If `instant` is null, returns the newest number.
  */
 async function readNumberUpperBound(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null || !(await hasSyncEndedAfter(reader, instant))) return await readLastNumber(reader);
@@ -248,8 +248,9 @@ async function hasSyncEndedAfter(reader: Reader, instant: string): Promise<boole
 }
 
 /**
- * Reads a number: all changes up to it were observed before the instant. A sync that ended earlier had committed its changes and
- * all lower numbers. A sync after one with a later end is ignored, because the clock may have been set back.
+ * Returns a change number; all changes up to it were observed before the instant. A sync that had ended before the instant gives the
+ * number. Ignores it if an earlier sync ended at or after the instant, because the clock may have been set back. Returns 0 if there is no
+ * such sync.
  */
 export async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;

@@ -34,7 +34,7 @@ export interface ComparedRange {
   readonly after: readonly Value[] | null;
 }
 
-/** Columns of the mirror's own. A row that differs only in these is not changed. */
+/** Columns that the mirror adds to the rows of the registry. A row that differs only in these is not changed. */
 const BOOKKEEPING_COLUMNS = ['checked_at', 'due_at', 'attempts', 'error', 'retirement_version'];
 /** Columns that have the value of `amount_exact` in another form. */
 const AMOUNT_FORMS = ['amount', 'amount_micro'];
@@ -218,7 +218,7 @@ function joinColumns(names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map(name => sql.ref(name)));
 }
 
-/** Lists the columns that identify a row. Returns none for a list of the mirror's own. */
+/** Lists the columns that identify a row. Returns an empty array for a list whose rows the program itself makes. */
 function listKeys({ entry }: List): readonly string[] {
   return entry === null ? [] : listKeyColumns(entry);
 }
@@ -243,7 +243,7 @@ function listDocumentColumn({ entry }: List): readonly string[] {
   return entry?.hasDocument === true ? [DOCUMENT] : [];
 }
 
-/** Returns a row with the columns of its list as of the later instant. A removed row has those of the earlier one. */
+/** Returns a row with the columns of its list as of the later instant. A removed row has the columns as of the earlier instant. */
 function toComparedRow(list: List, row: Row): Row {
   const change = row['change'] ?? null;
   const before = pickVersion(list, row, 'old');

@@ -42,7 +42,9 @@ export const COMPARABLE_LISTS: readonly List[] = MIRRORED.filter(hasOwnedHistory
 /** The lists that are compared unless others are chosen: the stock, and the retirements. */
 export const USUALLY_COMPARED_LISTS = 'warehouse,inventory,retirements';
 
-/** Parses names of lists that are separated by commas, in any spelling. */
+/**
+ * Parses names of lists that are separated by commas. Ignores case, hyphens, underscores and spaces. Returns a fault for an unknown name.
+ */
 export function parseComparedLists(words: string): readonly List[] | { readonly fault: string } {
   const names = COMPARABLE_LISTS.map(({ name }) => name);
   const chosen: string[] = [];
@@ -98,7 +100,7 @@ export interface ComparisonAnswer extends Answer<Row> {
 
 export const ALL_COMPARED_ROWS: ComparedRange = { limit: null, after: null };
 
-/** Compares a list at two instants. Read the rows in the same snapshot. */
+/** Compares a list at two instants. Rows may be streamed: call this function in a snapshot, and read the rows before the snapshot ends. */
 export async function compareList(
   reader: Reader,
   request: ComparisonRequest,

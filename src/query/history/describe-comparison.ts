@@ -79,7 +79,7 @@ export function listCsvColumns(comparisons: readonly ComparisonAnswer[]): readon
   return [...new Set(['list', ...comparisons.flatMap(({ columns }) => columns.map(({ name }) => name))])];
 }
 
-/** Yields the rows of a CSV file, each with its list. The last cell says how complete the list is. */
+/** Yields the rows of a CSV file. Each row has the name of its list; its last cell says how complete that list is. */
 export async function* streamCsvRows(comparisons: readonly ComparisonAnswer[]): AsyncGenerator<Row> {
   for (const { list, rows, ...notes } of comparisons)
     for await (const row of withNotesCell<Row>(rows, notes)) yield { list: list.name, ...row };

@@ -40,7 +40,7 @@ export type ExplanationReason =
   /** The sync that found the row changed or gone is no longer on record. */
   | { readonly code: 'end_not_recorded'; readonly syncId: number };
 
-/** Describes in one or two sentences why a row was as it was. */
+/** Describes in one or two sentences one reason for the values that a row had. */
 export function describeExplanationReason(reason: ExplanationReason): string {
   switch (reason.code) {
     case 'not_observed_yet':
@@ -80,7 +80,7 @@ export function describeExplanationReason(reason: ExplanationReason): string {
   }
 }
 
-/** Describes a sync that observed a row or found that it had ended, with what triggered it. */
+/** Describes a sync that observed a row, or that found the row changed or gone. Also says what triggered the sync. */
 function describeSync(event: 'Observed' | 'Ended', sync: ExplainedSync): string {
   const { started_at: startedAt, last_answer_at: answeredAt, finished_at: finishedAt, state } = sync;
   const answer = answeredAt === null ? '' : `, answered ${answeredAt}`;

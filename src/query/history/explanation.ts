@@ -64,7 +64,7 @@ export function groupVersions(entry: ResourceEntry, versions: readonly Row[]): R
   return [...rows.values()];
 }
 
-/** Explains why a row was as it was at the instant of the context. `versions` are all versions of the row, oldest first. */
+/** Explains the values that a row had at the instant `context.at`. `versions` are all versions of the row, oldest first. */
 export async function explainRow(context: ExplainContext, entry: ResourceEntry, versions: readonly Row[]) {
   const { reader, at } = context;
   const version = versions.find(each => wasCurrent(each, at)) ?? null;
@@ -126,7 +126,7 @@ interface SyncIds {
   readonly firstReadEndedAt: string | null;
 }
 
-/** Lists the reasons why a row was as it was, in the order in which people read them. */
+/** Lists the reasons for the values of a row, in the order in which they are shown. */
 function findReasons(facts: RowFacts, syncIds: SyncIds): ExplanationReason[] {
   const { at, row, shown_by: shownBy, contradicted, last_seen_at: lastSeenAt, until } = facts;
   const reasons: ExplanationReason[] = [];
@@ -194,7 +194,10 @@ async function readSync(reader: Reader, id: unknown): Promise<ExplainedSync | nu
   return { ...sync, delivery };
 }
 
-/** Reads the certificate that was stored at the instant, and compares its file as it is now. */
+/**
+ * Reads the certificate that was stored at the instant, and checks whether its file today is still the file that was stored. Null if no
+ * certificate was stored, or if the row is no retirement or certificate.
+ */
 async function readCertificate(
   { reader, inspect, at }: ExplainContext,
   { table }: ResourceEntry,
@@ -218,7 +221,10 @@ async function readCertificate(
   return { ...stored, state: file === null ? 'missing' : isSame ? 'as it was stored' : 'changed' };
 }
 
-/** Reads how completely the list of a row was known at the instant, with the gaps that matter for a single row. */
+/**
+ * Reads how completely the list of a row was known at the instant. Two gaps are added that matter only for a single row: the newest read
+ * was not complete, or later changes were not read.
+ */
 async function readCoverage(
   { reader, at }: ExplainContext,
   { table }: ResourceEntry,
@@ -256,7 +262,10 @@ async function readCoverage(
   };
 }
 
-/** Returns the id of the last complete read of a list by the instant, which started at `startedAt`. Null if that read is only counted. */
+/**
+ * Returns the id of the last complete read that had ended by the instant, if that read started at `startedAt`. Otherwise null: the read at
+ * `startedAt` found no change and is only counted, so it has no id.
+ */
 async function findCompleteRead(
   reader: Reader,
   { organizationId, resource, at }: OrganizationAsOfRequest,
@@ -278,8 +287,7 @@ async function findCompleteRead(
 }
 
 /**
- * Returns the newest read that had ended by the instant as a gap, if that read was not complete. Null if it was, or if there is
- * none.
+ * Returns a gap if the newest read that had ended by the instant was not complete. Null if that read was complete, or if no read had ended.
  */
 async function findIncompleteRead(
   reader: Reader,

@@ -22,7 +22,7 @@ export interface Findings {
   readonly counts: readonly FindingCount[];
 }
 
-/** Reads the counts that a worker stored last. */
+/** Reads the counts of findings that a worker stored last. */
 export async function readFindingCounts({ all }: Reader): Promise<Findings> {
   const rows = await all(
     queryBuilder

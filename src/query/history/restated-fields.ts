@@ -9,8 +9,8 @@ export const RESTATED_FIELD_COLUMNS = ['fields', 'old_values', 'new_values'] as 
 export type RestatedFieldCells = Readonly<Record<(typeof RESTATED_FIELD_COLUMNS)[number], string | null>>;
 
 /**
- * Adds to each restatement the names of the changed fields and their values before and after. A restatement that removed a row
- * has none.
+ * Adds to each restatement the names of the changed fields and their values before and after. A restatement is a change that the registry
+ * made to a record after its year had ended. If it removed the record, the fields are null.
  */
 export async function addRestatedFields(
   reader: Reader,
@@ -56,10 +56,13 @@ interface RetirementKey {
   readonly id: string;
 }
 
-/** Returns when a retirement or its certificate was restated last. Null if it never was. */
+/** Returns when the registry last restated a retirement or its certificate. Null if it never did. */
 export type FindRestatement = (key: RetirementKey) => string | null;
 
-/** Reads when a retirement or its certificate was restated last, by the instant or until now. Null if it never was. */
+/**
+ * Reads when the registry last restated a retirement or its certificate, up to the instant `at`, or up to now if `at` is null. Null if it
+ * never did.
+ */
 export async function readLastRestatement(
   reader: Reader,
   organizationId: string,
@@ -71,8 +74,8 @@ export async function readLastRestatement(
 }
 
 /**
- * Reads when retirements or their certificates were last restated, by the instant or until now. Returns a function that looks up
- * one retirement.
+ * Reads when the registry last restated retirements or their certificates, up to the instant `at`, or up to now if `at` is null. Returns a
+ * function that gives this time for one of the retirements.
  */
 export async function readLastRestatements(
   reader: Reader,

@@ -70,7 +70,10 @@ async function readProcessState(reader: Reader, role: HeartbeatRole, now: number
   return { state: seenAt >= instantBefore(now, MINUTE_MS) ? 'alive' : 'gone', seenAt };
 }
 
-/** Reads the processes of a role that have written a heartbeat into this inbox recently. */
+/**
+ * Reads the processes of a role that have written heartbeats. Processes that stopped long ago are no longer stored, except for the last
+ * one.
+ */
 export async function readProcesses({ all }: Reader, role: HeartbeatRole) {
   return await all(
     queryBuilder.selectFrom('inbox.processes').select(['host', 'pid', 'started_at']).where('role', '=', role),
@@ -109,8 +112,8 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
 }
 
 /**
- * Reads when the newest delivery or duplicate arrived; null before the first. A delivery counts its duplicates for at most a
- * minute, so that only the last minute of deliveries is searched.
+ * Returns when the newest delivery or duplicate arrived. Null if nothing has arrived yet. Searches the deliveries of the last minute only,
+ * because a duplicate is counted for at most a minute after its delivery.
  */
 async function readNewestArrival(reader: Reader): Promise<string | null> {
   const deliveries = queryBuilder.selectFrom('inbox.deliveries');

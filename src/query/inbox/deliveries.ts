@@ -120,8 +120,8 @@ export async function readSyncsOfJob({ all }: Reader, organizationId: string, jo
 }
 
 /**
- * Returns the sync with the counts of changed rows of both syncs added up. `earlier` read the same list before. Returns the sync
- * unchanged if there is no earlier one.
+ * Adds the counts of changed rows of `earlier`, a previous sync of the same list, to those of `sync`. Returns `sync` unchanged if there is
+ * no previous one.
  */
 function addEarlierChanges(sync: Tables['syncs'], earlier: Tables['syncs'] | undefined): Tables['syncs'] {
   if (earlier === undefined) return sync;

@@ -34,7 +34,7 @@ export async function addJobs({ all }: Reader, deliveries: readonly Row[]): Prom
   return deliveries.map(delivery => ({ ...delivery, ...(byId.get(delivery['job_id']) ?? NO_JOB) }));
 }
 
-/** Adds the column `end` to jobs, or to deliveries with their jobs: a description of what the job achieved. */
+/** Adds the column `end` to jobs, or to deliveries with their jobs: a sentence about the result of the job, or about why the job waits. */
 export async function addEndColumn(reader: Reader, rows: readonly Row[]): Promise<Row[]> {
   const syncs = await readSyncs(reader, rows);
   const retries = await readRetries(reader, rows.filter(isPartial));
@@ -54,7 +54,7 @@ function isUninstalled({ outcome }: Row): boolean {
   return outcome === 'uninstalled';
 }
 
-/** Returns the ids of those installations of the rows that the mirror knows. */
+/** Reads which of the installation ids in `rows` the mirror knows. */
 async function readKnownInstallations({ all }: Reader, rows: readonly Row[]): Promise<ReadonlySet<string>> {
   const ids = [...new Set(rows.map(row => String(row['installation_id'])))];
   const known = await all(
@@ -72,7 +72,10 @@ type SyncResult = Awaited<ReturnType<typeof readSyncs>>[number];
 
 const CHANGE_COUNTS = ['rows_added', 'rows_changed', 'rows_removed'] as const;
 
-/** Reads the syncs that the jobs of these rows made, in the order of their start. They have the same claim, the number of a run. */
+/**
+ * Reads the syncs that the jobs of these rows made, in the order of their start. A sync belongs to a job if both have the same claim, which
+ * is the number of a run of the job.
+ */
 async function readSyncs({ all }: Reader, rows: readonly Row[]) {
   const claims = new Set(rows.flatMap(({ claim }) => (typeof claim === 'number' ? [claim] : [])));
   return await all(
@@ -86,7 +89,7 @@ async function readSyncs({ all }: Reader, rows: readonly Row[]) {
 
 type RetryJob = Awaited<ReturnType<typeof readRetries>>[number];
 
-/** Reads the jobs that retry the lists which the jobs of these rows could not read. */
+/** Reads the retry jobs for lists that could not be read in the jobs of these rows. */
 async function readRetries({ all }: Reader, rows: readonly Row[]) {
   return await all(
     queryBuilder
@@ -103,8 +106,8 @@ function getRetryKey({ installation_id: installationId }: Row): string {
 }
 
 /**
- * Returns when the lists that a job could not read are or were retried. Null if it read all. Null for certificates too, because
- * each is retried at its own time.
+ * Returns when the lists that a job could not read are retried, or when the retry started. Null if the job read all lists. Also null for
+ * certificates, because each certificate has a retry time of its own.
  */
 function findRetryTime(row: Row, retries: readonly RetryJob[]): string | null {
   if (!isPartial(row) || row['kind'] === 'certificates') return null;

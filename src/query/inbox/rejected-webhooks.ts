@@ -61,7 +61,7 @@ function isSigned({ status, header_prefix: prefix }: RejectedSum): boolean {
   return status === 401 && prefix !== '';
 }
 
-/** Returns what a person should check, given the reason for which webhooks were rejected. */
+/** Returns what a person should check. The advice depends on the reason for which the webhooks were rejected. */
 export function getRejectionAdvice({ reason, header_prefix: prefix }: Row | RejectedSum): string {
   if (reason === 'signature_not_valid')
     return 'Check that WEBHOOK_SECRETS matches the secret at the registry.';

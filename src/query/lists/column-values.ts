@@ -41,7 +41,7 @@ function toChoices(column: string, rows: readonly Row[]): NamedChoice[] | null {
   return [...values].toSorted().map(value => ({ value, label: format(value) }));
 }
 
-/** Reads the distinct texts of a column that may be similar to a text. Reads only some if there are very many. */
+/** Reads the distinct texts of a column, at most `limit`. The caller searches them for texts that are spelled like another one. */
 export async function readTexts(
   reader: Reader,
   from: string,

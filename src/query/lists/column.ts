@@ -9,7 +9,7 @@ export type ColumnKind =
   /** 1 or 0, for yes or no. */
   | 'flag'
   | 'state'
-  /** An instant of the mirror's own, such as the time of a read. */
+  /** An instant that the mirror itself recorded, such as the time of a read. */
   | 'instant'
   /** A date of the registry. */
   | 'day'

@@ -10,7 +10,7 @@ export type Condition<Column extends string = string> = { readonly column: Colum
   | { readonly among: readonly string[] }
   /** A text that the value contains, in any case. */
   | { readonly holds: string }
-  /** A word in any spelling, such as `ex-post` for `exPost`. */
+  /** A word in upper or lower case, with or without hyphens, such as `ex-post` for `exPost`. */
   | { readonly word: string }
   /** A project by its id, the start of its id or a part of its name. */
   | { readonly project: string }
@@ -32,8 +32,8 @@ export function startsWith<const Column extends string>(column: Column, text: st
 const SHORTEST_ID_START = 8;
 
 /**
- * Returns a condition on a column as SQL. A project is found by the name that it had at the instant; null stands for its name of
- * now.
+ * Returns the SQL of a condition on a column. A project is found by the name that it had at `instant`. If `instant` is null, the project is
+ * found by its current name.
  */
 export function buildCondition(condition: Condition, instant: string | null = null): Expression<SqlBool> {
   const column = sql.ref(condition.column);
@@ -49,7 +49,7 @@ export function buildCondition(condition: Condition, instant: string | null = nu
   return buildTextCondition(column, condition.holds);
 }
 
-/** Returns the SQL condition that a column contains a text, in any case. */
+/** Returns the SQL condition that a column contains a text, in upper or lower case. */
 function buildTextCondition(column: RawBuilder<unknown>, text: string): Expression<SqlBool> {
   const pattern = `%${lowerAscii(text).replaceAll(/[\\%_]/g, sign => `\\${sign}`)}%`;
   return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`;
@@ -60,14 +60,16 @@ function lowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase());
 }
 
-/** Returns the SQL condition that a certificate belongs to a retirement that fulfils a condition at the instant. */
+/** Returns the SQL condition that the retirement of a certificate meets `condition` at the instant. The rows are certificates. */
 function buildRetirementCondition(condition: Condition, instant: string | null): Expression<SqlBool> {
   const retirements = relation(instant === null ? 'retirements' : 'retirements_history');
   return sql`(organization_id, retirement_id) IN (SELECT organization_id, id FROM ${retirements}
     WHERE ${buildCondition(condition, instant)} AND ${buildValidAtCondition(instant)})`;
 }
 
-/** Returns the SQL condition that a row is of a project, given its id, the start of its id or a part of its name. */
+/**
+ * Returns the SQL condition that a row refers to a project. `text` is the id of the project, the start of its id, or a part of its name.
+ */
 function buildProjectCondition(text: string, instant: string | null): Expression<SqlBool> {
   const id = text.replace(/…$/, '');
   const idCondition: Condition =

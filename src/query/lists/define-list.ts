@@ -55,7 +55,7 @@ interface MirroredDefinition<Table extends TableName, History extends TableName,
   readonly pastColumns?: readonly ListColumn<ColumnOf<History> | NoInfer<Computed>>[];
 }
 
-/** Defines the list of a mirrored resource. */
+/** Defines a list whose rows are copied from the registry: its columns, filters, order and history. */
 export function defineMirroredList<
   Table extends TableName,
   History extends TableName,
@@ -121,7 +121,7 @@ interface OwnDefinition<Table extends TableName, Computed extends string>
 /** The counter of changes when a sync ended, which people do not need. */
 const COUNTER = 'changes_up_to';
 
-/** Defines a list of the mirror's own, such as its jobs. The newest row comes first. */
+/** Defines a list whose rows the program itself makes, such as its jobs. The newest row comes first. */
 export function defineOwnList<Table extends TableName, Computed extends string = never>(
   definition: OwnDefinition<Table, Computed>,
 ): List {
@@ -152,7 +152,7 @@ export function defineOwnList<Table extends TableName, Computed extends string =
   };
 }
 
-/** Returns the fields that lists of the registry and lists of the mirror's own have in common. */
+/** Returns the fields that both kinds of lists have: those copied from the registry, and those that the program itself makes. */
 function defineCommonFields(
   definition: Names &
     Partial<Pick<List, 'isIndexed' | 'isOffer' | 'holds' | 'isPersonal' | 'detailList'>> & {
@@ -184,8 +184,8 @@ function getAmountKind(table: string): AmountKind {
 }
 
 /**
- * Returns the sort orders that a visitor can choose: the order of the list and its reverse. Returns none if the list names no
- * words for `?sort=`.
+ * Returns the sort orders that a visitor can choose: the order of the list and its reverse. Returns an empty array if `words` is null: the
+ * list then has no words for `?sort=`.
  */
 function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[] {
   if (words === null) return [];
@@ -196,7 +196,7 @@ function listSorts(order: SortOrder, words: SortWords<string> | null): ListSort[
   ];
 }
 
-/** Makes an order total: rows that are equal in its columns are ordered by a unique column. */
+/** Adds a unique column at the end of a sort order, so that no two rows are equal in it. The sort direction is that of the last column. */
 function addUniqueColumn(order: SortOrder, column: string): SortOrder {
   const last = order.at(-1);
   return last === undefined || last[0] === column ? order : [...order, [column, last[1]]];

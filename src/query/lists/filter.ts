@@ -84,7 +84,10 @@ interface WordOptions {
   readonly choicesFrom?: ChoiceSource;
 }
 
-/** Filters by a word of the registry, which may introduce new words. */
+/**
+ * Filters by a column whose values are words of the registry, such as a type or a status. The registry may introduce new words, so `known`
+ * need not be complete.
+ */
 export function byWord<const Column extends string>(
   option: Column,
   { known = [], choicesFrom = null }: WordOptions = {},
@@ -103,7 +106,7 @@ export function byWord<const Column extends string>(
   };
 }
 
-/** Selects rows whose column contains a text. */
+/** Filters by a text that the column contains, in upper or lower case. */
 export function bySubstring<const Column extends string>(option: string, column: Column): Filter<Column> {
   const description = `only where the ${option} contains this text`;
   return { ...PLAIN, column, kind: 'substring', option, description, label: option };

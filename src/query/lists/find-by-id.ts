@@ -52,7 +52,10 @@ export async function readVersionsById(
   return await readRowsById(reader, entry, id, { from: `${entry.table}_history`, organizationId });
 }
 
-/** Returns the SQL condition that a row belongs to an organization; null accepts every known organization. */
+/**
+ * Returns the SQL condition that a row belongs to an organization. If `organizationId` is null, the condition accepts the rows of all
+ * organizations.
+ */
 function buildOwnerCondition(entry: ResourceEntry, organizationId: string | null): Expression<SqlBool> {
   if (organizationId === null) return buildAnyOwnerCondition(entry);
   const owner = findOwnerColumn(entry);
@@ -71,8 +74,8 @@ export function buildProjectOfCondition(organizationId: string): Expression<SqlB
 }
 
 /**
- * Returns the SQL condition that a row belongs to an organization whose list has been read. It is true of every row, so it changes
- * no result. It lets the database find an id by the primary key, whose first column is the organization.
+ * Returns an SQL condition that helps the database to find an id by the primary key, whose first column is the organization. The condition
+ * names all organizations that can have such a row. It is true for every row, so it changes no result.
  */
 export function buildAnyOwnerCondition(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;

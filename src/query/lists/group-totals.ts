@@ -78,7 +78,9 @@ export interface GroupTotalsAnswer extends Answer<Row> {
   readonly empty: string;
 }
 
-/** Parses groupings that are separated by commas, in any spelling. */
+/**
+ * Parses groupings that are separated by commas. Ignores case, hyphens, underscores and spaces. Returns a fault for an unknown grouping.
+ */
 export function parseGroupings(words: string): readonly Grouping[] | { readonly fault: string } {
   const groupings: Grouping[] = [];
   for (const word of words.split(',').map(each => each.trim())) {
@@ -90,7 +92,10 @@ export function parseGroupings(words: string): readonly Grouping[] | { readonly 
   return groupings;
 }
 
-/** Adds up the matching rows in groups, sorted by the groupings in their order. Rows and totals are of one moment. */
+/**
+ * Adds up the matching rows in groups, sorted by the first grouping, then by the second, and so on. Rows and totals are read in one
+ * snapshot.
+ */
 export async function readGroupTotals(
   reader: Reader,
   request: ListRequest,

@@ -47,7 +47,7 @@ export interface List {
   readonly idColumn: string;
   /** The name of the list under whose URL each row has a page, such as `/warehouse/ID`. Null if rows have no pages. */
   readonly detailList: string | null;
-  /** The mirrored resource. Null for a list of the mirror's own. */
+  /** The mirrored resource. Null for a list whose rows the program itself makes. */
   readonly entry: ResourceEntry | null;
   /** The name of the resource in `resource_states`. Null if it is no resource of an organization. */
   readonly resource: Resource | null;

@@ -10,8 +10,9 @@ import { joinConditions, relation } from './relation.js';
 export const OWNER = 'organization_id';
 
 /**
- * Returns the table of a list with its conditions, as the part of a query after FROM. Another condition can follow after AND.
- * `searchesAllOwners` adds a condition with which an index finds an id in each organization.
+ * Returns the SQL that follows the word FROM in a query of a list: the table, WHERE, and all conditions. Another condition can follow after
+ * AND. If `searchesAllOwners` is true, also lists all known organizations as a condition, because the primary key starts with the
+ * organization: without this condition an id is searched in all rows.
  */
 export function matchingRows(
   { list, where, at }: ListSelection,
@@ -30,7 +31,9 @@ export function matchingRows(
   ])}`;
 }
 
-/** Whether rows are searched by their id. Keys start with the organization, so an id alone is searched for in each organization. */
+/**
+ * Whether the request selects rows by their id. The primary key starts with the organization, so the id is searched in each organization.
+ */
 function searchesById(list: List, where: readonly Condition[]): boolean {
   return where.some(({ column }) => column === list.idColumn);
 }

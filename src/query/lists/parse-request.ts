@@ -79,7 +79,10 @@ const LAST_INSTANT = '9999-12-31T23:59:59.999Z';
 /** Engines limit the length of a pattern. */
 const MAX_LENGTH = 10_000;
 
-/** Parses the text that a person entered for a filter of the row, or of the retirement of a certificate. */
+/**
+ * Parses the text that a person entered for a filter. The filter compares a column of the row itself or, in the list of certificates, a
+ * column of the retirement.
+ */
 async function parseChosenFilter(
   context: FilterContext,
   filter: Filter,
@@ -148,7 +151,7 @@ function parseDates(
   return { text, condition: { column, from, to } };
 }
 
-/** Parses an id. A text that is no whole id of any row selects the ids that start with it. */
+/** Parses an id. If no row has exactly this id, returns a condition for all ids that start with the text. */
 async function parseId(
   { reader, list, at }: FilterContext,
   column: string,
@@ -160,7 +163,10 @@ async function parseId(
   return { text, condition: isWholeId ? wholeId : startsWith(column, text) };
 }
 
-/** Parses the id or name of an organization or installation. The lists of the inbox and of syncs accept ids that only they have. */
+/**
+ * Parses the id or name of an organization or installation. In a list that is not copied from the registry, such as deliveries and syncs,
+ * any id that a row of this list has is valid too.
+ */
 async function parseOwner(
   { reader, list, at }: FilterContext,
   filter: Filter,
@@ -176,7 +182,10 @@ async function parseOwner(
     : { text: result.id, condition: { column: filter.column, is: result.id } };
 }
 
-/** Parses a word. A word that occurs now or occurred in the past is valid: sold-out credits are no misspelling. */
+/**
+ * Parses a word, such as a credit type. The word is valid if it is in `known`, or if the column has it now or had it in the past: a filter
+ * by a type whose credits are all sold is no misspelling. For any other word returns a fault that lists the words of the column.
+ */
 async function parseWord(
   { reader, list }: FilterContext,
   { column, known }: Extract<Filter, { kind: 'word' }>,

@@ -50,7 +50,7 @@ export interface ListAnswer extends Answer<Row> {
   readonly held: Totals | null;
   /** Words that say which rows the total counts, such as `in any state`. Usually empty. */
   readonly subject: string;
-  /** How fresh the list of each row is. Null for a past instant, and for lists of the mirror's own. */
+  /** How fresh the list of each row is. Null for a past instant, and for lists that are not read from the registry. */
   readonly rowFreshness: ListFreshness | null;
   /** The names of the columns of files, with those of freshness. */
   readonly columns: readonly string[];
@@ -69,8 +69,8 @@ const STATE = 'state';
 const MAX_COLLECTED_ROWS = 1_000;
 
 /**
- * Reads a list. Up to `MAX_COLLECTED_ROWS` rows are read in one transaction, so that all are of one moment. More rows stream:
- * call this in `inSnapshot` to have them of one moment.
+ * Reads a list. Up to `MAX_COLLECTED_ROWS` rows are read in one snapshot, so that they are consistent. More rows are streamed: to have them
+ * consistent too, call this function in `inSnapshot`.
  */
 export async function readList(reader: Reader, request: ListRequest, range: RowRange): Promise<ListAnswer> {
   if (!isCollected(range)) return await answerList(reader, request, range);
@@ -82,13 +82,16 @@ function isCollected(range: RowRange): boolean {
   return range.kind !== 'all' && range.limit <= MAX_COLLECTED_ROWS;
 }
 
-/** The rows of a request that the mirror knows, and how complete and fresh they are. */
+/** A request limited to the rows that the mirror knows, and notes on how complete and fresh these rows are. */
 export interface KnownSelection {
   readonly selection: ListRequest;
   readonly notes: Omit<AnswerNotes, 'totals'>;
 }
 
-/** Limits a request to the lists that are known at its instant. */
+/**
+ * Returns a request limited to the organizations whose list the mirror knew at the instant of the request, with the notes of the answer. A
+ * request for the present is not limited.
+ */
 export async function readKnownSelection(reader: Reader, request: ListRequest): Promise<KnownSelection> {
   const { list, at } = request;
   const known = await readKnownLists(reader, request);
@@ -166,7 +169,10 @@ async function readKnownLists(reader: Reader, request: ListRequest): Promise<Cov
   return await replaceNamesAt(reader, lists, at);
 }
 
-/** Replaces the names of organizations by those of the instant, so that the answer stays the same when they change. */
+/**
+ * Replaces the current names of organizations by the names that they had at the instant, so that the answer for a past instant stays the
+ * same after a renaming.
+ */
 export async function replaceNamesAt(
   reader: Reader,
   lists: readonly CoverageAt[],
@@ -185,13 +191,16 @@ export async function replaceNamesAt(
   });
 }
 
-/** Limits a request to the organizations whose list was known at its instant. */
+/** Adds a condition to a request, which selects only the organizations whose list the mirror knew at the instant of the request. */
 function limitToKnownOrganizations(request: ListRequest, known: readonly CoverageAt[]): ListRequest {
   const column = (request.list.entry && findOwnerColumn(request.list.entry)) ?? OWNER;
   return { ...request, where: [...request.where, { column, among: selectKnownIds(known) }] };
 }
 
-/** Counts the organizations by the freshness of their list. Returns none for a past instant, and for lists of the mirror's own. */
+/**
+ * Counts the organizations by the freshness of their list. Returns an empty array for a past instant, and for a list that is not read from
+ * the registry.
+ */
 async function readFreshness(reader: Reader, request: ListRequest): Promise<FreshnessSum[]> {
   const { resource } = request.list;
   if (request.at !== null || resource === null) return [];
@@ -249,14 +258,17 @@ async function readAvailable(reader: Reader, request: ListRequest): Promise<read
   return amounts ?? [];
 }
 
-/** Counts and adds up the rows whose amounts are held now. Null in a list without such states. */
+/**
+ * Counts and adds up the rows that still hold an amount, such as reservations that have not ended. Null if no row of the list holds an
+ * amount.
+ */
 async function readHeld(reader: Reader, request: ListRequest): Promise<Totals | null> {
   const { holds } = request.list;
   if (holds === null) return null;
   return await readTotals(reader, { ...request, where: [...request.where, holds] }, MAX_COUNTED);
 }
 
-/** Returns how many of the known organizations have a list that was read completely. Null for lists of the mirror's own. */
+/** Returns how many of the known organizations have a list that was read completely. Null for a list that is not read from the registry. */
 function toCoverage({ resource }: List, sums: readonly FreshnessSum[]): Coverage | null {
   if (resource === null) return null;
   const installed = sums.filter(({ reason }) => reason !== 'uninstalled');

@@ -93,10 +93,10 @@ async function readSorted(reader: Reader, request: ListPageRequest): Promise<Pag
 const TOTAL_COLUMNS = new SelectList<TotalRow>(sql.join(TOTAL_COLUMN_NAMES.map(column => sql.ref(column))));
 
 /**
- * Builds the SQL query of one page of a list, plus the first row of the next page, which shows that there is one. `rows` selects
- * the rows of the list and must end in a WHERE condition, because `AND` is appended to it. `hasNoNullSortValues` says that no
- * sort column of these rows is null. `extraColumns` are further columns of `rows`; null for none. Columns of other tables, such
- * as names, are read for the rows of the page only.
+ * Builds the SQL query of one page of a list and one row more, which shows that there is a next page. `rows` selects the rows of the list
+ * and must end in a WHERE condition, because `AND` is appended to it. `hasNoNullSortValues` says that no sort column of these rows is null.
+ * `extraColumns` are further columns of `rows`; null for none. Columns of other tables, such as names, are read for the rows of the page
+ * only.
  */
 function selectPage<Extra extends object = object>(
   request: ListPageRequest,
@@ -181,8 +181,9 @@ async function isOrderWithoutNulls(reader: Reader, request: ListPageRequest): Pr
 const NUMBERS = ['version', 'id', 'minute'];
 
 /**
- * Whether an index returns the matching rows in the order of the list, so that nothing is sorted. With conditions besides the
- * organization, sorting the matching rows is faster than filtering along the index.
+ * Whether an index returns the matching rows in the order of the list, so that the database need not sort them. Always true if the list is
+ * sorted by a number such as the id. In other lists a condition besides the organization makes it false: it is then faster to find the
+ * matching rows first and to sort them.
  */
 function isSortedByIndex({ list, where, at }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
@@ -240,8 +241,8 @@ function selectRows({ list, ...request }: ListSelection, withAmount = false): Ra
 }
 
 /**
- * Selects columns of the rows of `listed`. The name of the organization is read from its own table, as of the instant of the
- * rows.
+ * Selects columns of the subquery `listed`, which has the rows. If the name of the organization is selected, it is read from the table of
+ * organizations, as of the instant of the rows.
  */
 function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]): SelectList<Row> {
   const name = sql`(SELECT owner.full_name FROM ${buildOwnerFrom(list, at)}) AS organization_name`;
@@ -251,8 +252,8 @@ function selectWithOwner({ list, at }: ListSelection, columns: readonly string[]
 }
 
 /**
- * Returns the part of a subquery after FROM that finds the organization of a row of `listed`, with its name at the
- * instant `at`. If `at` is null, finds the current name.
+ * Returns the SQL that follows FROM in a subquery for the organization of a row. The row comes from a query with the alias `listed`. The
+ * subquery finds the organization with its name at the instant `at`, or with its current name if `at` is null.
  */
 export function buildOwnerFrom(list: List, at: string | null): RawBuilder<unknown> {
   if (ownerColumnOf(list) !== OWNER)
@@ -280,8 +281,8 @@ function buildOrder({ from, order }: List, hasNoNullSortValues: boolean): RawBui
 }
 
 /**
- * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, it is one that an index can
- * use.
+ * Returns the SQL condition that a row comes after the previous page. If no sort column has nulls, the condition has a form for which the
+ * database can use an index.
  */
 function buildPageCondition(
   { list: { order }, after }: ListPageRequest,
@@ -294,7 +295,10 @@ function buildPageCondition(
   return sql`(${columns}) ${sign} (${sql.join(after.map(value => sql`${value}`))})`;
 }
 
-/** Returns the SQL condition that a row is sorted after some values. Null is the lowest value of each column. */
+/**
+ * Returns the SQL condition that a row comes after the sort values `after` in the order of the list. Null is the lowest value of each
+ * column.
+ */
 function buildLaterCondition(order: SortOrder, after: readonly Value[]): Expression<SqlBool> {
   const [[name, direction] = ['', 'asc' as const], ...rest] = order;
   const [value = null, ...others] = after;
@@ -305,8 +309,8 @@ function buildLaterCondition(order: SortOrder, after: readonly Value[]): Express
 }
 
 /**
- * Returns SQL conditions that a column is sorted after a value; at least one must hold. Returns none if nothing is sorted after
- * it.
+ * Returns SQL conditions for the values of a column that come after `value` in its sort direction. A row comes later if one of the
+ * conditions is true. Returns an empty array if no value comes after `value`.
  */
 function listLaterValueConditions(
   column: RawBuilder<unknown>,

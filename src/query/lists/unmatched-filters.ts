@@ -8,7 +8,7 @@ import { hasRows } from './read-rows.js';
 /** A caveat about a filter that no row matches. */
 type NoMatch = Extract<Caveat, { readonly code: 'no_match' }>;
 
-/** Explains an empty list: finds each filter that no row matches even alone, with similar values. */
+/** Explains an empty list: finds each filter that would match no row even if it were the only filter. Also returns similar values. */
 export async function findUnmatchedFilters(reader: Reader, request: ListRequest): Promise<NoMatch[]> {
   const caveats: NoMatch[] = [];
   for (const chosen of request.filters) {
