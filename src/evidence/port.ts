@@ -249,9 +249,9 @@ export interface EvidencePort {
   readonly findNewestAttestation: (kind: Attestation['kind'] | null) => Promise<Attestation | null>;
   /** Returns the timestamps of all checkpoints, by tree size. */
   readonly listTimestamps: () => Promise<readonly Attestation[]>;
-  /** Returns the selected leaves that no erasure has emptied. */
+  /** Returns the selected leaves that were not erased. */
   readonly listUnerasedLeaves: (filter: LeafFilter) => Promise<readonly Leaf[]>;
-  /** Appends a leaf and, in the same transaction, empties all columns of the selected leaves that reveal what they are about. */
+  /** Appends a leaf. In the same transaction, sets to null all columns of the selected leaves that reveal what they are about. */
   readonly eraseLeaves: (appended: Leaf, filter: LeafFilter) => Promise<void>;
   /** Yields the indexes of erased leaves in ascending order, in batches. */
   readonly iterateErasedIndexes: () => AsyncIterable<readonly number[]>;

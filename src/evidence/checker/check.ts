@@ -115,7 +115,7 @@ export interface VerifiedEvidence {
 /** The result of the comparison with an older checkpoint. */
 interface OlderEvidence {
   readonly checkpoint: Checkpoint;
-  /** How the rows at the older checkpoint ended; null for the evidence of a single retirement. */
+  /** How the rows at the older checkpoint were replaced or removed later; null for the evidence of a single retirement. */
   readonly counts: OlderCounts | null;
   /** Rows that claim to be observed before the older checkpoint was signed, but were sealed after it. */
   readonly sealedLate: readonly RowVersion[];
