@@ -12,7 +12,7 @@ describe.each(ENGINES)('$name', engine => {
       await tables.change(`DELETE FROM ${table}`);
     await fillAgedMirror(tables, engine.name === 'SQLite' ? 'sqlite' : 'postgres', {
       organizations: 50,
-      pastVersions: 6_000,
+      pastVersions: 15_000,
       days: 9,
       readsPerDay: 1,
     });
@@ -26,7 +26,7 @@ describe.each(ENGINES)('$name', engine => {
     const newest = { ...ALL_CHANGES, organizationId: ID };
     const found = await readNewest(reader, newest, null, 1_000);
     expect(found.map(({ number }) => number)).toEqual(expected.map(Number));
-    expect(expected.length).toBeGreaterThan(150);
+    expect(expected.length).toBeGreaterThan(250);
     const older = await readNewest(reader, newest, Number(expected[120]), 7);
     expect(older.map(({ number }) => number)).toEqual(expected.slice(121, 128).map(Number));
     const retirements = await readNewest(reader, { ...newest, resource: 'retirements' }, null, 1_000);
