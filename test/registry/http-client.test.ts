@@ -378,7 +378,10 @@ describe('retrying', () => {
     ['0', 125],
     ['Tue, 01 Jul 2025 12:00:03 GMT', 3_000],
     ['Tue, 01 Jul 2025 11:00:00 GMT', 125],
-    ...['-5', 'soon', '1e3', ''].map((value): [string, number] => [value, 125]),
+    ...['-5', 'soon', '1e3', '', 'x Tue, 01 Jul 2025 12:00:03 GMT'].map((value): [string, number] => [
+      value,
+      125,
+    ]),
   ])('T41 Retry-After %j is followed if it can be read, but never without a pause', async (value, wait) => {
     nock(ORIGIN)
       .get(/.*/)
@@ -431,6 +434,16 @@ describe('observing requests', () => {
       { ...common, attempt: 2, status: 200, code: null, bytes: 14 },
     ]);
     expect(own).toEqual(records);
+  });
+
+  test('a streamed response is recorded once its body has been read', async () => {
+    nock(ORIGIN).get(/.*/).reply(200, '{"id":"org-1"}');
+    const records: CallRecord[] = [];
+    const http = createTestHttpClient(ORIGIN, { onCall: record => records.push(record) });
+    const { body } = await http.stream(createGet());
+    expect(records).toEqual([]);
+    for await (const chunk of body) expect(chunk.length).toBe(14);
+    expect(records).toMatchObject([{ attempt: 1, status: 200, code: null, bytes: 14 }]);
   });
 
   test('the User-Agent is that of this package, or of the caller', async () => {

@@ -5,7 +5,15 @@ import {
   type ObservationOptions,
 } from '../../src/registry/pages/paged-lists.js';
 import type { ListOptions } from '../../src/registry/read-types.js';
-import { collect, createTestClients, startLoopbackServer } from '../support/registry-client.js';
+import { parseCredit } from '../../src/registry/json/parse-objects.js';
+import { readBatches } from '../../src/registry/pages/read-batches.js';
+import {
+  collect,
+  createInstallationTokenSource,
+  createTestClients,
+  createTestHttpClient,
+  startLoopbackServer,
+} from '../support/registry-client.js';
 
 interface RequestedPage {
   readonly limit: number;
@@ -111,8 +119,56 @@ test('T47 long rows of a streamed list are yielded in smaller batches', async ()
   });
   const warehouse = createTestClients(registry.url).organization.listWarehouse();
   const batches = await collect(observeBatches(warehouse));
-  expect(batches.flat()).toHaveLength(30);
-  for (const batch of batches) expect(batch.length).toBeLessThan(13);
+  expect(batches.map(batch => batch.length)).toEqual([11, 11, 8]);
+});
+
+test('a streamed list that has already arrived gives the event loop a turn every 256 kB', async () => {
+  const credits = Array.from({ length: 30 }, (_, index) => ({ id: `c-${index}`, unit: 'x'.repeat(100_000) }));
+  async function* createBody() {
+    yield Buffer.from(JSON.stringify({ credits }));
+  }
+  const response = {
+    status: 200,
+    contentLength: null,
+    fileName: null,
+    isWhole: true,
+    cancel: async () => {},
+  };
+  const http = {
+    ...createTestHttpClient('http://127.0.0.1'),
+    stream: async () => ({ ...response, body: createBody() }),
+  };
+  const request = { method: 'GET', route: '/credits', token: createInstallationTokenSource() } as const;
+  let turns = 0;
+  const countTurn = () => {
+    turns += 1;
+    immediate = setImmediate(countTurn);
+  };
+  let immediate = setImmediate(countTurn);
+  const list = { http, request, key: 'credits', parse: parseCredit, organizationId: 'org-1' };
+  expect((await collect(readBatches(list))).flat()).toHaveLength(30);
+  clearImmediate(immediate);
+  expect(turns).toBeGreaterThan(5);
+});
+
+test('a reader that stops after a page aborts the requests for the next ones', async () => {
+  let heldRequests = 0;
+  let abortedRequests = 0;
+  await using registry = await startLoopbackServer((request, response) => {
+    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
+    if (page === 0) return response.end(JSON.stringify(createHonestRegistry(1000)({ limit: 100, page })));
+    heldRequests += 1;
+    response.once('close', () => (abortedRequests += 1));
+  });
+  const list = createTestClients(registry.url, { deadlineMs: 600_000 }).organization.listRetirements({
+    readAhead: 2,
+  });
+  for await (const page of observePages(list)) {
+    expect(page.items).toHaveLength(100);
+    await expect.poll(() => heldRequests).toBe(2);
+    break;
+  }
+  await expect.poll(() => abortedRequests).toBe(2);
 });
 
 test('T35 a list that names another organization is a bad answer', async () => {
