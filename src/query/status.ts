@@ -268,7 +268,7 @@ function countByState(
   return Object.fromEntries([...counts].filter(([, count]) => count > 0));
 }
 
-/** Counts the certificates of all organizations by state. Those of retirements without a beneficiary have the state `unclaimed`. */
+/** Counts the certificates of all organizations by state. Certificates of retirements without a beneficiary have the state `unclaimed`. */
 export async function sumCertificates(reader: Reader): Promise<Record<string, number>> {
   return countByState(await readCertificates(reader, null));
 }

@@ -108,7 +108,7 @@ export function groupByOwner<Row extends OwnedRow>(
   return ({ organization_id: id }) => groups.get(id) ?? [];
 }
 
-/** Returns the ids of the organizations that own the rows. A row whose organization is unknown has none. */
+/** Returns the ids of the organizations that own the rows. Leaves out rows whose organization is unknown. */
 export function organizationIdsOf(rows: readonly OwnedRow[]): string[] {
   return rows.flatMap(({ organization_id: id }) => id ?? []);
 }

@@ -89,8 +89,8 @@ export function totalsOfSums(sums: readonly TypedSum[]): Totals {
 }
 
 /**
- * Returns the caveat that some rows have no usable amount and are in no total. Returns none if there are no such rows, or no
- * amounts.
+ * Returns the caveat that some rows have no usable amount and are in no total. Returns an empty array if all rows have an amount, or if the
+ * totals have no amounts.
  */
 export function findAmountCaveats({ amounts, rowsWithoutAmount: rows }: Totals): Caveat[] {
   return amounts === null || rows === 0 ? [] : [{ code: 'without_amount', rows }];

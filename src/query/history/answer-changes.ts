@@ -13,7 +13,7 @@ import {
   readNewest,
 } from './changes.js';
 
-/** Answers with all changes in the order of their numbers. With `after`, answers only with those that have a higher number. */
+/** Answers with all changes in the order of their numbers. If `after` is not null, answers only with changes that have a higher number. */
 export async function answerChanges(
   reader: Reader,
   request: ChangeRangeRequest,

@@ -1,4 +1,4 @@
-/** Reads the rows of both balance views: those that balance added up, and each one that does not by itself. */
+/** Reads the rows of both balance views: rows that balance are added up, and each other row is a group of its own. */
 import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import { queryBuilder } from '../../store/sql/builder.js';

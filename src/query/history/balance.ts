@@ -100,7 +100,7 @@ function addToSum(sum: Line, line: BalanceLine): void {
   sum.balanced &&= line.balanced;
 }
 
-/** Adds two amounts. A null amount counts as none. */
+/** Adds two amounts. If one of them is null, returns the other. */
 function addAmounts(one: Micro, other: Micro): Micro {
   return one === null || other === null ? (one ?? other) : BigInt(one) + BigInt(other);
 }

@@ -238,7 +238,7 @@ function listComparedColumns(list: List): readonly string[] {
   return listReadColumns(list).filter(name => ![...BOOKKEEPING_COLUMNS, ...AMOUNT_FORMS].includes(name));
 }
 
-/** Returns the column with the registry's JSON, or none if the rows have no such column. */
+/** Returns the column with the registry's JSON. Returns an empty array if the rows have no such column. */
 function listDocumentColumn({ entry }: List): readonly string[] {
   return entry?.hasDocument === true ? [DOCUMENT] : [];
 }

@@ -85,7 +85,7 @@ export type Cause =
   | { readonly code: 'registry_refuses'; readonly error: string }
   | ({ readonly code: 'webhooks_rejected' } & RejectedSum);
 
-/** Reads why the registry cannot be read, or why its webhooks do not arrive. Returns none if all is well. */
+/** Reads why the registry cannot be read, or why its webhooks do not arrive. Returns an empty array if there is no such cause. */
 async function readCauses(reader: Reader, now: number): Promise<Cause[]> {
   const rejections = await readRejections(reader, now);
   return [

@@ -71,7 +71,7 @@ async function readDueDeliveries(reader: Reader, now: number): Promise<WaitingIt
   return items;
 }
 
-/** Reads the oldest delivery that the view `freshness` reports as unread. Returns none if all are read. */
+/** Reads the oldest delivery that the view `freshness` reports as unread. Returns an empty array if all deliveries are read. */
 async function readReportedDelivery(reader: Reader): Promise<WaitingItem[]> {
   // PostgreSQL reads the view by its indexes for a list of ids, but reads all of it for a subquery.
   const facts = await reader.all(

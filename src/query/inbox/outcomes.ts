@@ -63,7 +63,9 @@ async function readKnownInstallations({ all }: Reader, rows: readonly Row[]): Pr
   return new Set(known.map(({ id }) => id));
 }
 
-/** Whether a sync belongs to the job of a row: it has the same organization and the same claim, the number of a run. */
+/**
+ * Whether a sync belongs to the job of a row: both have the same organization and the same claim, which is the number of a run of the job.
+ */
 function isSyncOf({ organization_id: id, claim }: Row, sync: SyncResult): boolean {
   return id !== null && sync.organization_id === id && sync.claim === claim;
 }

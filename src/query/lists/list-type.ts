@@ -39,7 +39,7 @@ export interface List {
   readonly amounts: AmountKind;
   /** Whether the amounts are available to buyers as long as the list of their organization is fresh. */
   readonly isOffer: boolean;
-  /** The condition of rows whose amounts are held now. The other rows have ended. Null for a list without such states. */
+  /** The condition of rows that still hold an amount. The other rows have ended. Null if no row of the list holds an amount. */
   readonly holds: Condition | null;
   /** Whether rows are about people or their addresses. The HTTP API returns them only to tokens that name the list. */
   readonly isPersonal: boolean;

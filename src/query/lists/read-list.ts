@@ -46,7 +46,7 @@ export interface ListAnswer extends Answer<Row> {
   readonly totals: Totals;
   /** The part of the amounts that buyers can reserve now. Null if all amounts are available, or if the list is no offer. */
   readonly available: readonly TypeAmount[] | null;
-  /** The totals of the rows whose amounts are held now. Null if `totals` counts no other rows, or if that is not known. */
+  /** The totals of the rows that still hold an amount. Null if `totals` counts only such rows, or if this is not known. */
   readonly held: Totals | null;
   /** Words that say which rows the total counts, such as `in any state`. Usually empty. */
   readonly subject: string;
@@ -282,7 +282,9 @@ function countResources(sums: readonly FreshnessSum[]): number {
   return sums.reduce((count, { resources }) => count + resources, 0);
 }
 
-/** Returns the caveat that the lists of some or all organizations were never read completely. Returns none if each was read. */
+/**
+ * Returns the caveat that the lists of some or all organizations were never read completely. Returns an empty array if each list was read.
+ */
 function findUnreadCaveats(sums: readonly FreshnessSum[]): Caveat[] {
   const organizations = countResources(sums.filter(({ state }) => state === 'never_read'));
   if (organizations === 0) return [];

@@ -44,7 +44,7 @@ const MAX_TEXTS = 5_000;
 /** Columns of names, by the id column that a filter compares. */
 const NAME_COLUMNS: Readonly<Record<string, string>> = { project_id: 'project_name' };
 
-/** Reads existing values that are spelled like the text of a filter. Returns none for filters by a whole value. */
+/** Reads existing values that are spelled like the text of a filter. Returns an empty array for filters that compare a whole value. */
 async function readSimilar(
   reader: Reader,
   { list, at }: ListRequest,
