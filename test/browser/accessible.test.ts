@@ -4,7 +4,8 @@ import { createPages } from '../../src/console/pages/all-pages.js';
 import { SCRIPT } from '../../src/console/live/page-script.js';
 import { storeCertificate } from '../support/certificates.js';
 import { openConsoleStage } from '../support/console.js';
-import { credit, installation, retirement } from '../support/mirror/rows.js';
+import { writeInstallation } from '../support/mirror/open.js';
+import { credit, retirement } from '../support/mirror/rows.js';
 import { chooseLength } from '../support/long.js';
 import { reservation } from '../support/reservation.js';
 import { findAccessibilityViolations, openPage, startBrowser } from './browser.js';
@@ -27,17 +28,9 @@ async function openLargeConsole() {
     allowsOrders: true,
     now: Date.now,
   });
-  const { at } = scene.clock;
   for (let n = 1; n <= ORGANIZATIONS; n++) {
     const organizationId = `organization-${n}`;
-    await scene.mirror.writeInstallation({
-      state: 'active',
-      claim: 1,
-      startedAt: at,
-      arrivedAt: at,
-      trigger: 'delivery',
-      installation: installation(`installation-${n}`, { organizationId }),
-    });
+    await writeInstallation(scene, n);
     const project = { id: `project-${n % 60}`, fullName: `Project ${n % 60} of a name that takes some room` };
     const vintage = String(2010 + (n % 15));
     const type = n % 4 === 0 ? 'exAnte' : 'exPost';

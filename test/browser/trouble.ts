@@ -1,6 +1,7 @@
 import { storeCertificate } from '../support/certificates.js';
 import { type ConsoleStage, openConsoleStage } from '../support/console.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { writeInstallation } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 /** Kinds of trouble in a mirror whose pages are measured and photographed. */
 export const TROUBLES = ['suspended', 'read failed', 'worker gone', '1,000 organizations'] as const;
@@ -79,18 +80,11 @@ export async function openConsoleInTrouble(kind: TroubleKind): Promise<ConsoleIn
   return { ...stage, writeHeartbeats: beat };
 }
 
-async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage, n: number): Promise<void> {
+async function addOrganization({ scene }: ConsoleStage, n: number): Promise<void> {
   const organizationId = `organization-${n}`;
   const fullName = `${NAMES[n % NAMES.length]} ${n}`;
-  await mirror.writeInstallation({
-    state: 'active',
-    claim: 1,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'delivery',
-    installation: installation(`installation-${n}`, { organizationId }),
-  });
-  await read('organization', [{ ...ORGANIZATION, id: organizationId, fullName }], { organizationId });
+  await writeInstallation(scene, n);
+  await scene.read('organization', [{ ...ORGANIZATION, id: organizationId, fullName }], { organizationId });
   const createCredit = (type: string, tonnes: string) => {
     const place = n % PROJECTS;
     return credit(`c-${n}-${type}`, {
@@ -105,8 +99,12 @@ async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage,
     createCredit('exPost', `${318_000 + n}.123456`),
     createCredit('exAnte', `${87_000 + n}.654321`),
   ];
-  await read('warehouse', credits, { organizationId });
-  await read('retirements', [retirement(`r-${n}`, { organizationId, amount: amount('12345.678901') })], {
-    organizationId,
-  });
+  await scene.read('warehouse', credits, { organizationId });
+  await scene.read(
+    'retirements',
+    [retirement(`r-${n}`, { organizationId, amount: amount('12345.678901') })],
+    {
+      organizationId,
+    },
+  );
 }

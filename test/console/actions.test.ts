@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openConsoleStage, getPageText } from '../support/console.js';
-import { installation } from '../support/mirror/rows.js';
+import { writeInstallation } from '../support/mirror/open.js';
 
 const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
   attempts, run_at, created_at, last_error, only_duplicates_asked, finished_at)
@@ -69,14 +69,7 @@ test('Read now on a delivery syncs its organization and redirects to the job', a
 
 test('Read now syncs one organization or all of them', async () => {
   const { send, waiting, scene } = await openConsoleWithJobs();
-  await scene.mirror.writeInstallation({
-    installation: installation('installation-2', { organizationId: 'organization-2' }),
-    state: 'active',
-    claim: 1,
-    startedAt: scene.clock.at,
-    arrivedAt: scene.clock.at,
-    trigger: 'delivery',
-  });
+  await writeInstallation(scene, 2);
   await send('/read-now', { organization_id: 'organization-1' });
   expect(await waiting()).toEqual([LOOK]);
   await send('/read-now');

@@ -3,8 +3,8 @@ import { LISTS } from '../../src/resources/lists.js';
 import { renderInstant } from '../../src/console/components/instants.js';
 import { copyToPastText } from '../support/copy-to-past.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
-import { MINUTE } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
+import { MINUTE, writeInstallation } from '../support/mirror/open.js';
 
 /** Opens a console over a warehouse and retirements that changed ten minutes after the first read; returns instants before, between and after. */
 async function openChangedMirror() {
@@ -59,14 +59,7 @@ test('an organization that was suspended at an instant is named beside the total
   const suspendedAt = Date.parse(between) - MINUTE;
   const write = async (state: 'active' | 'suspended', at: number, claim: number) => {
     scene.clock.at = at;
-    await scene.mirror.writeInstallation({
-      installation: installation('installation-1'),
-      state,
-      claim,
-      startedAt: at,
-      arrivedAt: at,
-      trigger: 'delivery',
-    });
+    await writeInstallation(scene, 1, { state, claim });
   };
   await write('suspended', suspendedAt, 3);
   await write('active', Date.parse(after) - MINUTE, 4);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { fillOrganizations } from '../support/mirror/open.js';
+import { fillOrganizations, writeInstallation } from '../support/mirror/open.js';
 import { createPages } from '../../src/console/pages/all-pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/page-script.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
 test('choosing a theme redirects back to the same page and never to another site', async () => {
@@ -92,14 +92,7 @@ test('the pages of a project and an organization say how much is not available, 
   const other = { id: 'project-2', fullName: 'Kelp' };
   const install = async (state: 'active' | 'suspended') => {
     scene.clock.at += 1;
-    await scene.mirror.writeInstallation({
-      installation: installation('installation-2', by),
-      state,
-      claim: 1,
-      startedAt: scene.clock.at,
-      arrivedAt: scene.clock.at,
-      trigger: 'schedule',
-    });
+    await writeInstallation(scene, 2, { state });
   };
   await install('active');
   const credits = [

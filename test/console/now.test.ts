@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
-import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
-import { breakReads, fillOrganizations } from '../support/mirror/open.js';
+import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
+import { breakReads, fillOrganizations, writeInstallation } from '../support/mirror/open.js';
 
 async function openNowStage(options: Parameters<typeof openConsoleStage>[0] = {}) {
   const { page, ...rest } = await openConsoleStage(options);
@@ -64,14 +64,7 @@ test('Now counts fresh warehouses apart from the state of all lists of an organi
 test('Now and the command status name a suspended organization, its tonnes and who can act', async () => {
   const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { amount: amount('14337') })]);
-  await scene.mirror.writeInstallation({
-    installation: installation('installation-1'),
-    state: 'suspended',
-    claim: 2,
-    startedAt: scene.clock.at,
-    arrivedAt: scene.clock.at,
-    trigger: 'delivery',
-  });
+  await writeInstallation(scene, 1, { state: 'suspended', claim: 2 });
   const issue = /The app is suspended by organization-1: 14,337 t ex-post off sale for \d+ m?s\./;
   const who = 'Who can act: an administrator of the organization.';
   const words = getPageText(await page('/'));

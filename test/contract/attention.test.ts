@@ -1,25 +1,12 @@
 import { expect, test } from 'vitest';
 import { readActivity } from '../../src/query/inbox/activity.js';
 import { describeActor, findTroubles } from '../../src/query/inbox/troubles.js';
-import { openFilledMirror } from '../support/mirror/open.js';
-import { installation } from '../support/mirror/rows.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 import { createOrder } from '../support/orders.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
 const DAY = 86_400_000;
-
-async function writeState({ mirror, clock }: Filled, n: number, state: 'active' | 'suspended', claim = 2) {
-  const organizationId = `organization-${n}`;
-  await mirror.writeInstallation({
-    installation: installation(`installation-${n}`, { organizationId }),
-    state,
-    claim,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'delivery',
-  });
-}
 
 async function readTrouble({ reader, clock }: Filled, check: string) {
   const activity = await readActivity(reader, clock.at);
@@ -29,11 +16,11 @@ async function readTrouble({ reader, clock }: Filled, check: string) {
 test('a suspended organization is reported with its tonnes, for how long, and who can act', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
   expect(await readTrouble(filled, 'suspensions')).toMatchObject({ activity: { suspensions: null } });
-  await writeState(filled, 3, 'suspended');
-  await writeState(filled, 3, 'active', 3);
+  await writeInstallation(filled, 3, { state: 'suspended', claim: 2 });
+  await writeInstallation(filled, 3, { claim: 3 });
   filled.clock.at += DAY;
   const since = new Date(filled.clock.at).toISOString();
-  await writeState(filled, 3, 'suspended', 4);
+  await writeInstallation(filled, 3, { state: 'suspended', claim: 4 });
   filled.clock.at += 3 * DAY;
   const { activity, trouble } = await readTrouble(filled, 'suspensions');
   expect(activity.suspensions).toEqual({
@@ -56,9 +43,9 @@ test('a suspended organization is reported with its tonnes, for how long, and wh
 
 test('several suspended organizations are one issue with the sum of their tonnes', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
-  await writeState(filled, 1, 'suspended');
+  await writeInstallation(filled, 1, { state: 'suspended', claim: 2 });
   filled.clock.at += DAY;
-  await writeState(filled, 3, 'suspended');
+  await writeInstallation(filled, 3, { state: 'suspended', claim: 2 });
   filled.clock.at += DAY;
   const { activity, trouble } = await readTrouble(filled, 'suspensions');
   expect(activity.suspensions).toMatchObject({ organizations: 2, firstId: 'organization-1' });

@@ -6,8 +6,9 @@ import {
   beginRead,
   MINUTE,
   TRAFFIC,
+  writeInstallation,
 } from '../support/mirror/open.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
@@ -91,14 +92,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         ids.map(id => ({ freshness: 'no_access', reason: state, credit_id: id })),
       );
     }
-    await mirror.writeInstallation({
-      installation: installation('installation-2'),
-      state: 'active',
-      claim: 3,
-      startedAt: scene.clock.at,
-      arrivedAt: scene.clock.at,
-      trigger: 'delivery',
-    });
+    await writeInstallation(scene, 2, { organizationId: 'organization-1', claim: 3 });
     expect(await sold()).toHaveLength(ids.length);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProjectAnswer } from '../../src/mirror/port/mirror-port.js';
-import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
-import { credit, installation } from '../support/mirror/rows.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC, writeInstallation } from '../support/mirror/open.js';
+import { credit } from '../support/mirror/rows.js';
 
 const HOUR = 60 * MINUTE;
 const FAULT = { code: 'timeout', message: 'no answer' };
@@ -46,17 +46,6 @@ async function requestProjects(
   else await walk.finish(TRAFFIC);
 }
 
-async function installSecond({ mirror }: TestMirror, at: number) {
-  await mirror.writeInstallation({
-    installation: installation('installation-2', { organizationId: 'organization-2' }),
-    state: 'active',
-    claim: 1,
-    startedAt: at,
-    arrivedAt: at,
-    trigger: 'delivery',
-  });
-}
-
 const readProjectsFreshness = ({ db }: TestMirror, organizationId = 'organization-1') =>
   db.row(
     "SELECT state, reason, as_of, error FROM freshness WHERE resource = 'projects' AND organization_id = ?",
@@ -73,7 +62,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('projects are as fresh as the project requested longest ago, by any organization', async () => {
     const scene = await stage();
     const [a, b, c] = [instantAgo(20 * HOUR), instantAgo(10 * HOUR), instantAgo(5 * HOUR)];
-    await installSecond(scene, a);
+    await writeInstallation({ ...scene, clock: { at: a } }, 2);
     await readCredits(scene, a, ['project-1', 'project-2']);
     await readCredits(scene, a, ['project-2'], 'organization-2');
     await requestProjects(scene, a, ['project-1', 'project-2']);
@@ -144,7 +133,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('a failed or interrupted walk makes projects stale once one is older than a day, until any organization requests it', async () => {
     const scene = await stage();
     const [a, b] = [instantAgo(26 * HOUR), instantAgo(25 * HOUR)];
-    await installSecond(scene, a);
+    await writeInstallation({ ...scene, clock: { at: a } }, 2);
     await readCredits(scene, a, ['project-1', 'project-2']);
     await readCredits(scene, a, ['project-1'], 'organization-2');
     await requestProjects(scene, a, ['project-1', 'project-2']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { ENGINES, type TestMirror, MINUTE, TRAFFIC, writeInstallation } from '../support/mirror/open.js';
 import { credit, installation, member, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/mirror/certificate-folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
@@ -186,14 +186,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a purge removes one organization and no rows of another', async () => {
     const { db, mirror, clock, read } = await stage();
-    await mirror.writeInstallation({
-      installation: installation('installation-2', { organizationId: 'organization-2' }),
-      state: 'active',
-      claim: 3,
-      startedAt: clock.at,
-      arrivedAt: clock.at,
-      trigger: 'delivery',
-    });
+    await writeInstallation({ mirror, clock }, 2, { claim: 3 });
     for (const organizationId of ['organization-1', 'organization-2']) {
       await read('retirements', retirements(700), { organizationId, claim: 4, limit: 100, total: 700 });
       await read('warehouse', [credit('c-1')], { organizationId, claim: 4 });

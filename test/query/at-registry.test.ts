@@ -11,16 +11,12 @@ import {
   streamVersions,
 } from '../../src/query/at-registry.js';
 import { LISTS } from '../../src/resources/lists.js';
-import { openFilledMirror } from '../support/mirror/open.js';
-import { installation } from '../support/mirror/rows.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
-async function change({ mirror, clock }: Filled, n: number, state: 'suspended' | 'uninstalled') {
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  const changed = installation(`installation-${n}`, { organizationId: `organization-${n}` });
-  await mirror.writeInstallation({ ...by, installation: changed, state });
-}
+const change = (filled: Filled, n: number, state: 'suspended' | 'uninstalled') =>
+  writeInstallation(filled, n, { state, claim: 2 });
 
 test('an installation is compared by its state and document, and an uninstalled one not at all', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
@@ -98,9 +94,9 @@ test('a list can be compared only if it was read completely and may be read agai
 
 test('lists and projects are read through the newest active installation of an organization', async () => {
   const { reader, mirror, clock } = await openFilledMirror({ organizations: 1 });
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  await mirror.writeInstallation({ ...by, installation: installation('installation-2'), state: 'active' });
-  await mirror.writeInstallation({ ...by, installation: installation('installation-3'), state: 'suspended' });
+  const by = { organizationId: 'organization-1', claim: 2 };
+  await writeInstallation({ mirror, clock }, 2, by);
+  await writeInstallation({ mirror, clock }, 3, { ...by, state: 'suspended' });
   const readable = await readComparableLists(reader);
   expect(new Set(readable.map(each => each.installation_id))).toEqual(new Set(['installation-2']));
 });
@@ -136,8 +132,8 @@ test('the registry is requested through all installations that are not uninstall
 
 test('the active installation of an organization comes before newer inactive ones', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  await mirror.writeInstallation({ ...by, installation: installation('installation-0'), state: 'suspended' });
+  const by = { organizationId: 'organization-1', claim: 2, state: 'suspended' } as const;
+  await writeInstallation({ mirror, clock }, 0, by);
   expect(await readNewestInstallation(reader, 'organization-1')).toMatchObject({ id: 'installation-1' });
   expect(await readNewestInstallation(reader, 'nobody')).toBe(null);
 });

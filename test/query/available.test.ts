@@ -5,8 +5,8 @@ import {
   readWarehouseCounts,
   wasEverHeld,
 } from '../../src/query/available.js';
-import { breakReads, openFilledMirror } from '../support/mirror/open.js';
-import { amount, credit, installation } from '../support/mirror/rows.js';
+import { breakReads, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
+import { amount, credit } from '../support/mirror/rows.js';
 
 const ALL = { organizationId: null };
 
@@ -58,11 +58,9 @@ test('a filter applies to the available rows and to those left out', async () =>
 });
 
 test('an uninstalled organization is counted separately, and is left out if its rows are kept', async () => {
-  const { mirror, clock, reader } = await openFilledMirror({ organizations: 2 });
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  const gone = installation('installation-2', { organizationId: 'organization-2' });
-  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
-  const { known, uninstalled, excluded } = await readAvailable(reader, ALL);
+  const filled = await openFilledMirror({ organizations: 2 });
+  await writeInstallation(filled, 2, { state: 'uninstalled', claim: 2 });
+  const { known, uninstalled, excluded } = await readAvailable(filled.reader, ALL);
   expect({ known, uninstalled }).toEqual({ known: 1, uninstalled: 1 });
   expect(excluded).toMatchObject([
     { organization_id: 'organization-2', state: 'no_access', reason: 'uninstalled' },
@@ -72,14 +70,7 @@ test('an uninstalled organization is counted separately, and is left out if its 
 test('an empty warehouse is left out if it may be read, but not if the app has no access to it', async () => {
   const { mirror, clock, reader, read } = await openFilledMirror({ organizations: 1 });
   const write = async (n: number, state: 'active' | 'suspended') =>
-    await mirror.writeInstallation({
-      installation: installation(`installation-${n}`, { organizationId: `organization-${n}` }),
-      state,
-      claim: state === 'active' ? 1 : 2,
-      startedAt: clock.at,
-      arrivedAt: clock.at,
-      trigger: 'delivery',
-    });
+    await writeInstallation({ mirror, clock }, n, { state, claim: state === 'active' ? 1 : 2 });
   for (const n of [2, 3, 4]) await write(n, 'active');
   for (const organizationId of ['organization-2', 'organization-3'])
     await read('warehouse', [], { organizationId });

@@ -9,8 +9,8 @@ import {
   selectListedSums,
   toReadableSums,
 } from '../../src/query/history/balance.js';
-import { openFilledMirror } from '../support/mirror/open.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
@@ -34,17 +34,6 @@ async function openMovedMirror() {
 async function ask({ reader }: Filled, organizationId: string | null = null) {
   const answer = await readBalance(reader, organizationId);
   return { ...answer, ...(await collectBalance(answer)) };
-}
-
-async function writeInstallation({ mirror, clock }: Filled, n: number, state: 'active' | 'uninstalled') {
-  await mirror.writeInstallation({
-    installation: installation(`installation-${n}`, { organizationId: `organization-${n}` }),
-    state,
-    claim: 2,
-    startedAt: clock.at,
-    arrivedAt: clock.at,
-    trigger: 'delivery',
-  });
 }
 
 const SUM = {
@@ -181,7 +170,7 @@ test('the balance states how many organizations it covers, and how many of them 
   await read('inventory', []);
   expect(await ask(filled)).toMatchObject({ coverage: { counted: 1, known: 2, missing: 1 }, caveats: [] });
   await read('inventory', [], { organizationId: 'organization-2' });
-  await writeInstallation(filled, 2, 'uninstalled');
+  await writeInstallation(filled, 2, { state: 'uninstalled', claim: 2 });
   expect(await ask(filled)).toMatchObject({
     coverage: { counted: 1, known: 1, missing: 0 },
     caveats: [{ code: 'uninstalled_included', organizations: 1 }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AmountPoint, readCharts } from '../../src/query/charts.js';
-import { openFilledMirror } from '../support/mirror/open.js';
-import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
+import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 4, 15, 12);
@@ -71,11 +71,9 @@ test('a month includes the retirements from its first instant until just before 
 });
 
 test('an organization that uninstalled the app is in no chart', async () => {
-  const { reader, mirror, clock } = await openFilledMirror({ organizations: 2, at: NOON });
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  const gone = installation('installation-2', { organizationId: 'organization-2' });
-  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
-  const charts = await readCharts(reader, NOON);
+  const filled = await openFilledMirror({ organizations: 2, at: NOON });
+  await writeInstallation(filled, 2, { state: 'uninstalled', claim: 2 });
+  const charts = await readCharts(filled.reader, NOON);
   expect(tonnesIn(charts.stock[0]?.points)).toEqual({ '2026-05-15': 100 });
   expect(charts.stockNotes.coverage).toEqual({ counted: 1, known: 1, missing: 0 });
   expect(charts.retiredNotes.coverage).toEqual({ counted: 1, known: 1, missing: 0 });

@@ -4,8 +4,8 @@ import { describeCompleteness, describeUnknown } from '../../src/query/answer/de
 import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/query/history/comparison.js';
 import { findList } from '../../src/query/lists/list-definitions.js';
 import { askList } from '../support/ask-list.js';
-import { ENGINES, openFilledMirror } from '../support/mirror/open.js';
-import { amount, credit, installation, organization, retirement } from '../support/mirror/rows.js';
+import { ENGINES, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
+import { amount, credit, organization, retirement } from '../support/mirror/rows.js';
 import { createRandom } from '../support/random.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
@@ -193,15 +193,7 @@ test('an organization whose list was not readable at one of the instants is a ga
 
 test('an organization that removed the app is a gap after its last read, and nothing of it is gone', async () => {
   const { filled, from, to } = await openChangedMirror();
-  const startedAt = filled.clock.at;
-  await filled.mirror.writeInstallation({
-    installation: installation('installation-2', OWNER),
-    state: 'uninstalled',
-    claim: 2,
-    startedAt,
-    arrivedAt: startedAt,
-    trigger: 'delivery',
-  });
+  await writeInstallation(filled, 2, { state: 'uninstalled', claim: 2 });
   const later = formatInstant((filled.clock.at += 60_000));
   expect(await compare(filled, { from, to: later })).toMatchObject({
     rows: [],

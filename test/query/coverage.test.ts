@@ -8,14 +8,9 @@ import {
   readListNotes,
   readMirrored,
 } from '../../src/query/coverage.js';
-import { breakReads, openFilledMirror } from '../support/mirror/open.js';
-import { installation } from '../support/mirror/rows.js';
+import { breakReads, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 
-async function uninstall({ mirror, clock }: Awaited<ReturnType<typeof openFilledMirror>>, n: number) {
-  const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
-  const gone = installation(`installation-${n}`, { organizationId: `organization-${n}` });
-  await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
-}
+const UNINSTALLED = { state: 'uninstalled', claim: 2 } as const;
 
 test('an organization is known if it has an installation or sent a webhook', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
@@ -47,7 +42,7 @@ test.each([
 
 test('an uninstalled organization is no longer known', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
-  await uninstall(filled, 2);
+  await writeInstallation(filled, 2, UNINSTALLED);
   expect(await countInstalled(filled.reader)).toBe(1);
 });
 
@@ -58,7 +53,7 @@ test('sums include an organization once all its lists of amounts were read', asy
   await read('inventory', [], { organizationId: 'organization-1' });
   expect(await countSummedOrganizations(reader, 'installed')).toBe(1);
   await read('inventory', [], { organizationId: 'organization-2' });
-  await uninstall(filled, 2);
+  await writeInstallation(filled, 2, UNINSTALLED);
   expect([
     await countSummedOrganizations(reader, 'installed'),
     await countSummedOrganizations(reader, 'uninstalled'),
@@ -72,7 +67,7 @@ test('the notes of a sum count the organizations that it includes, and those who
     caveats: [],
   });
   await breakReads(filled, 'organization-3');
-  await uninstall(filled, 1);
+  await writeInstallation(filled, 1, UNINSTALLED);
   expect(await readListNotes(filled.reader, 'warehouse')).toMatchObject({
     coverage: { counted: 2, known: 2, missing: 0 },
     caveats: [{ code: 'last_seen', organizations: 1 }],
@@ -87,7 +82,7 @@ test('an organization is covered if its list, or any of its lists, was read comp
   const filled = await openFilledMirror({ organizations: 3 });
   const read = (organizationId: string | null, resource: string | null) =>
     readListCoverage(filled.reader, { organizationId, resource });
-  await uninstall(filled, 1);
+  await writeInstallation(filled, 1, UNINSTALLED);
   await filled.read('inventory', [], { organizationId: 'organization-2' });
   expect(await read(null, null)).toEqual({ counted: 2, known: 2, missing: 0 });
   expect(await read(null, 'inventory')).toEqual({ counted: 1, known: 2, missing: 1 });

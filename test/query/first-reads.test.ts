@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { describeFirstReads, estimateFirstReads, readFirstReads } from '../../src/query/first-reads.js';
 import { readStatus } from '../../src/query/status.js';
 import { formatEstimate } from '../../src/text/duration.js';
-import { installation } from '../support/mirror/rows.js';
-import { openFilledMirror } from '../support/mirror/open.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 const MINUTE = 60_000;
@@ -56,14 +55,7 @@ test('organizations that failed, were suspended or removed the app are not waite
     [4, 'active'],
     [5, 'active'],
   ] as const)
-    await mirror.writeInstallation({
-      installation: installation(`installation-${n}`, { organizationId: `organization-${n}` }),
-      state,
-      claim: 1,
-      trigger: 'schedule',
-      startedAt: clock.at,
-      arrivedAt: clock.at,
-    });
+    await writeInstallation({ mirror, clock }, n, { state });
   expect(await readFirstReads(reader, clock.at)).toMatchObject({ organizations: 4, organizationsToGo: 2 });
   const failed = "UPDATE resource_states SET attempted_at = ? WHERE organization_id = 'organization-5'";
   await db.change(failed, new Date(clock.at).toISOString());

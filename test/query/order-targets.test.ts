@@ -6,8 +6,7 @@ import {
   readReservation,
   readWarehouseCredit,
 } from '../../src/query/order-targets.js';
-import { openFilledMirror } from '../support/mirror/open.js';
-import { installation } from '../support/mirror/rows.js';
+import { openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 import { reservation } from '../support/reservation.js';
 
 test('a credit and a reservation are read of one organization only', async () => {
@@ -23,19 +22,12 @@ test('a credit and a reservation are read of one organization only', async () =>
 
 test('the app may act for an organization while one of its installations is active', async () => {
   const { reader, mirror, clock, db } = await openFilledMirror({ organizations: 1 });
-  const write = async (id: string, state: 'active' | 'suspended') =>
-    await mirror.writeInstallation({
-      installation: installation(id),
-      state,
-      claim: 2,
-      startedAt: clock.at,
-      arrivedAt: clock.at,
-      trigger: 'delivery',
-    });
+  const write = async (n: number, state: 'active' | 'suspended') =>
+    await writeInstallation({ mirror, clock }, n, { organizationId: 'organization-1', state, claim: 2 });
   expect(await hasActiveInstallation(reader, 'organization-1')).toBe(true);
-  await write('installation-1', 'suspended');
+  await write(1, 'suspended');
   expect(await hasActiveInstallation(reader, 'organization-1')).toBe(false);
-  await write('installation-2', 'active');
+  await write(2, 'active');
   expect(await hasActiveInstallation(reader, 'organization-1')).toBe(true);
   expect(await hasActiveInstallation(reader, 'nobody')).toBe(false);
   expect(await readAppId(reader)).toBe('app-1');

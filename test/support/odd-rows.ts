@@ -3,8 +3,8 @@ import { createProjectAnswer } from '../../src/mirror/sync-session.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/object-models.js';
-import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
-import { credit, installation, retirement } from './mirror/rows.js';
+import { type TestMirror, MINUTE, TRAFFIC, writeInstallation } from './mirror/open.js';
+import { credit, retirement } from './mirror/rows.js';
 import { NOON } from './inbox.js';
 import type { Tables } from './tables.js';
 
@@ -70,17 +70,7 @@ export async function fillWithOddRows(stage: TestMirror): Promise<void> {
   await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   for (const [index, organizationId] of OWNERS.entries()) {
     clock.at += MINUTE;
-    await mirror.writeInstallation({
-      installation: installation(`installation-${index + 1}`, {
-        organizationId,
-        ...describeNamedOrganization(index),
-      }),
-      state: 'active',
-      claim: 1,
-      startedAt: clock.at,
-      arrivedAt: clock.at,
-      trigger: 'delivery',
-    });
+    await writeInstallation(stage, index + 1, { organizationId, ...describeNamedOrganization(index) });
     await fillOrganization(stage, organizationId, index);
     const state = pickCyclic(STATES, index);
     const change = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery', state };

@@ -13,7 +13,9 @@ import type {
   ListReadRequest,
 } from '../../../src/mirror/mirror.js';
 import type { PdfStore } from '../../../src/mirror/certificates/pdf-store.js';
+import type { InstallationState } from '../../../src/store/contract/states.js';
 import type { MirrorPort } from '../../../src/mirror/port/mirror-port.js';
+import type { Installation } from '../../../src/registry/object-models.js';
 import type { OpenSync } from '../../../src/mirror/port/sync.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
 import type { ConsistencyFault } from '../../../src/store/contract/finding.js';
@@ -113,7 +115,7 @@ export async function openMirror({
   const db = temporaryMirror(folder);
   const clock = { at: NOON };
   const mirror = create(db, () => clock.at);
-  await activate(mirror, clock);
+  await writeInstallation({ mirror, clock }, 1);
   return {
     folder,
     db: createTables(db),
@@ -134,12 +136,7 @@ export async function fillOrganizations(
 ): Promise<void> {
   for (let n = 1; n <= count; n++) {
     const organizationId = `organization-${n}`;
-    const { at } = clock;
-    const written = { state: 'active', claim: 1, startedAt: at, arrivedAt: at, trigger: TRIGGER } as const;
-    await mirror.writeInstallation({
-      ...written,
-      installation: installation(`installation-${n}`, { organizationId }),
-    });
+    await writeInstallation({ mirror, clock }, n);
     const credits = Array.from({ length: n }, (_, index) =>
       credit(`c-${n}-${index}`, { organizationId, serialization: `ICR-ISL-${n}-${index}-14-R-0-2021` }),
     );
@@ -156,12 +153,20 @@ export async function breakReads({ db }: Pick<SqliteMirror, 'db'>, organizationI
   );
 }
 
-/** Activates the installation of the first organization. */
-async function activate(mirror: Mirror, clock: TestClock): Promise<void> {
+/** Writes that `installation-N` of `organization-N` was found now: active and with the first claim, unless the details differ. */
+export async function writeInstallation(
+  { mirror, clock }: Pick<SqliteMirror, 'mirror' | 'clock'>,
+  n: number,
+  {
+    state = 'active',
+    claim = 1,
+    ...details
+  }: Partial<Installation> & { readonly state?: InstallationState; readonly claim?: number } = {},
+): Promise<void> {
   await mirror.writeInstallation({
-    installation: installation('installation-1'),
-    state: 'active',
-    claim: 1,
+    installation: installation(`installation-${n}`, { organizationId: `organization-${n}`, ...details }),
+    state,
+    claim,
     startedAt: clock.at,
     arrivedAt: clock.at,
     trigger: TRIGGER,
@@ -367,7 +372,7 @@ export async function openMirrorOnPostgres(postgres: Postgres): Promise<TestMirr
   const port = createMirrorInSchemas(postgres);
   const clock: TestClock = { at: NOON };
   const mirror = createMirror(port, () => clock.at);
-  await activate(mirror, clock);
+  await writeInstallation({ mirror, clock }, 1);
   return {
     folder,
     db: tablesInSchemas(postgres),
