@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { findOwnerColumn, getIdColumn, listKeyColumns, listTableColumns } from '../../src/resources/entry.js';
 import { toInstallationColumns } from '../../src/resources/installations.js';
-import { LISTS } from '../../src/resources/lists.js';
+import { LISTS, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { ENTRIES, findEntry, findResourceOfTable } from '../../src/resources/resources.js';
 import { temporaryMirror } from '../support/mirror/open.js';
-import { credit, installation } from '../support/mirror/rows.js';
+import { credit, installation, organization } from '../support/mirror/rows.js';
 
 const HISTORY = /_history$/;
 
@@ -84,4 +84,27 @@ test('a column without a value is null', () => {
   ]);
   const withoutOwner = installation('i-1', { organizationId: null, organization: null });
   expect(toInstallationColumns(withoutOwner).organization_id).toBeNull();
+});
+
+test('the owner of an installation is taken from its organization if it has no id of one', () => {
+  const owned = installation('i-1', { organizationId: null, organization: organization('organization-2') });
+  expect(toInstallationColumns(owned).organization_id).toBe('organization-2');
+});
+
+test('long lists are read in each round, and the rows of some lists expire', () => {
+  const names = (isMeant: (entry: (typeof LISTS)[ListResource]) => boolean) =>
+    LIST_RESOURCES.filter(name => isMeant(LISTS[name]));
+  expect(names(({ readInterval }) => readInterval === 'round')).toEqual([
+    'warehouse',
+    'inventory',
+    'retirements',
+  ]);
+  expect(names(({ readInterval }) => readInterval === 'day')).toEqual([
+    'reservations',
+    'inventory_requests',
+    'organization',
+    'addresses',
+    'members',
+  ]);
+  expect(names(({ rowsExpire }) => rowsExpire === true)).toEqual(['reservations', 'inventory_requests']);
 });
