@@ -154,9 +154,12 @@ test('a streamed list that has already arrived gives the event loop a turn every
 test('a reader that stops after a page aborts the requests for the next ones', async () => {
   let heldRequests = 0;
   let abortedRequests = 0;
-  await using registry = await startLoopbackServer((request, response) => {
+  const registry = await startLoopbackServer((request, response) => {
     const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
-    if (page === 0) return response.end(JSON.stringify(createHonestRegistry(1000)({ limit: 100, page })));
+    if (page === 0) {
+      response.end(JSON.stringify(createHonestRegistry(1000)({ limit: 100, page })));
+      return;
+    }
     heldRequests += 1;
     response.once('close', () => (abortedRequests += 1));
   });
