@@ -1,9 +1,9 @@
 import type { Express } from 'express';
 import type { StoredToken } from '../inbox/token.js';
-import type { Answer } from '../query/answer/answer.js';
+import type { AnswerNotes } from '../query/answer/answer.js';
 import { text } from '../query/lists/column.js';
 import type { List, ListRequest } from '../query/lists/list-type.js';
-import { ALL_LISTS } from '../query/lists/list-definitions.js';
+import { ALL_LISTS, REJECTED_WEBHOOKS } from '../query/lists/list-definitions.js';
 import { type ListAnswer, readList } from '../query/lists/read-list.js';
 import type { Reader } from '../store/contract/reader.js';
 import { hasColumn, type Row, TABLES } from '../store/contract/tables.js';
@@ -57,17 +57,14 @@ async function sendListPage(
   await sendJson(request, response, body);
 }
 
-/**
- * Serializes a page of a list as JSON with the cursor of the next page. If the token is limited to some organizations, leaves out
- * the caveat `no_match`, which would reveal whether other organizations have matching rows.
- */
+/** Serializes a page of a list as JSON with the cursor of the next page, and without caveats that the token may not see. */
 async function serializeListPage(
   answer: ListAnswer,
   request: ListRequest,
   token: StoredToken,
 ): Promise<string> {
   const { next } = answer;
-  return await serializePage(removeNoMatchCaveat({ ...answer, rows: selectColumns(answer) }, token), {
+  return await serializePage(removeForbiddenCaveats({ ...answer, rows: selectColumns(answer) }, token), {
     next: next === null ? null : formatCursor(request, next),
   });
 }
@@ -100,7 +97,8 @@ async function serializeRowsById(
   id: string | number,
   token: StoredToken,
 ): Promise<string> {
-  const list = withAllColumns(selection.list);
+  // Caveats of a whole list say nothing about one row.
+  const list = { ...withAllColumns(selection.list), readCaveats: null };
   const where = [...selection.where, { column: list.idColumn, is: id }];
   const range = { kind: 'page', limit: MAX_ROWS_OF_ID, after: null } as const;
   const answer = await readList(reader, { ...selection, list, where }, range);
@@ -138,10 +136,15 @@ async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row
 }
 
 /**
- * Removes the caveat `no_match` if the token is limited to some organizations, because the caveat reveals whether others have
- * matching rows.
+ * Removes caveats about rows that the token may not read. `no_match` reveals whether other organizations have matching rows, and
+ * `newer_rejected` is about the list of rejected webhooks.
  */
-function removeNoMatchCaveat(answer: Answer<Row>, { organizationIds }: StoredToken): Answer<Row> {
-  if (organizationIds === null) return answer;
-  return { ...answer, caveats: answer.caveats.filter(({ code }) => code !== 'no_match') };
+export function removeForbiddenCaveats<Notes extends Pick<AnswerNotes, 'caveats'>>(
+  notes: Notes,
+  { organizationIds, lists }: StoredToken,
+): Notes {
+  const hidden: string[] = [];
+  if (organizationIds !== null) hidden.push('no_match');
+  if (!lists.includes(REJECTED_WEBHOOKS.name)) hidden.push('newer_rejected');
+  return { ...notes, caveats: notes.caveats.filter(({ code }) => !hidden.includes(code)) };
 }

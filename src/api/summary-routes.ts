@@ -11,6 +11,7 @@ import { describeWrongWord } from '../text/spelling.js';
 import { assertMayReadList, assertHasScope } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint } from './api-context.js';
 import { toSnakeKeys } from './snake-keys.js';
+import { removeForbiddenCaveats } from './list-routes.js';
 import { listSelectors, parseSelection } from './list-request.js';
 import { parseParameters } from './parameters.js';
 import { createBadRequest } from './problem.js';
@@ -76,10 +77,8 @@ async function sendTotals(context: ApiContext, { request, response, token }: Api
     return await reader.inSnapshot(async snapshot => {
       // Rows that are not read cost nothing.
       const answer = await readList(snapshot, selection, { kind: 'all' });
-      const caveats = answer.caveats.filter(
-        ({ code }) => code !== 'no_match' || token.organizationIds === null,
-      );
-      return await serializePage({ ...answer, caveats, rows: streamOf<Row>([]) }, { next: null });
+      const allowed = removeForbiddenCaveats({ ...answer, rows: streamOf<Row>([]) }, token);
+      return await serializePage(allowed, { next: null });
     });
   });
   await sendJson(request, response, body);

@@ -80,6 +80,25 @@ test('T106 a token reads its own lists and scopes only', async () => {
     expect(await describe(await api.get(path, { token })), path).toEqual(problem(403));
 });
 
+test('T106 only a token that may read rejected webhooks learns that some followed the newest delivery', async () => {
+  const { api, inbox } = await openScene();
+  const rejected = {
+    reason: 'not_stored',
+    status: 503,
+    headerPrefix: '',
+    newestMsAgo: 0,
+    rejected: 2,
+  } as const;
+  await inbox.countRejected([rejected]);
+  const caveat = { code: 'newer_rejected', webhooks: 2, reasons: ['not_stored'] };
+  const deliveriesOnly = await api.createToken({ name: 'deliveries', lists: ['deliveries'] });
+  const both = await api.createToken({ name: 'both', lists: ['deliveries', 'rejected-webhooks'] });
+  for (const path of ['/v1/deliveries', '/v1/totals?list=deliveries']) {
+    expect(await (await api.get(path, { token: both })).json()).toMatchObject({ caveats: [caveat] });
+    expect(await (await api.get(path, { token: deliveriesOnly })).json()).toMatchObject({ caveats: [] });
+  }
+});
+
 test('T106 lists of people are read only by a token that names them', async () => {
   const { api } = await openScene();
   const token = await api.createToken({});

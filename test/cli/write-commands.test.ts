@@ -308,6 +308,11 @@ describe('trigger', () => {
         .reduce((sum, row) => sum + row.rejected, 0);
     };
     await expect.poll(counted).toBe(2);
+    const { caveats } = await json('deliveries', 'list');
+    expect(caveats).toEqual([{ code: 'newer_rejected', webhooks: 2, reasons: ['signature_not_valid'] }]);
+    expect((await run('deliveries', 'list')).stderr).toContain(
+      '2 webhooks were rejected since the newest delivery: signature not valid. See "carbon-mirror deliveries rejected".',
+    );
     const { rows } = await json('deliveries', 'rejected');
     const [row] = rows;
     expect(row).toMatchObject({ status: 401, header_prefix: 'registry', minute: row.newest_at.slice(0, 16) });

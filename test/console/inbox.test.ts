@@ -98,6 +98,9 @@ test('rejected webhooks have a list by reason, linked from Now', async () => {
   );
   expect(await page('/')).toContain('<a href="/rejected-webhooks">3 rejected</a>');
   expect(getPageText(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
+  expect(getPageText(await page('/deliveries'))).toContain(
+    '3 webhooks were rejected since the newest delivery: wrong signature.',
+  );
 });
 
 test('every id on a page is a link, and Help links to every list', async () => {

@@ -11,10 +11,13 @@ import {
 } from '../../src/query/inbox/deliveries.js';
 import { addEndColumn, addJobs } from '../../src/query/inbox/outcomes.js';
 import { getRejectionAdvice, readRejections, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
+import { describeNotes } from '../../src/query/answer/describe-notes.js';
+import { DELIVERIES, JOBS } from '../../src/query/lists/list-definitions.js';
 import { reportFailingLists, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import type { ArrivedDelivery } from '../support/inbox.js';
 import { acceptedDelivery } from '../support/inbox.js';
+import { askList } from '../support/ask-list.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
 
@@ -164,6 +167,40 @@ test('rejected webhooks are summed over minutes, most frequent first, and are a 
   clock.at += MINUTE;
   await deliver(filled);
   expect((await readRejections(reader, clock.at)).map(({ isFault }) => isFault)).toEqual([false, false]);
+});
+
+test('deliveries carry the caveat that webhooks were rejected since the newest of them', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { inbox, clock } = filled;
+  const askDeliveries = async (filters: Readonly<Record<string, string>> = {}) =>
+    await askList(filled, DELIVERIES, { filters });
+  const rejected = {
+    reason: 'signature_not_valid',
+    status: 401,
+    headerPrefix: 'registry',
+    newestMsAgo: 0,
+  } as const;
+  await inbox.countRejected([{ ...rejected, rejected: 2 }]);
+  const beforeTheFirst = await askDeliveries();
+  expect(beforeTheFirst.caveats).toEqual([
+    { code: 'newer_rejected', webhooks: 2, reasons: ['signature_not_valid'] },
+  ]);
+  expect(describeNotes(beforeTheFirst)).toEqual([
+    '2 webhooks were rejected since the newest delivery: signature not valid. See "carbon-mirror deliveries rejected".',
+  ]);
+  clock.at += MINUTE;
+  await deliver(filled);
+  expect((await askDeliveries()).caveats).toEqual([]);
+  clock.at += MINUTE;
+  await inbox.countRejected([
+    { ...rejected, rejected: 1 },
+    { ...rejected, reason: 'not_stored', status: 503, rejected: 4 },
+  ]);
+  expect((await askDeliveries()).caveats).toEqual([
+    { code: 'newer_rejected', webhooks: 5, reasons: ['not_stored', 'signature_not_valid'] },
+  ]);
+  expect((await askDeliveries({ until: instant(clock.at).slice(0, 10) })).caveats).toEqual([]);
+  expect((await askList(filled, JOBS)).caveats).toEqual([]);
 });
 
 test('each rejection reason has its own advice', () => {

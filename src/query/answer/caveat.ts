@@ -34,6 +34,13 @@ export type Caveat =
   | { readonly code: 'without_amount'; readonly rows: number }
   /** Only the first rows are in the answer. */
   | { readonly code: 'limited'; readonly rows: number }
+  /** Webhooks were rejected after the newest delivery of the mirror arrived. */
+  | {
+      readonly code: 'newer_rejected';
+      readonly webhooks: number;
+      /** Codes such as `signature_not_valid`, the most frequent first. */
+      readonly reasons: readonly string[];
+    }
   /** No row matches this filter, even without the other filters. */
   | {
       readonly code: 'no_match';
@@ -95,6 +102,8 @@ export function describeCaveat(caveat: Caveat): string {
       return `${formatCount(caveat.rows, 'row')} without a usable amount ${caveat.rows === 1 ? 'is' : 'are'} in no total.`;
     case 'limited':
       return `Showing ${formatWithCommas(caveat.rows)}. There are more.`;
+    case 'newer_rejected':
+      return describeNewerRejected(caveat);
     case 'no_match':
       return describeNoMatch(caveat);
     case 'changes_unread_after':
@@ -111,6 +120,13 @@ export function describeCaveat(caveat: Caveat): string {
 /** Whether a caveat says that the rows are unknown, so that an answer without rows proves nothing. */
 export function isUnknown({ code }: Caveat): boolean {
   return code === 'nothing_read' || code === 'nothing_known_then' || code === 'nothing_compared';
+}
+
+/** Describes that webhooks were rejected after the newest delivery, why, and which command lists them. */
+function describeNewerRejected({ webhooks, reasons }: Extract<Caveat, { code: 'newer_rejected' }>): string {
+  const count = formatCount(webhooks, 'webhook was', 'webhooks were');
+  const causes = reasons.map(reason => reason.replaceAll('_', ' ')).join(', ');
+  return `${count} rejected since the newest delivery: ${causes}. See "carbon-mirror deliveries rejected".`;
 }
 
 /** Describes that no row matches a filter, and suggests similar values. */

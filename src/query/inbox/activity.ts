@@ -5,6 +5,7 @@ import type { Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { countRows, readFirst, readOne } from '../read-one.js';
 import { readBacklog } from './backlog.js';
+import { readNewestArrival } from './deliveries.js';
 import { instantBefore, MINUTE_MS } from './instant-before.js';
 import { type RejectedSum, readRejections, sumRejected } from './rejected-webhooks.js';
 import { type TypeAmount, totalsOfSums } from '../answer/answer.js';
@@ -109,26 +110,6 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
   );
   const error = paused?.last_error;
   return error ? [{ code: 'registry_refuses', error }] : [];
-}
-
-/**
- * Returns when the newest delivery or duplicate arrived. Null if nothing has arrived yet. Searches the deliveries of the last minute only,
- * because a duplicate is counted for at most a minute after its delivery.
- */
-async function readNewestArrival(reader: Reader): Promise<string | null> {
-  const deliveries = queryBuilder.selectFrom('inbox.deliveries');
-  const { receivedAt } = await readOne(
-    reader,
-    deliveries.select(eb => eb.fn.max<string | null>('received_at').as('receivedAt')),
-  );
-  if (receivedAt === null) return null;
-  const { duplicateAt } = await readOne(
-    reader,
-    deliveries
-      .select(eb => eb.fn.max<string | null>('last_duplicate_at').as('duplicateAt'))
-      .where('received_at', '>=', instantBefore(Date.parse(receivedAt), MINUTE_MS)),
-  );
-  return duplicateAt !== null && duplicateAt > receivedAt ? duplicateAt : receivedAt;
 }
 
 function selectJobs(state: Tables['inbox.jobs']['state']) {

@@ -3,6 +3,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
 import { readFirst, readOne } from '../read-one.js';
+import { instantBefore, MINUTE_MS } from './instant-before.js';
 
 /** Shown in place of a signed text that is no longer stored. */
 export const SIGNED_TEXT_REMOVED =
@@ -68,6 +69,26 @@ export async function readDeliveriesAfter({ all }: Reader, afterId: number) {
 export async function readNewestDeliveryId(reader: Reader): Promise<number> {
   const newest = queryBuilder.selectFrom('inbox.deliveries').select('id').orderBy('id', 'desc');
   return (await readFirst(reader, newest))?.id ?? 0;
+}
+
+/**
+ * Reads when the newest delivery or duplicate arrived; null before the first. A delivery counts its duplicates for at most a
+ * minute, so that only the last minute of deliveries is searched.
+ */
+export async function readNewestArrival(reader: Reader): Promise<string | null> {
+  const deliveries = queryBuilder.selectFrom('inbox.deliveries');
+  const { receivedAt } = await readOne(
+    reader,
+    deliveries.select(eb => eb.fn.max<string | null>('received_at').as('receivedAt')),
+  );
+  if (receivedAt === null) return null;
+  const { duplicateAt } = await readOne(
+    reader,
+    deliveries
+      .select(eb => eb.fn.max<string | null>('last_duplicate_at').as('duplicateAt'))
+      .where('received_at', '>=', instantBefore(Date.parse(receivedAt), MINUTE_MS)),
+  );
+  return duplicateAt !== null && duplicateAt > receivedAt ? duplicateAt : receivedAt;
 }
 
 /** Finds the signed text that arrived most often since an instant, with the newest delivery of it. Null if none arrived twice. */

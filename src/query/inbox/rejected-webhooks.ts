@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { queryBuilder } from '../../store/sql/builder.js';
+import type { Caveat } from '../answer/caveat.js';
 import { readOne } from '../read-one.js';
+import { readNewestArrival } from './deliveries.js';
 
 export type RejectedSum = Awaited<ReturnType<typeof sumRejected>>[number];
 
@@ -54,6 +56,18 @@ export async function readRejections(reader: Reader, now: number): Promise<Rejec
     ...sum,
     isFault: isSigned(sum) && (acceptedAt ?? '') < sum.since,
   }));
+}
+
+/**
+ * Returns the caveat that webhooks were rejected after the newest delivery arrived. Returns none if no webhook was rejected since.
+ * Rejected webhooks are counted by minute, so that some of the same minute may be older than the delivery.
+ */
+export async function findNewerRejections(reader: Reader): Promise<Caveat[]> {
+  const arrivedAt = (await readNewestArrival(reader)) ?? '';
+  const newer = (await sumRejected(reader, arrivedAt)).filter(({ newest_at: at }) => at > arrivedAt);
+  if (newer.length === 0) return [];
+  const webhooks = newer.reduce((count, { rejected }) => count + rejected, 0);
+  return [{ code: 'newer_rejected', webhooks, reasons: [...new Set(newer.map(({ reason }) => reason))] }];
 }
 
 /** Whether the sender tried to sign its webhooks, so that it may be the registry. */

@@ -32,6 +32,7 @@ interface ListDefinition<Table extends TableName, Computed extends string = neve
   readonly holds?: Condition<ColumnOf<Table>>;
   readonly isPersonal?: boolean;
   readonly detailList?: string;
+  readonly readCaveats?: List['readCaveats'];
 }
 
 interface SortWords<Name extends string> {
@@ -155,7 +156,7 @@ export function defineOwnList<Table extends TableName, Computed extends string =
 /** Returns the fields that both kinds of lists have: those copied from the registry, and those that the program itself makes. */
 function defineCommonFields(
   definition: Names &
-    Partial<Pick<List, 'isIndexed' | 'isOffer' | 'holds' | 'isPersonal' | 'detailList'>> & {
+    Partial<Pick<List, 'isIndexed' | 'isOffer' | 'holds' | 'isPersonal' | 'detailList' | 'readCaveats'>> & {
       readonly from: string;
     },
   columns: readonly ListColumn[],
@@ -170,6 +171,7 @@ function defineCommonFields(
     holds: null,
     isPersonal: false,
     detailList: null,
+    readCaveats: null,
     ...definition,
     columns,
     reads: columns.map(column => column.name),

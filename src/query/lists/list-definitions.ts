@@ -9,7 +9,7 @@ import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { addRestatedFields, RESTATED_FIELD_COLUMNS } from '../history/restated-fields.js';
 import { addEndColumn, addJobs } from '../inbox/outcomes.js';
-import { getRejectionAdvice } from '../inbox/rejected-webhooks.js';
+import { findNewerRejections, getRejectionAdvice } from '../inbox/rejected-webhooks.js';
 import {
   certificateFile,
   count,
@@ -400,6 +400,7 @@ export const DELIVERIES = defineOwnList({
     compute: async (reader, rows) => await addEndColumn(reader, await addJobs(reader, rows)),
   },
   detailList: 'deliveries',
+  readCaveats: findNewerRejections,
   filters: {
     event: byWord('event', { known: WEBHOOK_EVENTS }),
     installation_id: BY_INSTALLATION,

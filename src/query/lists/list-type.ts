@@ -2,6 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import type { ResourceEntry, SortOrder } from '../../resources/entry.js';
 import type { Resource } from '../../resources/lists.js';
+import type { Caveat } from '../answer/caveat.js';
 import type { ListColumn } from './column.js';
 import type { Condition } from './condition.js';
 import type { Filter } from './filter.js';
@@ -28,6 +29,8 @@ export interface List {
   readonly reads: readonly string[];
   /** Computes the shown columns from the columns that are read. Null if they are the same. */
   readonly refine: Refine | null;
+  /** Reads caveats that only this list has. Null if it has none. */
+  readonly readCaveats: ((reader: Reader) => Promise<readonly Caveat[]>) | null;
   /** Filters by the name of their URL parameter. */
   readonly filters: Readonly<Record<string, Filter>>;
   /** No two rows are equal in all of these columns. */

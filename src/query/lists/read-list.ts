@@ -64,6 +64,8 @@ export interface ListAnswer extends Answer<Row> {
 
 /** The filter by which people choose rows that are held, or rows that have ended. */
 const STATE = 'state';
+/** The filter for rows until a day. */
+const UNTIL = 'until';
 
 /** Lists with more rows are streamed instead of being read at once. */
 const MAX_COLLECTED_ROWS = 1_000;
@@ -119,6 +121,7 @@ async function answerList(reader: Reader, request: ListRequest, range: RowRange)
     ...notes.caveats,
     ...(totals.rows === 0 ? await findUnmatchedFilters(reader, request) : []),
     ...findLimitCaveats(totals, range),
+    ...(list.readCaveats === null || isPast(request) ? [] : await list.readCaveats(reader)),
   ];
   const names = list.columns.map(({ name }) => name);
   return {
@@ -149,6 +152,11 @@ function createCurrentNotes(
 ): Omit<AnswerNotes, 'totals'> {
   const caveats = findUnreadCaveats(freshness);
   return { at, coverage: toCoverage(list, freshness), freshness, gaps: [], caveats };
+}
+
+/** Whether a request is about an earlier time: an instant, or the days until a date. */
+function isPast(request: ListRequest): boolean {
+  return request.at !== null || getFilterText(request, UNTIL) !== null;
 }
 
 /** Describes why a list has no rows. */
