@@ -19,8 +19,14 @@ export interface ComparedObject {
   readonly kept: string | null;
 }
 
-/** Reads every installation. Its field `kept` has the state and the document; `kept` is null if the organization removed the app. */
-export async function readInstallations({ all }: Reader): Promise<ComparedObject[]> {
+/**
+ * Reads the installations with their state and document in `kept`, which is null if the organization removed the app. A null
+ * `organizationId` means those of all organizations.
+ */
+export async function readInstallations(
+  { all }: Reader,
+  organizationId: string | null = null,
+): Promise<ComparedObject[]> {
   return await all(
     queryBuilder
       .selectFrom('mirror.installations')
@@ -32,6 +38,7 @@ export async function readInstallations({ all }: Reader): Promise<ComparedObject
           'kept',
         ),
       ])
+      .where(buildOrganizationCondition(organizationId))
       .orderBy('id'),
   );
 }
@@ -45,8 +52,14 @@ function selectActiveInstallations() {
     .groupBy('organization_id');
 }
 
-/** Reads every project that the registry lets the app read, each with one organization whose rows refer to it. */
-export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
+/**
+ * Reads the projects that the registry lets the app read, each with one organization whose rows refer to it. With an
+ * organization, reads only the projects that its rows refer to.
+ */
+export async function readProjects(
+  { all }: Reader,
+  organizationId: string | null = null,
+): Promise<ComparedObject[]> {
   return await all(
     queryBuilder
       .selectFrom('mirror.projects as project')
@@ -65,6 +78,7 @@ export async function readProjects({ all }: Reader): Promise<ComparedObject[]> {
         'project.id as key',
         'project.document as kept',
       ])
+      .where(buildOrganizationCondition(organizationId, 'reference.organization_id'))
       .groupBy(['project.id', 'project.document'])
       .orderBy('project.id'),
   );
@@ -91,9 +105,9 @@ export function readDocuments(
 
 /**
  * Reads the lists that can be compared with the registry: each was read completely, and an active installation can read it
- * again.
+ * again. A null `organizationId` means the lists of all organizations.
  */
-export async function readComparableLists({ all }: Reader) {
+export async function readComparableLists({ all }: Reader, organizationId: string | null = null) {
   const lists = await all(
     queryBuilder
       .selectFrom('mirror.freshness as list')
@@ -101,14 +115,18 @@ export async function readComparableLists({ all }: Reader) {
       .select(['active.organization_id', 'active.id as installation_id', 'list.resource'])
       .where('list.as_of', 'is not', null)
       .where('list.state', 'not in', UNREADABLE_STATES)
+      .where(buildOrganizationCondition(organizationId, 'list.organization_id'))
       .orderBy('list.organization_id')
       .orderBy('list.resource'),
   );
   return lists.map(list => ({ ...list, organization_id: list.organization_id ?? '' }));
 }
 
-/** Reads the lists that cannot be compared with the registry, because they were never read completely or can no longer be read. */
-export async function readNotCompared({ all }: Reader) {
+/**
+ * Reads the lists that cannot be compared with the registry, because they were never read completely or can no longer be read.
+ * A null `organizationId` means the lists of all organizations.
+ */
+export async function readNotCompared({ all }: Reader, organizationId: string | null = null) {
   return await all(
     queryBuilder
       .selectFrom('mirror.coverage as known')
@@ -125,6 +143,7 @@ export async function readNotCompared({ all }: Reader) {
       .where(eb =>
         eb.or([eb('list.resource', 'is', null), eb('list.resource', 'in', [...LIST_RESOURCES, '*'])]),
       )
+      .where(buildOrganizationCondition(organizationId, 'known.organization_id'))
       .orderBy('known.organization_id', order => order.asc().nullsFirst())
       .orderBy('known.installation_id')
       .orderBy('list.resource'),

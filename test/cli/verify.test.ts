@@ -101,6 +101,33 @@ test('--against-registry accepts an installation that is suspended on both sides
   expect(found.filter(({ check }) => check.startsWith('installations '))).toEqual([]);
 });
 
+test('--against-registry with --organization compares the rows, installation and projects of that one only', async () => {
+  const owners = await demo.rows(
+    'SELECT o.id, o.full_name FROM organizations AS o JOIN installations AS i ON i.organization_id = o.id ORDER BY o.id LIMIT 2',
+  );
+  const [one, other] = owners.map(row => ({ id: String(row['id']), name: String(row['full_name']) }));
+  await demo.change(`CREATE TABLE whole AS SELECT id, organization_id, document FROM installations;
+    UPDATE installations SET document = replace(document, '{', '{ ')
+      WHERE organization_id IN ('${one?.id}', '${other?.id}')`);
+  const found = await faults('--against-registry', '--organization', other?.name ?? '');
+  const whole = await faults('--against-registry');
+  await demo.change(`UPDATE installations SET document = (SELECT document FROM whole WHERE whole.id = installations.id);
+    DROP TABLE whole`);
+  expect(found).toMatchObject([{ check: `installations of ${other?.id}`, fault: 'changed' }]);
+  expect(whole.map(({ check }) => check).toSorted()).toEqual(
+    [`installations of ${one?.id}`, `installations of ${other?.id}`].toSorted(),
+  );
+  const intact = await run('--against-registry', '--organization', other?.id ?? '');
+  expect(intact).toMatchObject({ exitCode: 0 });
+  expect(intact.stderr).toContain('rows match the registry (1 of 1 organization)');
+  const unknown = await run('--against-registry', '--organization', 'nobody');
+  expect(unknown).toMatchObject({ exitCode: 6, stdout: '' });
+  expect(unknown.stderr).toContain('carbon-mirror organizations list');
+  const alone = await run('--organization', other?.id ?? '');
+  expect(alone).toMatchObject({ exitCode: 2 });
+  expect(alone.stderr).toContain('--organization requires --against-registry.');
+});
+
 test('--against-registry compares installations and projects', async () => {
   expect(await run('--against-registry')).toMatchObject({ exitCode: 0, stdout: '' });
   await demo.change(`UPDATE projects SET full_name = 'Elsewhere', document = json_set(document, '$.fullName', 'Elsewhere')

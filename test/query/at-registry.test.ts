@@ -30,6 +30,9 @@ test('an installation is compared by its state and document, and an uninstalled 
   ]);
   expect(installations[1]?.kept).toMatch(/^active \{.*"id":"installation-1"/);
   expect(installations[2]?.kept).toBe(null);
+  expect((await readInstallations(filled.reader, 'organization-2')).map(({ key }) => key)).toEqual([
+    'installation-2',
+  ]);
 });
 
 test('a project is requested through an active installation of an organization that references it', async () => {
@@ -45,6 +48,8 @@ test('a project is requested through an active installation of an organization t
   expect(await readProjects(reader)).toEqual([
     { organization_id: 'organization-1', installation_id: 'installation-1', key: 'project-1', kept: '{}' },
   ]);
+  expect(await readProjects(reader, 'organization-2')).toMatchObject([{ organization_id: 'organization-2' }]);
+  expect(await readProjects(reader, 'organization-3')).toEqual([]);
   await change(filled, 1, 'suspended');
   expect(await readProjects(reader)).toMatchObject([{ installation_id: 'installation-2' }]);
 });
@@ -79,11 +84,17 @@ test('a list can be compared only if it was read completely and may be read agai
     'installation-2 retirements',
     'installation-2 warehouse',
   ]);
+  expect((await readComparableLists(reader, 'organization-2')).map(each => each.installation_id)).toEqual(
+    Array.from({ length: 3 }, () => 'installation-2'),
+  );
   await change(filled, 2, 'suspended');
   expect((await readComparableLists(reader)).map(each => each.installation_id)).not.toContain(
     'installation-2',
   );
   const left = await readNotCompared(reader);
+  const leftOfFirst = await readNotCompared(reader, 'organization-1');
+  expect(leftOfFirst).toEqual(left.filter(each => each.organization_id === 'organization-1'));
+  expect(leftOfFirst.length).toBeGreaterThan(0);
   expect(
     left.filter(each => each.organization_id === 'organization-2').map(({ resource }) => resource),
   ).toContain('warehouse');

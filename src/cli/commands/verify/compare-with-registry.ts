@@ -23,6 +23,8 @@ type RegistryDifference = Readonly<Record<'check' | 'where' | 'fault', string>>;
 interface ComparisonOptions {
   readonly reader: Reader;
   readonly client: RegistryClient;
+  /** The organization whose rows are compared. Null compares those of all organizations. */
+  readonly organizationId: string | null;
   /** Called before each comparison. It may throw to end the whole comparison. */
   readonly onNext: (comparison: Comparison) => void;
 }
@@ -92,10 +94,17 @@ async function* findDifferences(
   for (const key of missingKeys) yield { check, where: key, fault: 'not at the registry' };
 }
 
-/** Yields a comparison for each list that the app may read, each installation and each project. */
-async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
+/** Yields a comparison for each list that the app may read, each installation and each project of the chosen organizations. */
+async function* createComparisons({
+  reader,
+  client,
+  organizationId,
+}: ComparisonOptions): AsyncGenerator<Comparison> {
   const forgottenEmailHashes = await readForgotten(reader);
-  for (const { resource, organization_id, installation_id } of await readComparableLists(reader)) {
+  for (const { resource, organization_id, installation_id } of await readComparableLists(
+    reader,
+    organizationId,
+  )) {
     if (!isListResource(resource)) continue;
     const organization = client.organization(installation_id, organization_id);
     yield createListComparison(resource, {
@@ -106,7 +115,7 @@ async function* createComparisons({ reader, client }: ComparisonOptions): AsyncG
     });
   }
   for (const [resource, source] of Object.entries(OBJECT_SOURCES))
-    for (const mirrored of await source.readMirror(reader))
+    for (const mirrored of await source.readMirror(reader, organizationId))
       yield createSingleObjectComparison(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
@@ -188,7 +197,7 @@ function createSingleObjectComparison(
 
 /** How to read all objects of a kind from the mirror, and one of them from the registry. */
 interface ObjectSource {
-  readonly readMirror: (reader: Reader) => Promise<ComparedObject[]>;
+  readonly readMirror: (reader: Reader, organizationId: string | null) => Promise<ComparedObject[]>;
   readonly readRegistry: (client: RegistryClient, key: string) => Promise<string>;
 }
 

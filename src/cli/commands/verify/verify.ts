@@ -25,7 +25,8 @@ import {
   describeUncheckedLeaves,
   verifyEvidenceLog,
 } from '../../evidence/evidence-checks.js';
-import { defineFlag, defineText } from '../../options.js';
+import { findOptionalOrganizationId } from '../../find-rows.js';
+import { defineFlag, defineText, NAME_HINT } from '../../options.js';
 import type { LogVerification } from '../../../evidence/verify-log.js';
 
 const NOT_COMPARED_NOTE =
@@ -34,9 +35,10 @@ const NOT_COMPARED_NOTE =
 export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
   details:
-    'With --against-registry, also compares every row with the registry. With --evidence, exits with 0 if the folder is verified, 3 if it is not, and 2 if it could not be checked.',
+    'With --against-registry, also compares every row with the registry, or every row of one organization. With --evidence, exits with 0 if the folder is verified, 3 if it is not, and 2 if it could not be checked.',
   options: {
     againstRegistry: defineFlag('read everything from the registry again and compare it row by row'),
+    organization: defineText('name', `with --against-registry: compare only this organization${NAME_HINT}`),
     evidence: defineText('folder', 'check an evidence folder instead; nothing in it is trusted'),
     key: defineText('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
     since: defineText('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
@@ -45,20 +47,24 @@ export const VERIFY = defineCommand({
   examples: [
     'carbon-mirror verify',
     'carbon-mirror verify --against-registry --json',
+    'carbon-mirror verify --against-registry --organization ID',
     'carbon-mirror verify --evidence evidence-2025 --key KEY --since checkpoint-2025-01-31.txt',
   ],
-  run: async (context, { againstRegistry, evidence, key, since }) => {
+  run: async (context, { againstRegistry, organization, evidence, key, since }) => {
+    if (organization !== undefined && !againstRegistry)
+      throw createUsageError('--organization requires --against-registry.');
     if (evidence !== undefined) {
       const { verifyEvidenceFolder } = await import('../evidence/verify-folder.js');
       return await verifyEvidenceFolder(context, evidence, { key, since });
     }
     if (key !== undefined || since !== undefined)
       throw createUsageError('--key and --since require --evidence.');
+    const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
     const report: VerificationReport = {
       local: await verifyLocalData(context),
       evidenceLog: await verifyEvidenceLog(context),
       uncheckedLeafCount: await countUncheckedLeaves(context),
-      comparison: againstRegistry ? await compareRegistry(context) : null,
+      comparison: againstRegistry ? await compareRegistry(context, organizationId) : null,
     };
     const faults = mergeFaults(report);
     if (context.format === 'json') await context.printJson(toJsonReport(report, faults));
@@ -223,8 +229,10 @@ async function findAlteredDeliveries(reader: Reader): Promise<ConsistencyFault[]
   return changed;
 }
 
-/** Compares the mirror with the registry and reports progress to user and parent process. */
-async function compareRegistry(context: CommandContext) {
+/**
+ * Compares one organization (null: all of them) with the registry, and reports progress to user and parent process.
+ */
+async function compareRegistry(context: CommandContext, organizationId: string | null) {
   const { compareWithRegistry } = await import('./compare-with-registry.js');
   const { io, printNotice } = context;
   const reader = await context.openReader();
@@ -232,13 +240,18 @@ async function compareRegistry(context: CommandContext) {
   const result = await compareWithRegistry({
     reader,
     client: await context.connectRegistry(),
+    organizationId,
     onNext: ({ resource, name }) => {
       throwIfInterrupted(interrupted);
       io.sendToParent({ reading: name });
       if (io.terminal.stderr && isListResource(resource)) printNotice(`Reading ${name} ...`);
     },
   });
-  return { ...result, known: await countInstalled(reader), notCompared: await readNotCompared(reader) };
+  return {
+    ...result,
+    known: organizationId === null ? await countInstalled(reader) : 1,
+    notCompared: await readNotCompared(reader, organizationId),
+  };
 }
 
 /**
