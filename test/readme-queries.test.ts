@@ -19,7 +19,17 @@ const queries = listCodeBlocks(document, 'sql');
 const demo = await startDemoForFile();
 const [owner = ''] = demo.organizationIds;
 const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
-await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');
+await run(
+  'reservations',
+  'create',
+  '--organization',
+  owner,
+  '--credit-id',
+  credit,
+  '--amount',
+  '2.5',
+  '--yes',
+);
 await run('sync', '--full');
 
 async function run(...argv: string[]): Promise<string> {

@@ -37,7 +37,7 @@ test('requireConfirmation asks on a terminal and accepts only y and yes', async 
   for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
     const { outcome, prompt } = await runConfirm(typed);
     expect(outcome).toBe('go on');
-    expect(prompt).toBe('This burns the barn. This cannot be undone. Continue? [y/N] ');
+    expect(prompt).toBe('This burns the barn. Continue? [y/N] ');
   }
   for (const typed of ['\n', 'n\n', 'no\n', 'yesterday\n', '', 'yea']) {
     expect((await runConfirm(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
@@ -48,7 +48,7 @@ test('requireConfirmation without a terminal fails unless --yes is set', async (
   const { outcome, prompt } = await runConfirm('y\n', { terminal: false });
   expect(outcome).toEqual({
     exitCode: 2,
-    lines: ['This burns the barn. This cannot be undone.', 'Add --yes to skip the confirmation.'],
+    lines: ['This burns the barn.', 'Add --yes to skip the confirmation.'],
   });
   expect(prompt).toBe('');
   expect(await runConfirm('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', prompt: '' });

@@ -40,7 +40,7 @@ async function expectFault(exitCode: number, text: string, ...argv: string[]): P
 }
 
 async function reserve(amount = '2'): Promise<string> {
-  const { id } = await json('reservations', 'create', ...ofOwner(offered), '--amount', amount);
+  const { id } = await json('reservations', 'create', ...ofOwner(offered), '--amount', amount, '--yes');
   return id;
 }
 
@@ -58,12 +58,13 @@ describe('reservations', () => {
       ...ofOwner(offered),
       '--amount',
       '1.5',
+      '--yes',
     );
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/amount_exact +1\.5\n/);
     expect(stdout).toMatch(/state_now +outstanding\n/);
     const id = /^id +(.+)$/m.exec(stdout)?.[1] ?? '';
-    expect(stderr).toContain(`carbon-mirror reservations cancel ${id} --organization ${owner}`);
+    expect(stderr).toContain(`carbon-mirror reservations cancel ${id} --organization ${owner} --yes\n`);
     const mirrored = async () => await run('reservations', 'list', '--organization', owner);
     await until(async () => (await mirrored()).stdout.includes(id), 'the hold in the mirror');
     expect((await mirrored()).stdout).toMatch(new RegExp(`outstanding +(5\\d\\d|600) .*${id}`));
@@ -82,7 +83,7 @@ describe('reservations', () => {
     const length = [...creditId].findIndex(
       (_, at) => at > 0 && !others.some((id: string) => id.startsWith(creditId.slice(0, at))),
     );
-    const hold = ['reservations', 'create', '--organization', owner, '--amount', '1', '--credit-id'];
+    const hold = ['reservations', 'create', '--organization', owner, '--amount', '1', '--yes', '--credit-id'];
     const { credit_id: heldCreditId } = await json(...hold, `${creditId.slice(0, length)}…`);
     expect(heldCreditId).toBe(creditId);
     await expectFault(6, 'Several rows of', ...hold, 'exPost-');
@@ -110,6 +111,26 @@ describe('reservations', () => {
     expect(await json('reservations', 'show', id)).toMatchObject({ organization_id: owner });
     const { exitCode } = await run('reservations', 'cancel', id, '--yes');
     expect(exitCode).toBe(0);
+  });
+
+  test('create asks for a confirmation that names the credits, and reserves nothing without one', async () => {
+    const create = ['reservations', 'create', ...ofOwner(offered), '--amount', '2.5'];
+    const question = `Reserve 2.5 t of ${offered} of the organization ${owner} for ten minutes.`;
+    const { reservations } = demo.sandbox.registry;
+    const countReservations = () => reservations.listNewest(1000).length;
+    const countBefore = countReservations();
+    await expectFault(2, question, ...create);
+    await expectFault(2, 'Add --yes', ...create);
+    const no = await runCommand(create, { env: demo.env, terminal: true, input: 'n\n' });
+    expect(no).toMatchObject({ exitCode: 130, stdout: '' });
+    expect(no.stderr).toContain(`${question} Continue? [y/N] `);
+    expect(countReservations()).toBe(countBefore);
+    const yes = await runCommand(create, { env: demo.env, terminal: true, input: 'y\n' });
+    expect(yes.exitCode).toBe(0);
+    expect(yes.stderr).toMatch(
+      new RegExp(`carbon-mirror reservations cancel \\S+ --organization ${owner}\\n`),
+    );
+    expect(countReservations()).toBe(countBefore + 1);
   });
 
   test('finish asks for a confirmation that describes the actual reservation', async () => {
@@ -191,7 +212,7 @@ describe('reservations', () => {
 
   test('commands refuse amounts, ids and options that cannot work', async () => {
     const create = ['reservations', 'create', ...ofOwner(offered), '--amount'];
-    await expectFault(3, 't are available, and 100000000 t were asked for.', ...create, '100000000');
+    await expectFault(3, 't are available, and 100000000 t were asked for.', ...create, '100000000', '--yes');
     await expectFault(2, '--amount: Expected tonnes with a decimal point', ...create, 'much');
     await expectFault(2, '“2,5” is not an amount: write 2.5.', ...create, '2,5');
     await expectFault(

@@ -41,7 +41,7 @@ export function listCommandArguments({
   const selectValue = async (table: string, column = 'id') =>
     String((await demo.rows(`SELECT ${column} AS value FROM ${table} LIMIT 1`))[0]?.['value']);
   const organizationOption = ['--organization', organizationId];
-  const reserve = [...organizationOption, '--credit-id', warehouseCreditId, '--amount', '1'];
+  const reserve = [...organizationOption, '--credit-id', warehouseCreditId, '--amount', '1', '--yes'];
   const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
   const createAndGetId = async (name: string, argv: readonly string[]) => String((await ask(name, argv)).id);
   const createReservation = async () => await createAndGetId('reservations create', reserve);

@@ -2,7 +2,7 @@ import { EXIT } from '../../exit.js';
 import { CommandError, createUsageError } from '../../command-error.js';
 import { cleanLine, type Io } from '../../io.js';
 
-/** Asks the user to confirm an irreversible action. Throws unless the user agrees. */
+/** Asks the user to confirm an action at the registry. Without a terminal, throws unless `yes` is set. Throws if the user disagrees. */
 export async function requireConfirmation(
   io: Io,
   action: string,
@@ -10,9 +10,9 @@ export async function requireConfirmation(
 ): Promise<void> {
   if (options.yes) return;
   if (!io.terminal.stdin) {
-    throw createUsageError(`${action} This cannot be undone.`, 'Add --yes to skip the confirmation.');
+    throw createUsageError(action, 'Add --yes to skip the confirmation.');
   }
-  io.stderr.write(`${cleanLine(action)} This cannot be undone. Continue? [y/N] `);
+  io.stderr.write(`${cleanLine(action)} Continue? [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
   throw new CommandError(EXIT.interrupted, 'Nothing was done.');
 }

@@ -1,6 +1,5 @@
 /**
- * The commands that write to the registry: create, finish and cancel a reservation. Each asks before it does something that
- * cannot be undone, calls the registry once, prints the reservation, and asks the mirror to read the organization.
+ * The commands that write to the registry: create, finish and cancel a reservation. Each asks first, calls the registry once, prints the reservation, and asks the mirror to read the organization.
  * A call is never repeated here: the client itself finds out whether a write whose answer was lost has succeeded.
  */
 import { formatFinishCommand } from '../../../text/reservation-commands.js';
@@ -56,6 +55,7 @@ const create = defineCommand({
     organization: makeRequired(defineText('name', `the organization that offers the credits${NAME_HINT}`)),
     creditId: makeRequired(CREDIT_ID_OPTION),
     amount: makeRequired(defineText('tonnes', 'amount in tonnes')),
+    yes: YES_OPTION,
   },
   formats: JSON_FORMAT,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
@@ -64,11 +64,15 @@ const create = defineCommand({
     const access = await connectToOrganization(context, given.organization);
     const { organizationId } = access;
     const creditId = await findCreditId(context, given.creditId, organizationId);
+    const action = `Reserve ${amount} t of ${creditId} of the organization ${organizationId} for ten minutes.`;
+    await requireConfirmation(context.io, action, { yes: given.yes });
     const reservation = await reserveCredits(access, { creditId, amount });
     const { id } = reservation;
+    // Without a terminal, the command to release it is refused unless it has --yes.
+    const yesOption = context.io.terminal.stdin ? '' : ' --yes';
     await reportReservation(context, access, reservation, [
       `To retire it: ${formatFinishCommand(id, organizationId)}`,
-      `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}`,
+      `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}${yesOption}`,
     ]);
   },
 });
@@ -147,7 +151,7 @@ async function endReservation(
   const { amount, creditId, project } = await access.organization.readReservation(id);
   const projectName = project?.fullName ? ` (${project.fullName})` : '';
   const credits = `${amount.exact ?? '?'} t of ${creditId}${projectName}`;
-  await requireConfirmation(context.io, describeAction(credits), { yes });
+  await requireConfirmation(context.io, `${describeAction(credits)} This cannot be undone.`, { yes });
   const ended = await endAtRegistry(access, id);
   const notices = ended === null ? ['Done. The registry no longer shows the reservation.'] : [];
   await reportReservation(context, access, ended, notices);
