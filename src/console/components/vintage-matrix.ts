@@ -51,7 +51,7 @@ export function renderVintageMatrix(
   const showsAll = isOneProject || query?.has(ALL) === true;
   const groups = groupByProject(rows);
   const shownGroups = new Set(showsAll ? groups : groups.slice(0, MAX_PROJECTS));
-  const { columns, fitsScreen } = chooseColumns(rows, showsAll);
+  const { columns, fitsScreen } = chooseVintages(rows, showsAll);
   const largest = findLargestCell([...shownGroups], columns);
 
   const renderType = (type: string | null) => {
@@ -97,7 +97,7 @@ function groupByProject(rows: readonly MatrixRow[]): ProjectGroup[] {
  * largest amounts, as many as fit the screen, and then `OTHERS` if vintages are left over. Also returns whether the returned
  * columns fit the screen.
  */
-function chooseColumns(rows: readonly MatrixRow[], showsAll: boolean) {
+function chooseVintages(rows: readonly MatrixRow[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
     .map(([vintage]) => vintage);

@@ -52,13 +52,18 @@ export function listComparisonColumns(list: List): readonly ListColumn[] {
     // The name of a row tells added ones apart.
     ...shown
       .filter(({ kind }) => kind !== 'id')
-      .map(column => ({ ...column, isImportant: column.isImportant || column.isName })),
+      .map(column => ({ ...column, isImportant: isImportantInComparison(column) })),
     text('fields', { isImportant: true }),
     text('old_values', { label: 'before', isImportant: true }),
     text('new_values', { label: 'after', isImportant: true }),
     ...shown.filter(({ kind }) => kind === 'id'),
     ...otherKeys.map(key => id(key)),
   ];
+}
+
+/** Whether a narrow terminal keeps a column: names and amounts do, but a date would take the place of the value after the change. */
+function isImportantInComparison({ name, isName, isImportant }: ListColumn): boolean {
+  return isName || (isImportant && name !== DATE);
 }
 
 const AMOUNT_COLUMNS = [
