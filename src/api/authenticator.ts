@@ -7,6 +7,7 @@ import {
   TOKEN_PATTERN,
   type TokenStore,
 } from '../inbox/token.js';
+import { toAddressKey } from './address-key.js';
 import { ApiProblem } from './problem.js';
 import { createRateLimiter } from './rate-limiter.js';
 
@@ -129,10 +130,4 @@ const TOKEN_PARAMETERS = /^(?:access_?token|api_?key|auth(?:orization)?|bearer|k
 function hasTokenInUrl(url: string): boolean {
   const { searchParams } = new URL(url, 'http://localhost');
   return TOKEN_IN_TEXT.test(url) || [...searchParams.keys()].some(name => TOKEN_PARAMETERS.test(name));
-}
-
-/** Returns the key of a client address in the rate limit: an IPv4 address, or the /64 network of an IPv6 address. */
-function toAddressKey(address: string): string {
-  const isIpv6 = address.includes(':') && !address.startsWith('::ffff:');
-  return isIpv6 ? address.split(':').slice(0, 4).join(':') : address;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { toAddressKey } from '../../src/api/address-key.js';
 import { createRateLimiter } from '../../src/api/rate-limiter.js';
 import { hasOrganization } from '../../src/api/token-rules.js';
 import { createToken } from '../../src/inbox/token.js';
@@ -221,6 +222,17 @@ test('T107 a rate limiter with too many keys forgets the one that was used longe
   const isAllowed = (key: string) => limiter.take(key).isAllowed;
   expect(['a', 'b', 'a', 'b'].map(isAllowed)).toEqual([true, true, false, false]);
   expect(['a', 'c', 'a', 'b'].map(isAllowed)).toEqual([false, true, false, true]);
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+  ['2001:db8:0:1:2:3:4:5', '2001:db8:0:1'],
+  ['2001:db8::1:2:3:4', '2001:db8:0:0'],
+  ['2001:db8::5', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+])('T107 the guesses of %s are counted for %s', (address, key) => {
+  expect(toAddressKey(address)).toBe(key);
 });
 
 test('a revoked token is refused after ten seconds at the latest', async () => {
