@@ -1,6 +1,7 @@
 /**
- * The commands that write to the registry: create, finish and cancel a reservation. Each asks first, calls the registry once, prints the reservation, and asks the mirror to read the organization.
- * A call is never repeated here: the client itself finds out whether a write whose answer was lost has succeeded.
+ * The commands that write to the registry: create, finish and cancel a reservation. Each asks first, calls the registry once, prints
+ * the reservation, and asks the mirror to read the organization. A call is never repeated here: the client itself finds out whether
+ * a write whose answer was lost has succeeded.
  */
 import { formatFinishCommand } from '../../../text/reservation-commands.js';
 import { createInstallationJob } from '../../../inbox/job.js';
