@@ -75,7 +75,8 @@ describe('commands that take names', () => {
       .filter(each => each.mandatory && each.attributeName() !== omitted)
       .flatMap(each => [each.long ?? '', valueByOption[each.attributeName()] ?? '1']);
     const retiring = options.includes('retire') ? ['--beneficiary', 'a', '--reason', 'b'] : [];
-    return [...places, ...options, ...retiring, ...(hasOption(command, '--yes') ? ['--yes'] : [])];
+    const switches = ['--yes', '--against-registry'].filter(option => hasOption(command, option));
+    return [...places, ...options, ...retiring, ...switches];
   }
 
   function hasOption(command: Command, option: string): boolean {

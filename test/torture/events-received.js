@@ -4,7 +4,7 @@ import { createChangeLog } from '../../dist/src/app/events/change-log.js';
 import { createChangeEvent } from '../../dist/src/events/catalogue/change-event.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
-/** @typedef {{ id: string, hash: string, type: string, erased: boolean, organization: string | null, number: number | null }} Received */
+/** @typedef {{ at: string, id: string, hash: string, type: string, erased: boolean, organization: string | null, number: number | null }} Received */
 
 /**
  * Returns the numbers of all changes that have an event.
@@ -49,6 +49,19 @@ export function countMissing(expected, received) {
 }
 
 /**
+ * Describes the events of an organization that arrived around one of them, in the order of arrival.
+ * @param {readonly Received[]} received
+ * @param {string | null} organization
+ * @param {number} number
+ */
+function describeOrder(received, organization, number) {
+  const own = received.filter(event => event.organization === organization && event.number !== null);
+  const index = own.findIndex(event => event.number === number);
+  const near = own.slice(Math.max(0, index - 10), index + 5);
+  return [organization, ...near.map(event => `${event.number} ${event.type} at ${event.at}`)].join('; ');
+}
+
+/**
  * Counts the faults of the received events: missing ones, ones out of order within their organization, and ids with two bodies.
  * Also counts repeated and erased events, which are not faults.
  * @param {ReadonlySet<number>} expected
@@ -67,7 +80,10 @@ export function countFaults(expected, received) {
     if (known !== undefined && known !== hash && !isErased) twoBodies += 1;
     if (!isErased) bodies.set(id, hash);
     if (known !== undefined || number === null) continue;
-    if (number < (newest.get(organization) ?? 0)) late += 1;
+    if (number < (newest.get(organization) ?? 0)) {
+      late += 1;
+      process.stdout.write(`late: ${describeOrder(received, organization, number)}\n`);
+    }
     newest.set(organization, number);
   }
   return { missing: countMissing(expected, received), late, twoBodies, repeated, erased };

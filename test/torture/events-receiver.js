@@ -26,7 +26,8 @@ const server = createServer((request, response) => {
       return;
     }
     const { organization_id: organization = null, number = null } = data;
-    writeSync(descriptor, `${JSON.stringify({ id, hash, type, erased, organization, number })}\n`);
+    const at = new Date().toISOString();
+    writeSync(descriptor, `${JSON.stringify({ at, id, hash, type, erased, organization, number })}\n`);
     response.writeHead(204).end();
   });
 });

@@ -361,8 +361,26 @@ async function countDeliveryFaults(url, acknowledged) {
      WHERE delivery.verdict = 'accepted'
        AND (job.id IS NULL OR job.state <> 'done' OR job.finished_at < delivery.received_at)`,
   );
+  if (unread?.['count'] !== 0) await printUnread(url);
   const lost = [...acknowledged].filter(hash => !stored.has(hash)).length;
   return { lost, unread: Number(unread?.['count']) };
+}
+
+/**
+ * Prints the jobs of accepted deliveries that are not done, with the number of their deliveries and the newest job of the same
+ * installation that is done.
+ * @param {string} url
+ */
+async function printUnread(url) {
+  const rows = await read(
+    url,
+    `SELECT job.*, count(*)::int AS deliveries, max(delivery.received_at) AS newest_delivery,
+       (SELECT max(started_at) FROM inbox.jobs AS later WHERE later.dedupe_key = job.dedupe_key AND later.state = 'done') AS read_since
+     FROM inbox.deliveries AS delivery LEFT JOIN inbox.jobs AS job ON job.id = delivery.job_id
+     WHERE delivery.verdict = 'accepted' AND (job.id IS NULL OR job.state <> 'done' OR job.finished_at < delivery.received_at)
+     GROUP BY job.id`,
+  );
+  for (const row of rows) process.stdout.write(`unread: ${JSON.stringify(row)}\n`);
 }
 
 /**
