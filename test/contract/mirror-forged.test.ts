@@ -133,27 +133,6 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)))).toEqual(before);
   });
 
-  test('a column without stored values is filled by a full read in current rows, and stays null in past versions', async () => {
-    const scene = await stage();
-    const { db, clock } = scene;
-    await scene.read('retirements', [retirement('r-1', { beneficiary: 'Before' })]);
-    clock.at += MINUTE;
-    const current = retirement('r-1', { beneficiary: 'After' });
-    await scene.read('retirements', [current]);
-    await db.change("UPDATE past SET cells = '{}'");
-    await db.change('UPDATE retirements SET beneficiary = NULL');
-    clock.at += MINUTE;
-    const read = async (full: boolean) => {
-      expect(await scene.read('retirements', [current], { full })).toMatchObject({ changed: 0 });
-      return await db.column('SELECT beneficiary FROM retirements_history ORDER BY version');
-    };
-    expect(await read(false)).toEqual([null, null]);
-    clock.at += MINUTE;
-    expect(await read(true)).toEqual([null, 'After']);
-    const documents = await db.column('SELECT document FROM retirements_history ORDER BY version');
-    expect(documents[0]).toContain('Before');
-  });
-
   test('T89 many rows changed by hand are restored in several writes and reported in one sentence', async () => {
     const scene = await stage();
     const many = retirements(1000);
