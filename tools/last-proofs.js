@@ -28,7 +28,7 @@ export function readProofs() {
 }
 
 /**
- * Writes rows into the table. Earlier rows of the same names, and those of `failed`, are removed.
+ * Writes rows into the table, which ends the page. Earlier rows of the same names, and those of `failed`, are removed.
  * @param {readonly Proof[]} proofs
  * @param {readonly string[]} [failed]
  */
@@ -37,6 +37,7 @@ export function writeProofs(proofs, failed = []) {
   const rows = [...readProofs().filter(({ name }) => !replaced.has(name)), ...proofs]
     .map(({ name, result, stamp }) => `| ${name} | ${result} | ${stamp} |`)
     .toSorted(new Intl.Collator('en', { numeric: true }).compare);
-  const [text = ''] = readFileSync(PAGE, 'utf8').split(HEAD);
+  const [text = '', table] = readFileSync(PAGE, 'utf8').split(HEAD);
+  if (table === undefined) throw new Error(`${PAGE} has no table with the head\n${HEAD}`);
   writeFileSync(PAGE, `${text}${HEAD}${rows.map(row => `${row}\n`).join('')}`);
 }

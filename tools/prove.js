@@ -15,7 +15,7 @@ const words = process.argv.slice(2);
 const isWritten = words.includes('--write');
 const named = words.filter(word => word !== '--write');
 const codes = named.join() === 'all' ? listPromises() : named;
-const stamp = createStamp();
+const stamp = isWritten ? createStamp() : '';
 if (codes.length === 0 || codes.some(code => !/^[TP]\d{2,3}$/.test(code))) {
   process.stderr.write(
     'usage: npm run prove -- CODE [CODE ...] [--write], or: npm run prove -- all [--write]\nA code is T or P and a number; docs/promises.md lists them.\n',
@@ -69,7 +69,7 @@ function prove() {
     const proofs = codes.map(code => ({ name: code, ...reportCode(code, tests), stamp }));
     const proved = proofs.filter(({ isProved }) => isProved);
     const failed = proofs.filter(({ isProved }) => !isProved).map(({ name }) => name);
-    if (isWritten) writeProofs(proved, failed);
+    if (isWritten) writeProofs(status === 0 ? proved : [], failed);
     return status === 0 && failed.length === 0 ? 0 : 1;
   } finally {
     rmSync(folder, { recursive: true });

@@ -25,19 +25,11 @@ const MEASURED_FOLDERS = {
   sandbox: ['src/sandbox'],
   sync: ['src/sync', 'src/mirror', 'src/registry', 'src/store'],
 };
-/** The folders of the program, which is all that promises speak of. */
-const PROGRAM_FOLDERS = ['src', 'migrations'];
-/** The torture test that a release needs, and the folders whose changes make its last run outdated. */
+/** All that the program consists of. Promises speak of the whole program. */
+const PROGRAM = ['src', 'migrations', 'package-lock.json', 'tools/build.js'];
+/** The torture test that a release needs. It runs the built program. */
 const FLEET_RUN = 'torture fleet 200000 15';
-const FLEET_FOLDERS = [
-  'src/events',
-  'src/inbox',
-  'src/mirror',
-  'src/store',
-  'src/sync',
-  'src/webhook',
-  'migrations',
-];
+const AGAIN = `run "npm run prove -- all --write" and "npm run ${FLEET_RUN.replace(' ', ' -- ')} --write"`;
 const NOT_BENCHES = new Set(['run.js']);
 
 const { version } = readPackage();
@@ -106,20 +98,19 @@ function findFigureObstacles() {
   });
 }
 
-/** Returns one line for promises and torture tests that were never proved, and one for each outdated proof. */
+/** Returns one line for all promises and torture tests that were never proved, and one for each outdated run. */
 function findProofObstacles() {
   const proofs = readProofs();
-  const required = new Map(listPromises().map(code => [code, PROGRAM_FOLDERS]));
-  required.set(FLEET_RUN, FLEET_FOLDERS);
-  const unproved = [...required.keys()].filter(name => proofs.every(proof => proof.name !== name));
-  const outdated = proofs.flatMap(({ name, stamp }) => {
-    const folders = required.get(name);
-    const words = folders && describeOutdated(stamp.split(',')[0] ?? '', 'last proof is', folders);
-    return words ? [`${name}: ${words}.`] : [];
+  const required = [...listPromises(), FLEET_RUN];
+  const unproved = required.filter(name => proofs.every(proof => proof.name !== name));
+  const proved = proofs.filter(({ name }) => required.includes(name));
+  const outdated = [...new Set(proved.map(({ stamp }) => stamp))].flatMap(stamp => {
+    const names = proved.filter(proof => proof.stamp === stamp).map(({ name }) => name);
+    const words = describeOutdated(stamp.split(',')[0] ?? '', 'last proof is', PROGRAM);
+    return words === null ? [] : [`${names.join(', ')}: ${words}: ${AGAIN}.`];
   });
-  const again = `run "npm run prove -- all --write" and "npm run ${FLEET_RUN.replace(' ', ' -- ')} --write"`;
   return [
-    ...(unproved.length === 0 ? [] : [`docs/promises.md has no proof of ${unproved.join(', ')}: ${again}.`]),
+    ...(unproved.length === 0 ? [] : [`docs/promises.md has no proof of ${unproved.join(', ')}: ${AGAIN}.`]),
     ...outdated,
   ];
 }

@@ -12,4 +12,5 @@ const [FORGED_FOLDERS, MUTATIONS, UNCOVERED, HONEST, FORGERY_SEED] = readSizes(
 );
 const env = { ...process.env, FORGED_FOLDERS, MUTATIONS, UNCOVERED, HONEST, FORGERY_SEED };
 const vitest = ['vitest', 'run', 'test/contract/evidence-forgery.test.ts', '--testTimeout=7200000'];
-[process.exitCode] = await once(spawn('npx', vitest, { env, stdio: 'inherit' }), 'exit');
+const [code] = await once(spawn('npx', vitest, { env, stdio: 'inherit' }), 'exit');
+process.exitCode = code ?? 1;

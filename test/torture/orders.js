@@ -6,4 +6,5 @@ import { readSizes } from './read-sizes.js';
 const [step] = readSizes(['1'], ['1000']);
 const vitest = ['vitest', 'run', 'test/flows/deliveries.test.ts', '-t', 'T08'];
 const child = spawn('npx', vitest, { env: { ...process.env, ORDER_STEP: step }, stdio: 'inherit' });
-[process.exitCode] = await once(child, 'exit');
+const [code] = await once(child, 'exit');
+process.exitCode = code ?? 1;

@@ -1,5 +1,5 @@
 // npm run torture -- NAME [smallest | SIZE ...] [--write]: runs test/torture/NAME.js against dist/. `smallest` only checks that it still
-// runs. `--write` records a run that passed in the table of docs/promises.md. A file with a hyphen in its name is a part of another torture test.
+// runs. `--write` records a run that passed in the table of docs/promises.md, and removes its earlier row if the run failed. A file with a hyphen in its name is a part of another torture test.
 import { readdirSync } from 'node:fs';
 import { writeProofs } from '../../tools/last-proofs.js';
 import { createStamp } from '../../tools/stamp.js';
@@ -12,9 +12,11 @@ const names = readdirSync(new URL('.', import.meta.url))
   .map(file => file.slice(0, -'.js'.length));
 
 if (names.includes(name)) {
-  const proof = { name: ['torture', name, ...sizes].join(' '), result: 'passed', stamp: createStamp() };
+  const title = ['torture', name, ...sizes].join(' ');
+  const stamp = isWritten ? createStamp() : '';
   process.once('exit', code => {
-    if (isWritten && code === 0) writeProofs([proof]);
+    if (isWritten && code === 0) writeProofs([{ name: title, result: 'passed', stamp }]);
+    else if (isWritten) writeProofs([], [title]);
   });
   await import(`./${name}.js`);
 } else {
