@@ -1,6 +1,6 @@
 /**
  * Returns the key of a client address in the rate limit: an IPv4 address as it is, or the first four groups of an IPv6 address, because
- * one client usually has all addresses of such a network.
+ * one client usually has all addresses of such a network. The address must be in the form in which Node reports addresses of sockets.
  */
 export function toAddressKey(address: string): string {
   const isIpv6 = address.includes(':') && !address.startsWith('::ffff:');

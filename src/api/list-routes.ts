@@ -136,15 +136,15 @@ async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row
 }
 
 /**
- * Removes caveats about rows that the token may not read. `no_match` reveals whether other organizations have matching rows, and
- * `newer_rejected` is about the list of rejected webhooks.
+ * Removes caveats about rows that the token may not read. `no_match` reveals whether other organizations have matching rows.
+ * `newer_rejected` is about rejected webhooks, which belong to no organization.
  */
 export function removeForbiddenCaveats<Notes extends Pick<AnswerNotes, 'caveats'>>(
   notes: Notes,
   { organizationIds, lists }: StoredToken,
 ): Notes {
   const hidden: string[] = [];
-  if (organizationIds !== null) hidden.push('no_match');
+  if (organizationIds !== null) hidden.push('no_match', 'newer_rejected');
   if (!lists.includes(REJECTED_WEBHOOKS.name)) hidden.push('newer_rejected');
   return { ...notes, caveats: notes.caveats.filter(({ code }) => !hidden.includes(code)) };
 }

@@ -117,7 +117,7 @@ export async function readSynced(reader: Reader, request: FollowedRequest, resou
   const rows = await readStates(reader, request, resources);
   return rows.map(({ attempted_at: attemptedAt, ...row }) => ({
     ...row,
-    /** The state of freshness, or `not_read` if the list was not read since the mark and nothing else is wrong. */
+    /** The state of freshness, or `not_read` if the list was not read since the watermark and nothing else is wrong. */
     state:
       wasReadCompletely(row) && (attemptedAt ?? request.watermark.at) < request.watermark.at
         ? 'not_read'

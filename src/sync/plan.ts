@@ -135,7 +135,7 @@ const USED_SHARE = 0.8;
 
 /**
  * Returns how long after the start of each interval an organization is read, in milliseconds. A hash of the id spreads the reads of
- * organizations over the interval.
+ * organizations over the first 80 % of the interval (`USED_SHARE`).
  */
 export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);

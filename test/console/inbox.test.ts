@@ -99,7 +99,7 @@ test('rejected webhooks have a list by reason, linked from Now', async () => {
   expect(await page('/')).toContain('<a href="/rejected-webhooks">3 rejected</a>');
   expect(getPageText(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
   expect(getPageText(await page('/deliveries'))).toContain(
-    '3 webhooks were rejected since the newest delivery: wrong signature.',
+    '3 webhooks were rejected and none was accepted: wrong signature.',
   );
 });
 

@@ -183,12 +183,13 @@ test('deliveries carry the caveat that webhooks were rejected since the newest o
   await inbox.countRejected([{ ...rejected, rejected: 2 }]);
   const beforeTheFirst = await askDeliveries();
   expect(beforeTheFirst.caveats).toEqual([
-    { code: 'newer_rejected', webhooks: 2, reasons: ['signature_not_valid'] },
+    { code: 'newer_rejected', newestDeliveryAt: null, webhooks: 2, reasons: ['signature_not_valid'] },
   ]);
   expect(describeNotes(beforeTheFirst)).toEqual([
-    '2 webhooks were rejected since the newest delivery: signature not valid. See "carbon-mirror deliveries rejected".',
+    '2 webhooks were rejected and none was accepted: signature not valid. See "carbon-mirror deliveries rejected".',
   ]);
   clock.at += MINUTE;
+  const newestDeliveryAt = instant(clock.at);
   await deliver(filled);
   expect((await askDeliveries()).caveats).toEqual([]);
   clock.at += MINUTE;
@@ -197,7 +198,15 @@ test('deliveries carry the caveat that webhooks were rejected since the newest o
     { ...rejected, reason: 'not_stored', status: 503, rejected: 4 },
   ]);
   expect((await askDeliveries()).caveats).toEqual([
-    { code: 'newer_rejected', webhooks: 5, reasons: ['not_stored', 'signature_not_valid'] },
+    {
+      code: 'newer_rejected',
+      newestDeliveryAt,
+      webhooks: 5,
+      reasons: ['not_stored', 'signature_not_valid'],
+    },
+  ]);
+  expect(describeNotes(await askDeliveries())).toEqual([
+    '5 webhooks were rejected since the minute of the newest delivery: not stored, signature not valid. See "carbon-mirror deliveries rejected".',
   ]);
   expect((await askDeliveries({ until: instant(clock.at).slice(0, 10) })).caveats).toEqual([]);
   expect((await askList(filled, JOBS)).caveats).toEqual([]);

@@ -34,11 +34,14 @@ export type Caveat =
   | { readonly code: 'without_amount'; readonly rows: number }
   /** Only the first rows are in the answer. */
   | { readonly code: 'limited'; readonly rows: number }
-  /** Webhooks were rejected after the newest delivery of the mirror arrived. */
+  /** Webhooks were rejected after the newest delivery arrived. */
   | {
       readonly code: 'newer_rejected';
+      /** When the newest delivery or duplicate arrived; null if none has arrived. */
+      readonly newestDeliveryAt: string | null;
+      /** The number of rejected webhooks since the minute in which the newest delivery arrived. */
       readonly webhooks: number;
-      /** Codes such as `signature_not_valid`, the most frequent first. */
+      /** Codes such as `signature_not_valid`. */
       readonly reasons: readonly string[];
     }
   /** No row matches this filter, even without the other filters. */
@@ -123,10 +126,16 @@ export function isUnknown({ code }: Caveat): boolean {
 }
 
 /** Describes that webhooks were rejected after the newest delivery, why, and which command lists them. */
-function describeNewerRejected({ webhooks, reasons }: Extract<Caveat, { code: 'newer_rejected' }>): string {
+function describeNewerRejected({
+  newestDeliveryAt,
+  webhooks,
+  reasons,
+}: Extract<Caveat, { code: 'newer_rejected' }>): string {
   const count = formatCount(webhooks, 'webhook was', 'webhooks were');
+  const when =
+    newestDeliveryAt === null ? 'and none was accepted' : 'since the minute of the newest delivery';
   const causes = reasons.map(reason => reason.replaceAll('_', ' ')).join(', ');
-  return `${count} rejected since the newest delivery: ${causes}. See "carbon-mirror deliveries rejected".`;
+  return `${count} rejected ${when}: ${causes}. See "carbon-mirror deliveries rejected".`;
 }
 
 /** Describes that no row matches a filter, and suggests similar values. */

@@ -59,15 +59,17 @@ export async function readRejections(reader: Reader, now: number): Promise<Rejec
 }
 
 /**
- * Returns the caveat that webhooks were rejected after the newest delivery arrived. Returns none if no webhook was rejected since.
- * Rejected webhooks are counted by minute, so that some of the same minute may be older than the delivery.
+ * Returns the caveat that webhooks were rejected after the newest delivery arrived, or an empty array if none were. Rejected webhooks
+ * are counted by minute, so the number includes those that were rejected earlier in the minute of the delivery.
  */
 export async function findNewerRejections(reader: Reader): Promise<Caveat[]> {
-  const arrivedAt = (await readNewestArrival(reader)) ?? '';
-  const newer = (await sumRejected(reader, arrivedAt)).filter(({ newest_at: at }) => at > arrivedAt);
+  const arrivedAt = await readNewestArrival(reader);
+  const sums = await sumRejected(reader, arrivedAt ?? '');
+  const newer = sums.filter(({ newest_at: at }) => arrivedAt === null || at > arrivedAt);
   if (newer.length === 0) return [];
   const webhooks = newer.reduce((count, { rejected }) => count + rejected, 0);
-  return [{ code: 'newer_rejected', webhooks, reasons: [...new Set(newer.map(({ reason }) => reason))] }];
+  const reasons = [...new Set(newer.map(({ reason }) => reason))].toSorted();
+  return [{ code: 'newer_rejected', newestDeliveryAt: arrivedAt, webhooks, reasons }];
 }
 
 /** Whether the sender tried to sign its webhooks, so that it may be the registry. */

@@ -139,7 +139,7 @@ export function describeRejection(sum: RejectedSum, now: number): Pick<Trouble, 
   };
 }
 
-/** Formats an instant in hours and minutes, such as `09:30 UTC`. Adds the date if it is not today. */
+/** Formats a minute such as `2026-01-31T09:30` as `09:30 UTC`. Adds the date if it is not today. */
 function formatMinute(minute: string, now: number): string {
   const [day = '', time] = minute.split('T');
   return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;

@@ -112,7 +112,7 @@ function createReadColumns(
 
 /**
  * Creates the functions through which the evidence log learns when the mirror read the registry. They read syncs, spans (times in which
- * repeated reads found nothing new), and the coverage (all known organizations and whether each was read).
+ * repeated reads found nothing new), and the coverage (the id, name and state of each known organization, and of its installation).
  */
 export function createMirrorReads({ readMirror }: EvidenceDatabase): MirrorReads {
   return {

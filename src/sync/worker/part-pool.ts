@@ -11,8 +11,8 @@ export interface JobRun {
 export type PartPool = ReturnType<typeof createPartPool>;
 
 /**
- * Creates the pool of running jobs for one part of the work (`data` or `certificates`). At most `concurrency` jobs run at once, but
- * one more may start while all running jobs are long.
+ * Creates the pool of running jobs for one part of the work (`data` or `certificates`). At most `concurrency` jobs run at once. While
+ * all running jobs are long, each of them frees its place for another job.
  */
 export function createPartPool(part: JobPart, concurrency: number) {
   const queue = new PQueue({ concurrency });

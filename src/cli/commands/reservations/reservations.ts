@@ -69,10 +69,10 @@ const create = defineCommand({
     await requireConfirmation(context.io, action, { yes: given.yes });
     const reservation = await reserveCredits(access, { creditId, amount });
     const { id } = reservation;
-    // Without a terminal, the command to release it is refused unless it has --yes.
+    // Without a terminal, both commands are refused unless they have --yes.
     const yesOption = context.io.terminal.stdin ? '' : ' --yes';
     await reportReservation(context, access, reservation, [
-      `To retire it: ${formatFinishCommand(id, organizationId)}`,
+      `To retire it: ${formatFinishCommand(id, organizationId)}${yesOption}`,
       `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}${yesOption}`,
     ]);
   },

@@ -53,6 +53,8 @@ export const VERIFY = defineCommand({
   run: async (context, { againstRegistry, organization, evidence, key, since }) => {
     if (organization !== undefined && !againstRegistry)
       throw createUsageError('--organization requires --against-registry.');
+    if (evidence !== undefined && againstRegistry)
+      throw createUsageError('--evidence and --against-registry exclude each other.');
     if (evidence !== undefined) {
       const { verifyEvidenceFolder } = await import('../evidence/verify-folder.js');
       return await verifyEvidenceFolder(context, evidence, { key, since });
@@ -131,7 +133,10 @@ function printReportNotices(
   if (uncheckedLeafCount > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeafCount)}.`);
 }
 
-/** Throws if the verification found faults, or if there were no rows to compare with the registry. */
+/**
+ * Throws if the verification found faults, or if nothing was compared with the registry: there were no rows, or the list of no
+ * organization could be read.
+ */
 function throwIfVerificationFailed(
   { comparison }: VerificationReport,
   faults: readonly VerificationFault[],
@@ -146,7 +151,7 @@ function throwIfVerificationFailed(
         : '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.',
     );
   }
-  if (comparison?.rows === 0)
+  if (comparison?.rows === 0 || comparison?.organizations === 0)
     throw createCheckError(
       'Nothing was compared with the registry: no rows can be read there.',
       'See "carbon-mirror status" for the access that each organization grants.',
@@ -249,7 +254,7 @@ async function compareRegistry(context: CommandContext, organizationId: string |
   });
   return {
     ...result,
-    known: organizationId === null ? await countInstalled(reader) : 1,
+    known: await countInstalled(reader, organizationId),
     notCompared: await readNotCompared(reader, organizationId),
   };
 }
