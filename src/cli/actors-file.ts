@@ -2,15 +2,18 @@ import { readFileSync, statSync } from 'node:fs';
 import { type RoleLookup, parseActors } from '../console/guard/actors.js';
 
 /**
- * Creates a function that returns the role of an actor, a visitor whom the sign-in proxy names. The roles are in the file at
- * `path`; a change of the file takes effect without a restart. Throws if the file cannot be read now. If the file becomes
- * unreadable later, all actors have the role `read` until the file is readable again.
+ * Creates a function that returns the role of a visitor, who is named by the sign-in proxy. The roles are in the file at `path`; a change
+ * of the file takes effect without a restart. Throws if the file cannot be read when `createRoleLookup` is called. If the file becomes
+ * unreadable later, all visitors have the role `read` until the file is readable again.
  */
 export function createRoleLookup(path: string, onFailure: (error: unknown) => void): RoleLookup {
   let version = getFileVersion(path);
   let roles = parseActors(readFileSync(path, 'utf8'));
 
-  /** Reads the roles again if the file has changed. Removes all roles if that fails. */
+  /**
+   * Reads the file again if it has changed. If the file cannot be read or parsed, forgets all roles, and reports the error if there were
+   * any roles.
+   */
   function reloadChangedFile(): void {
     try {
       const current = getFileVersion(path);

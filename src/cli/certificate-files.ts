@@ -19,7 +19,7 @@ export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore) {
   return { checked: checked.size, faults };
 }
 
-/** Returns what is wrong with a stored file, such as `missing` or `changed`, or null. */
+/** Returns what is wrong with a stored file: `missing`, `changed` or `unreadable` with an error code. Returns null if nothing is wrong. */
 async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Promise<string | null> {
   try {
     const current = await measureFile(pdfs, file);

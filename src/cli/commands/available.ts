@@ -82,7 +82,7 @@ export const AVAILABLE = defineCommand({
   },
 });
 
-/** Throws if a filter has a value that no warehouse credit has ever had, which is probably misspelt. */
+/** Throws if no warehouse credit ever had the value of one of the filters. Such a value is probably misspelt. */
 async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;

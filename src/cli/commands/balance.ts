@@ -75,7 +75,10 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof Omit<BalanceLine, 'why'>>> 
 };
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/** Prints the sums of the balance check, then the reason for each sum that is not balanced. */
+/**
+ * Prints the result of the balance check. The check calculates each sum of credits and of retirements in two ways, which must agree. Prints
+ * these sums, then the reason for each row whose two amounts differ, then how many checks passed.
+ */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
   { sums, differences, balanced }: BalanceLines,

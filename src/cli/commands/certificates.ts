@@ -147,7 +147,10 @@ export const GET = defineCommand({
   },
 });
 
-/** Creates the error that no stored certificate matches the filters, with similar values for misspelled ones. */
+/**
+ * Creates the error for an export that matches no stored certificate. The error names each filter that no certificate matches, and suggests
+ * similar values. It also states `notStored`, the number of matching certificates without a stored PDF.
+ */
 async function createNothingToExportError(reader: Reader, request: ListRequest, notStored: number) {
   const { filters, at } = request;
   const unmatched = await findUnmatchedFilters(reader, request);
@@ -162,7 +165,7 @@ async function createNothingToExportError(reader: Reader, request: ListRequest, 
   );
 }
 
-/** Limits a request to some organizations. Without any list of ids, returns it unchanged. */
+/** Limits a request to the organizations with these ids. Returns the request unchanged if `organizationIds` is undefined. */
 function limitToOrganizations(request: ListRequest, organizationIds?: readonly string[]): ListRequest {
   if (organizationIds === undefined) return request;
   return { ...request, where: [...request.where, { column: 'organization_id', among: organizationIds }] };
@@ -175,8 +178,12 @@ function describeNotStored(count: number): string[] {
 }
 
 /**
- * Keeps only the rows of organizations whose list of retirements and list of certificates were both known at the instant `at`. Also
- * returns the ids of these organizations, which lists were not fully known and why (gaps), and when each list was last read.
+ * Drops the certificate rows of organizations whose retirements or certificates the mirror did not know at the instant `at`, because the
+ * list was not read yet or could no longer be read.
+ *
+ * Returns the remaining rows, the ids of the organizations with both lists known, the time of the last read of each list, and the gaps:
+ * each list that was not fully known, with the reason. Prints notes about the lists. Throws if no list of retirements, or no list of
+ * certificates, was known.
  */
 async function dropUnknownOrganizations(
   context: CommandContext,

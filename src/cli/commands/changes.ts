@@ -150,7 +150,10 @@ async function* parseChangesOrNotify(
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
-/** Formats changes as text with headings for each day and sync. Ends with sums. */
+/**
+ * Formats changes as lines of text, with a heading for each day and each sync. The last lines are the number of changes, and the tonnes
+ * gained and lost in each list.
+ */
 async function* formatLines(
   io: CommandContext['io'],
   rows: AsyncIterable<ChangeRow>,

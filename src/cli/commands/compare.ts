@@ -116,7 +116,7 @@ async function printComparisons(
   printSideNotes(context, known);
 }
 
-/** Prints the totals of a list side by side, then the rows that differ. */
+/** Prints the row counts and the tonnes of a list at both compared instants, with the differences. Then prints the rows that differ. */
 async function printComparison(context: CommandContext, comparison: ComparisonAnswer): Promise<void> {
   const { list, from, to, amounts, rows, columns, empty } = comparison;
   await context.printLines(
@@ -147,8 +147,8 @@ type ComparedSide = ComparisonAnswer['from'];
 type UnreadChanges = Extract<Caveat, { code: 'changes_unread_after' }>;
 
 /**
- * Prints to stderr how recent the data of both compared instants is. A note that several lists share is printed once for each
- * instant.
+ * Prints notes to stderr that say how recent the data of each list is at both compared instants (the sides of the comparison). A note that
+ * several lists share at an instant is printed once, with the names of these lists.
  */
 function printSideNotes(context: CommandContext, comparisons: readonly ComparisonAnswer[]): void {
   const sides = comparisons.flatMap(({ list, from, to }) =>
@@ -166,8 +166,8 @@ function printSideNotes(context: CommandContext, comparisons: readonly Compariso
 }
 
 /**
- * Describes how recent the data of a list is at one of the compared instants. If `oldest` is not null, the note about the last read
- * describes `oldest`, the oldest last read of all lists, so that all lists share one note.
+ * Returns notes that say how recent the data of a list is at one of the two compared instants. If `oldest` is not null, it replaces the
+ * list's own caveat about its last read, so that all lists have the same note.
  */
 function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChanges | null): string[] {
   const shown = caveats
@@ -177,8 +177,8 @@ function describeSide({ freshness, caveats }: ComparedSide, oldest: UnreadChange
 }
 
 /**
- * Among the caveats that changes since the last read of a list may be missing, returns the one with the oldest last read. Its
- * number of lists is the sum for all lists, because this caveat stands for all of them. Returns null if there is no such caveat.
+ * Merges all caveats of these sides which say that changes after the last read of a list may be missing. Returns one caveat with the oldest
+ * last read and the total number of lists. Returns null if there is no such caveat.
  */
 function findOldestUnread(sides: readonly ComparedSide[]): UnreadChanges | null {
   const unread = sides.flatMap(({ caveats }) =>

@@ -121,8 +121,8 @@ async function findDemoSandbox({ env }: MirrorContext) {
 }
 
 /**
- * Returns a function that creates the actions behind the buttons of the demo page. The function takes the actions of the console,
- * because some actions of the demo call `requestSyncs`.
+ * Returns a function that creates the actions behind the buttons of the demo page. The function takes the actions of the console, because
+ * some demo buttons also request a sync with the console action `requestSyncs`.
  */
 function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);

@@ -19,7 +19,10 @@ export const MIGRATE = defineCommand({
   },
 });
 
-/** Returns the mirror to migrate. Throws if none exists or is configured. */
+/**
+ * Returns the mirror to migrate: one that exists, or one that the settings say to create. Throws a usage error if there is no mirror and no
+ * demo, and no setting says where to create a mirror.
+ */
 function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorContext {
   const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);

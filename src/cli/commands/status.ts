@@ -114,7 +114,10 @@ function describeMirror({ isDemo, engine }: MirrorContext, status: ShownStatus, 
   ].join(' ');
 }
 
-/** Returns a line about the organizations that still need a first read, or no line if there are none. */
+/**
+ * Returns a line with the number of organizations that were never read, and how long their first reads will take. Returns no line if there
+ * are none, in which case `estimate` is null.
+ */
 function describeEstimate(estimate: FirstReadEstimate | null): string[] {
   if (estimate === null) return [];
   const text = describeFirstReads(estimate);
@@ -146,7 +149,10 @@ function describeIssues({ issues }: ShownStatus): string[] {
   ];
 }
 
-/** Explains certificates of unclaimed retirements, which the table counts as unavailable. Returns no line if there are none. */
+/**
+ * Returns a line with the number of certificates that are unavailable because the retirement is unclaimed (has no beneficiary). The table
+ * of organizations includes these in its number of unavailable certificates. Returns no line if there are none.
+ */
 function describeUnclaimed({ organizations }: ShownStatus): string[] {
   const count = organizations.reduce((sum, { certificates }) => sum + (certificates['unclaimed'] ?? 0), 0);
   if (count === 0) return [];

@@ -66,7 +66,10 @@ function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolea
   );
 }
 
-/** Creates the JSON body of a test webhook, and the base64 text in it that must be signed. */
+/**
+ * Creates the JSON body of a test webhook. Also returns `signedData`: the base64 text in the body, over which the sender computes the
+ * signature.
+ */
 function createDelivery(
   event: string,
   { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOfOrganization>>,

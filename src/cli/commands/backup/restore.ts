@@ -69,7 +69,10 @@ export const RESTORE = defineCommand({
   },
 });
 
-/** Returns a line about the old data that `restore` moved away, if any. `newerContents` is null if that data cannot be read. */
+/**
+ * Returns a line with the folder that contains the replaced data, and with the number of its deliveries and syncs that are newer than the
+ * backup (`newerContents`, null if the replaced data cannot be read). Returns no line if no data was replaced.
+ */
 function describeReplacedData(
   previousDataFolder: string,
   newerContents: StoredRecordCounts | null,

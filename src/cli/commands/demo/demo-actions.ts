@@ -108,8 +108,8 @@ interface WarehouseCredit {
 }
 
 /**
- * Returns the credit with the lowest id in the first warehouse of an active organization that holds credits. Does not check
- * whether the credit is available. Throws if all these warehouses are empty.
+ * Searches the organizations with an active installation, in the order of their ids, for a warehouse that has credits. Returns the credit
+ * with the lowest id in the first such warehouse, whether the credit is available or not. Throws if all these warehouses are empty.
  */
 async function findWarehouseCredit(reader: Reader): Promise<WarehouseCredit> {
   for (const target of await readInstallationTargets(reader, null)) {

@@ -85,7 +85,10 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     return holding.creditId;
   }
 
-  /** Reserves credits from the warehouse of an organization. */
+  /**
+   * Reserves `amount` tonnes of a single ex-post credit for the app. The credit is in the warehouse of the organization with this index.
+   * Returns the reservation. Throws if no credit in the warehouse has so many tonnes.
+   */
   function reserveCredits(organizationIndex: number, amount: number) {
     const creditId = chooseCredit(organizationIndex, 'warehouse', amount);
     return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });

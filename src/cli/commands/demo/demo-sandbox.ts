@@ -52,7 +52,10 @@ export const PEM_KEY_PAIR = {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 } as const;
 
-/** Creates a function that registers a second private key for the app on its first call and returns the key. */
+/**
+ * Creates a function that returns a private key for the app. Its first call generates a key pair and registers the public key at the
+ * sandbox, next to the public key of the worker. Later calls return the same private key.
+ */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   /** The app's first key belongs to the worker, so other processes need keys of their own. */
   let privateKeyPromise: Promise<string> | null = null;

@@ -53,7 +53,10 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
   yield await checkReceiver(env, receivers);
 }
 
-/** Describes where the mirror is and where its data is from, such as "the mirror in data of https://registry.example". */
+/**
+ * Describes where the mirror is and which registry its data is from, such as "the mirror in /var/lib/carbon-mirror of
+ * https://registry.example". Says so if there is no mirror yet.
+ */
 function describeMirror({ isDemo, engine, folder, env }: MirrorContext): string {
   const { location } = engine;
   if (engine.findMissingFile() !== null) return `no mirror in ${location} yet`;

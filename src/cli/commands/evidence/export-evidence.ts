@@ -33,9 +33,10 @@ interface EvidenceExport {
 }
 
 /**
- * Writes the evidence of a period, organization or retirement to a folder, as docs/evidence-format.md describes it. Without `asOf`,
- * seals the newest data first. Returns the tree size, the counts of exported rows and certificates, and the size of
- * evidence.jsonl. Removes the folder after an error.
+ * Writes the evidence of `what` (a period, an organization or a retirement) to a folder, as docs/evidence-format.md describes it. If `asOf`
+ * is null, first appends the newest data to the evidence log and signs a checkpoint of the log. The folder names other known organizations
+ * only if `nameOthers` is true. Returns the tree size, the counts of exported rows and certificates, and the size of evidence.jsonl.
+ * Removes the folder after an error.
  */
 export async function exportEvidenceFolder(
   context: CommandContext,

@@ -25,7 +25,10 @@ export async function connectToOrganization(
   return { registry, organization, organizationId, installationId };
 }
 
-/** Completes a shortened credit id from the organization's warehouse. */
+/**
+ * Returns the full id of the credit whose id begins with `text`, from the warehouse of the organization. Returns `text` unchanged if the
+ * warehouse has no such credit. Throws if several credits match.
+ */
 export async function findCreditId(
   context: CommandContext,
   text: string,
