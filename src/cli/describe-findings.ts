@@ -7,7 +7,7 @@ export function describeRemedy({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
-/** Formats the counts of suspicious rows, such as `overdrawn: 2`. Returns null if there are no suspicious rows. */
+/** Formats the number of suspicious rows of each kind (a finding), such as `overdrawn: 2`. Returns null if there are none. */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');
@@ -17,7 +17,10 @@ export function describeFindingCounts(counts: readonly FindingCount[]): string |
 export const FINDINGS_ADVICE =
   'See "carbon-mirror balance", "carbon-mirror restatements list" and the view "credit_findings".';
 
-/** Returns a sentence with the numbers of suspicious rows, and how long ago they were counted. */
+/**
+ * Returns a sentence with the number of suspicious rows of each kind, and how long ago they were counted. Says so if they were never
+ * counted.
+ */
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';

@@ -38,7 +38,10 @@ export function describeListCommand(singular: string): string {
 /** Returns the id of the organization with this name or id; throws unless exactly one matches. */
 export const findOrganizationId = createIdFinder('organization', findOrganization);
 
-/** Finds the app's installation on an organization by name or id. Throws if there is none. */
+/**
+ * Finds the organization with this name or id. Returns the app's newest installation on the organization, preferably an active one. Throws
+ * if there is no such organization or installation.
+ */
 export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
   const organizationId = await findOrganizationId(reader, nameOrId);
   const installed = await readNewestInstallation(reader, organizationId);
@@ -102,7 +105,10 @@ async function completeId(
   );
 }
 
-/** Returns all versions of the row with this id or name, of any organization for a null `organizationId`. Throws if none exists. */
+/**
+ * Returns all versions of the row with this id or name. Searches all organizations if `organizationId` is null. Throws if there is no such
+ * row, now or in the past.
+ */
 export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,

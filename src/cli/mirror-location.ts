@@ -34,7 +34,10 @@ export function getDemoFolder(env: Environment): string {
   return join(getDataFolder(env), 'demo');
 }
 
-/** Creates the location of a mirror whose files are in `folder`. Opens no file and no connection. */
+/**
+ * Creates the object that describes a mirror whose files are in `folder`, with its settings and its database engine. Opens no file and no
+ * connection.
+ */
 export function createMirrorLocation(
   io: Io,
   { folder, env, isDemo }: Pick<MirrorContext, 'folder' | 'env' | 'isDemo'>,

@@ -167,7 +167,10 @@ export function parseWholeNumber(name: string, text: string): number {
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/** Returns the text unchanged. Throws a usage error if it has an unprintable character. `name` is the parameter in the error. */
+/**
+ * Returns the text unchanged. Throws a usage error if the text has an unprintable character. The error begins with `name`, the option that
+ * has this text.
+ */
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);

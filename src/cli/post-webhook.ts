@@ -47,7 +47,10 @@ export async function postWebhook(
   );
 }
 
-/** Checks a URL that webhooks are posted to. Throws a usage error unless it points to this machine. */
+/**
+ * Returns the URL unchanged if it points to this machine. Throws a usage error for any other URL. The error begins with `option`, the
+ * option that has this URL.
+ */
 export function requireLoopbackUrl(option: string, url: string): string {
   if (isLoopbackUrl(url)) return url;
   throw createUsageError(

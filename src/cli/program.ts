@@ -67,9 +67,11 @@ function moveHelpToEnd(args: readonly string[]): string[] {
 }
 
 /**
- * Finds the first word of a command line that is not a command. Returns the words up to and including this word, without options
- * and the word `help`. For these words, commander prints similar commands; for the whole command line, it would print a help text.
- * Returns null if all commands exist.
+ * Finds the first word of a command line that is not a command. Returns the words up to and including this word, without options and
+ * without the word `help`. Returns null if all commands exist.
+ *
+ * The caller gives commander only the returned words, because commander then suggests similar commands. For the whole command line,
+ * commander would print a help text.
  */
 function findUnknownCommand(program: Command, args: readonly string[]): string[] | null {
   const path: string[] = [];

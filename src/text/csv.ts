@@ -12,8 +12,8 @@ export function formatCsvLine(cells: readonly CsvCell[]): string {
 }
 
 /**
- * Converts a value to text without CSV quotes. Bytes become base64. A code with values, such as a caveat, becomes a text such as
- * `never_read organizations=2`.
+ * Converts a value to text without CSV quotes. Bytes become base64. An object with a `code` and other fields, such as a caveat, becomes a
+ * text such as `never_read organizations=2`.
  */
 export function formatCellText(value: NonNullable<CsvCell>): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');

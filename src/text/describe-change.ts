@@ -124,8 +124,8 @@ function describeReserver(cells: CellsByColumn): string {
 }
 
 /**
- * Formats the day of a new retirement: ` on 2025-07-01`. Returns '' for other rows, and for a retirement observed on its own
- * day.
+ * Formats the day of a new retirement: ` on 2025-07-01`. Returns '' for rows of other lists, and if the mirror first observed the
+ * retirement on that day.
  */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;

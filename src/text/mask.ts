@@ -84,7 +84,10 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /** Masks the secrets in a parsed JSON value. If `isSecret` is true, as under a name such as `password`, masks every string. */
+  /**
+   * Masks the secrets in a parsed JSON value. If `isSecret` is true, masks every string in the value. Callers pass true for the value of a
+   * field with a name such as `password`.
+   */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -121,7 +124,7 @@ export function createMask(secrets: readonly string[]): Mask {
   };
 }
 
-/** A mask to which secrets are added as they come into use. */
+/** A mask that learns secrets while it is in use, such as the access token of each request. `addSecret` adds a secret. */
 export interface LearningMask extends Pick<Mask, 'text'> {
   /** Masks this secret too from now on. */
   addSecret(secret: string): void;
@@ -161,9 +164,9 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
 }
 
 /**
- * Returns the texts to mask for a secret: the whole secret and its long parts, each in several encodings. White space and dots
- * separate the parts, such as the lines of a key or the sections of a JWT without its header. Returns an empty list for a secret
- * that is too short to mask.
+ * Returns the texts to mask for a secret: the whole secret and its long parts, each in several encodings. The secret is split at white
+ * space (a key into its lines) and at dots (a JWT into its sections). Leaves out parts that begin with `eyJ`, as the header of a JWT does.
+ * Returns an empty list for a secret that is too short to mask.
  */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
@@ -175,7 +178,7 @@ function listSecretForms(secret: string): string[] {
   return [whole, ...parts].flatMap(encodeSecretForms);
 }
 
-/** Lists the encodings in which a secret may appear: plain text, JSON, URL-encoded text, hex and base64. */
+/** Returns the secret in each form in which it may appear in a text: plain, escaped for JSON, URL-encoded, as hex and as base64. */
 function encodeSecretForms(secret: string): string[] {
   return [
     secret,

@@ -41,8 +41,8 @@ export function adviseOnRegistryError(error: object): readonly string[] {
 }
 
 /**
- * Returns the JSON of an object that a write may have created although its response was lost. Returns an empty text if `candidate`
- * contains no such object.
+ * Returns the JSON text of `candidate`, an object that the registry may have created for a write whose response was lost. Returns an empty
+ * text if `candidate` has no JSON text.
  */
 function getCandidateJson(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';

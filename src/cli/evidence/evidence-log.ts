@@ -24,8 +24,10 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Erases the leaves that `selectLeaves` selects from the evidence log, then calls `removeRows` to delete their rows and returns
- * its result. If there is no evidence log, it only calls `removeRows`. Throws a usage error if the key of the log is not set.
+ * Deletes rows, and erases their leaves (entries) in the evidence log. First erases the leaves that `selectLeaves` selects: the hash of an
+ * erased leaf stays, but no longer reveals a row. Then calls `removeRows`, which deletes the rows, and returns the result of `removeRows`.
+ *
+ * If there is no evidence log, only calls `removeRows`. Throws a usage error if the log has leaves but its key is not set.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -51,10 +53,11 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Seals the newest data before an export of one organization, or of all if the id is null. Also seals the periods in which no read
- * of a list has found a change until now, so that the export says when the lists were last read. If a timestamp authority is
- * configured, timestamps the checkpoint. Returns null on success. Otherwise returns the reason of the failure: a missing key, or an
- * error that a user can solve.
+ * Seals the newest data before an export of one organization, or of all if the id is null: appends the data to the evidence log and signs a
+ * checkpoint of the log. Also records until when reads found the exported lists unchanged, so that the export says when they were last
+ * read. If a timestamp authority is configured, timestamps the checkpoint.
+ *
+ * Returns null on success. Otherwise returns the reason of the failure: a missing key, or an error that a user can solve.
  */
 export async function sealBeforeExport(
   { io, requireMirror }: EvidenceContext,

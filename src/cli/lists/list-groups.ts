@@ -25,7 +25,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 /** Subcommands by list name. */
 type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** Creates one command group for each list. A group has the commands `list` and `show`, and its commands in `extra`. */
+/**
+ * Creates a command group for each list, by the name of the list. A group has the commands `list` and `show`, and the commands that `extra`
+ * has under this name.
+ */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   // Rejected webhooks are a subcommand of deliveries.
   const lists = ALL_LISTS.filter(list => list !== REJECTED_WEBHOOKS);

@@ -54,7 +54,10 @@ export function adviseOnUncompared(
     : `The last year end can be compared: --from ${yearEnd}.`;
 }
 
-/** Returns the words for missing values by column name, such as `unclaimed` for a beneficiary. */
+/**
+ * Returns, for each column name, the word to show in place of a missing value, such as `unclaimed` for a beneficiary. Leaves out columns
+ * without such a word.
+ */
 export function listPlaceholders(columns: readonly ListColumn[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     columns.flatMap(({ name, placeholder }) => (placeholder === null ? [] : [[name, placeholder]])),

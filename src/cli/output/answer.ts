@@ -63,7 +63,10 @@ function formatAnswerNotes(notes: AnswerNotes, heading: string | null): string[]
   ];
 }
 
-/** Throws if nothing is known about the rows of any of these answers. The error says why. */
+/**
+ * Throws if all of these answers are unknown. An answer is unknown if none of its lists had been read, or none could be compared. The error
+ * gives the reasons and `advice`.
+ */
 export function assertKnown(
   answers: readonly AnswerNotes[],
   advice: string | readonly string[] = UNKNOWN_ADVICE,

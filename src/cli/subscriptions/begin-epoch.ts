@@ -11,7 +11,10 @@ interface EpochRequest {
   readonly reason: EpochReason;
 }
 
-/** Gives later event ids a new random prefix, the epoch, and returns it. Returns null if there are no subscriptions. */
+/**
+ * Begins a new epoch: the ids of all later events begin with another random text. Returns this text. Returns null and does nothing if there
+ * are no subscriptions.
+ */
 export async function beginNewEpoch({ engine, now, reason }: EpochRequest): Promise<string | null> {
   const port = await engine.openEvents(now);
   if (port === null) return null;

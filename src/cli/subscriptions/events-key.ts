@@ -16,7 +16,10 @@ export function requireEventsKey({ requireMirror }: SubscriptionsContext): Buffe
   return readKeyFile(file);
 }
 
-/** Reads the events key. Creates it if its file is missing and no subscription depends on an older key. */
+/**
+ * Returns the events key in the file of EVENTS_KEY_FILE. If the file is missing, creates it with a new key. If the file is missing although
+ * there are subscriptions, throws a usage error, because they need the old key.
+ */
 export function createOrReadEventsKey(context: SubscriptionsContext, hasSubscriptions: boolean): Buffer {
   const file = requireKeyFile(context.requireMirror().env);
   if (existsEventsKey(file) || hasSubscriptions) return requireEventsKey(context);

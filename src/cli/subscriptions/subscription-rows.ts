@@ -43,7 +43,10 @@ function formatEventTypes(json: string): string {
   return types.length === SELECTABLE_TYPES.length ? 'all' : types.join(', ');
 }
 
-/** Describes why a subscription's events wait: it is paused, or the subscriber refused some. Returns null if no events wait. */
+/**
+ * Describes why events of a subscription wait: the subscription is paused, or its subscriber did not accept an event. `holds` lists the
+ * organizations whose events wait behind an event that was not accepted. Returns null if no events wait for these reasons.
+ */
 export function describeProblem(subscription: Subscription, holds: readonly Hold[]): string | null {
   if (subscription.pause_reason !== null) return `paused: ${subscription.pause_reason}`;
   const [first] = holds;

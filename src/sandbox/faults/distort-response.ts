@@ -9,8 +9,8 @@ interface ResponseFault {
 }
 
 /**
- * Replaces `write` and `end` of a response: they collect its whole body, which is then sent delayed, slowed, changed or
- * truncated.
+ * Replaces the methods `write` and `end` of a response. The new methods collect the whole body, and then send it delayed, slowed, changed
+ * or truncated, as the fault says.
  */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];

@@ -40,8 +40,8 @@ export interface PageRequest {
 }
 
 /**
- * Reads `limit` and `page` from the query, and caps the page size at `maxPageSize`. Applies a simulated paging fault from `res`,
- * and throws a 400 error if `limit` or `page` is invalid.
+ * Reads `limit` and `page` from the query, and caps the page size at `maxPageSize`. Applies the simulated paging fault that `distortPaging`
+ * stored in `res`, if any. Throws a 400 error if `limit` or `page` is invalid.
  */
 export function readPageRequest({ query }: Request, res: Response, maxPageSize: number): PageRequest {
   const distortion: PagingDistortion = res.locals['pagingDistortion'] ?? NO_DISTORTION;

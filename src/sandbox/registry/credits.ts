@@ -78,8 +78,8 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
   });
 
   /**
-   * Reads a credit and an amount from a request body, and removes them from an organization's warehouse or inventory. Returns
-   * both, and the type of the credit.
+   * Reads a credit id and an amount from a request body, and removes this amount of the credit from the organization's warehouse or
+   * inventory. Returns the id, the amount and the type of the credit.
    */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);

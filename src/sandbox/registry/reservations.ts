@@ -32,7 +32,10 @@ export function createReservationService(
     return toReservationJson(row, getCreditWithProject(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** Converts a reservation to JSON. The profile `as-documented` omits the reservation's state. */
+  /**
+   * Converts a reservation to JSON. If `asDocumented` is true, leaves out the state of the reservation, which the real registry may not
+   * send.
+   */
   function toJson(row: ReservationRecord) {
     const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };

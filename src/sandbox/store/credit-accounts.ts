@@ -61,9 +61,9 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
   }
 
   /**
-   * Expires all reservations whose expiry time is not after `now`, and returns their credits to the warehouse. If the sandbox clock
-   * was just changed, `movedAt` is the time that it showed before the change. It is then stored as the expiry time of the
-   * reservations.
+   * Expires all outstanding reservations whose expiry time is not after `now`, and returns their credits to the warehouse. If the sandbox
+   * clock was just changed, pass the time that it showed before the change as `movedAt`: the reservations then get this time as their
+   * expiry time.
    */
   function expireDueReservations(now: string, movedAt?: string): void {
     for (const reservation of listDueReservations(now)) {

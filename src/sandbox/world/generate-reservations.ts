@@ -65,7 +65,7 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Generates a finished reservation for every second one of the ten latest retirements that apps made. */
+/** Takes the ten latest retirements that apps made, and generates a finished reservation for every second of these retirements. */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
   return retirements.listAppRetirementNumbers(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
