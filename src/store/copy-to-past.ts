@@ -51,7 +51,7 @@ export function buildInsertIntoPast(
   );
 }
 
-/** Returns an object with the definitions of the key columns and content columns of a resource, by column name. */
+/** Returns the definition of each key column and content column of a resource, by column name. */
 function listCellDefinitions(entry: ResourceEntry) {
   const names = [...listKeyColumns(entry), ...entry.columns.map(({ name }) => name)];
   return Object.fromEntries(

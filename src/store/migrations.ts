@@ -83,7 +83,7 @@ export interface SchemaState {
 
 /**
  * Returns the schema version of a database: the number of its last migration, or 0 if it was never migrated. Throws if the database was
- * migrated by a newer release of this program, or by a program that was never released.
+ * migrated by a newer release of this program, or by an unreleased development version of it.
  */
 export function requireKnownSchemaVersion(
   { label, version, records, advice }: SchemaState,

@@ -3,7 +3,7 @@ import type { OnConnectionLost } from './engine.js';
 import type { StoreSettings } from './settings.js';
 import { getInboxClock, getPoolOptions } from './postgres/pool-settings.js';
 
-/** Opens the `ReceiverPort`, through which the receiver thread stores webhooks, without the rest of the inbox. */
+/** Opens only the part of the inbox that the receiver thread needs to store webhooks. Returns it as a `ReceiverPort`. */
 export async function openReceiver(
   { dataDir, database }: StoreSettings,
   now: () => number,

@@ -104,8 +104,8 @@ const LOWER_POSITIONS = prepared(({ db, fn }, { id, change, occurrence }: Params
 );
 
 /**
- * Creates the methods of `EventsPort` that manage subscriptions to events and list holds. A hold is an organization whose events wait
- * because the receiver refused one of its events.
+ * Creates the methods of `EventsPort` that manage event subscriptions, and the method that returns their holds. A hold is an organization
+ * whose events wait because the receiver refused one of its events.
  */
 export function createSubscriptions({ read, transact }: EventsDatabase): Subscriptions {
   return {

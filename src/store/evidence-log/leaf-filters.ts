@@ -34,8 +34,8 @@ interface LeafStatements {
 }
 
 /**
- * Prepares the statements that list or erase leaves, for one kind of `LeafFilter`. `isSelected` builds the SQL condition of that kind. The
- * returned function binds the statements to the values of one filter.
+ * Prepares the statements that read or erase the leaves (entries of the evidence log) that one kind of `LeafFilter` selects. The callback
+ * `isSelected` builds the SQL condition for that kind. The returned function binds the statements to the values of one filter.
  */
 function prepareFilter<FilterValues extends Values>(
   isSelected: (params: Params<FilterValues>, builder: SqlBuilder) => RawBuilder<boolean>,

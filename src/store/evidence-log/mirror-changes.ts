@@ -39,8 +39,8 @@ function listVersionColumns(resource: MirroredResource): string[] {
 }
 
 /**
- * Returns the names of the columns that are copied from a new row version to the leaf (log entry) of the change that created the row
- * version.
+ * Returns the names of the columns of a new row version that are written to the evidence log. The leaf (log entry) of the change that
+ * created the version contains their values; of the column `document`, only the hash.
  */
 function listRecordColumns(resource: MirroredResource): string[] {
   if (!('shows' in resource)) return listVersionColumns(resource);
@@ -67,8 +67,9 @@ function selectPast(fn: SqlFunctions, resource: MirroredResource, columns: reado
 }
 
 /**
- * Builds a SELECT that reads `columns` from those rows of `versions` that meet the SQL condition `isSelected`. `instant` names a column
- * with a time. Leaves out rows for which that time is in the simulated past of a demo.
+ * Builds a SELECT that reads `columns` of the rows of `versions` that meet the SQL condition `isSelected`. Leaves out rows that the
+ * evidence log never contains: those that fail the condition `only` of the resource, and invented rows of a demo. A demo fills the mirror
+ * with invented history; a row is invented if the time in its column `instant` lies in that history.
  */
 function selectVersions(
   resource: MirroredResource,
@@ -134,8 +135,9 @@ function prepareChangeReads(resource: MirroredResource) {
 const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
 
 /**
- * Creates the leaf input of a change. The record of the leaf has the columns of the row version that the change created, or only the key if
- * the change removed the row. If the change `ended` a row version, the record also says which version ended and when.
+ * Creates the input from which the leaf (log entry) of a change is made. The record of the leaf has the columns of the row version that the
+ * change created, or only the key if the change removed the row. `ended` is the row version that the change ended, if any; then the record
+ * also says which version that is, and when it ended.
  */
 function createChangeInput(
   resource: MirroredResource,

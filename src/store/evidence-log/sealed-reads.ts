@@ -45,9 +45,10 @@ const COUNT_FAILED_READS = prepared(({ db, fn }, { from, to }: Params<LeafIndexR
 );
 
 /**
- * Creates the methods of `EvidencePort` that summarize the reads of the registry that the evidence log contains. `listSealedReads` returns,
- * for each resource of an organization, the newest complete read and the number of failed reads since. `listOrganizationsWithReads` returns
- * the number of failed reads of each organization.
+ * Creates the methods of `EvidencePort` that summarize the sealed reads of the registry. A read is sealed once the evidence log has
+ * recorded it. `listSealedReads` returns, for each resource of an organization, the newest complete read and the number of failed reads
+ * since. `listOrganizationsWithReads` returns the organizations that have reads in a part of the log, each with the number of its failed
+ * reads.
  */
 export function createSealedReads({
   runOnLog,

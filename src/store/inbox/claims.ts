@@ -160,7 +160,7 @@ export function createClaims(
   { readQueue, claimJobs }: Pick<JobQueue, 'readQueue' | 'claimJobs'>,
 ): Claims {
   /**
-   * Tries once to claim due jobs. `parts` says how many jobs to claim at most for each part of the data (`data` or `certificates`). Returns
+   * Tries once to claim due jobs. `parts` says how many jobs to claim at most for each part of the work (`data` or `certificates`). Returns
    * the claimed jobs, and the state of the queue before the claim. `isComplete` is false if a second try may claim more, for example
    * because other workers claimed some of the chosen jobs at the same time.
    */
@@ -240,8 +240,8 @@ function countSlots(parts: ClaimRequest['parts'], part: JobPart): number {
 }
 
 /**
- * Returns the claimed jobs, and the time until another job may become due. `queue` is the state of the queue before the claim.
- * `moreMayWait` is computed from that state, so it may be true although no due job is left.
+ * Returns the claimed jobs, and the time until another job may become due. In the result, `moreMayWait` says whether more due jobs may
+ * wait. It may be true although no due job is left, because `queue` is the state of the queue before the claim.
  */
 function toClaimResult(
   claimed: readonly ClaimedJobRow[],

@@ -237,7 +237,10 @@ function toFinishedJob({ claim, end }: JobSettlement): FinishedJob | null {
   return end.act === 'done' ? { id, claim: number, outcome: end.outcome, replacesEarlier: false } : null;
 }
 
-/** Creates the methods of `InboxPort` that store how jobs ended, and that retry failed jobs. Uses `finishJobs` if there is one. */
+/**
+ * Creates the methods of `InboxPort` that store how jobs ended, and that retry failed jobs. If the engine implements `finishJobs` and all
+ * jobs that are to be stored are done, stores them with one call of `finishJobs`.
+ */
 export function createSettlements(
   { read, commit, now: readClock }: InboxDatabase,
   { finishJobs }: Pick<JobQueue, 'finishJobs'>,

@@ -103,8 +103,9 @@ export function createProjects({
         const repairs: { version: number; cells: readonly Value[] }[] = [];
 
         /**
-         * Plans how one answer is stored: as a new version, which ends the old one, or as a repair of the current version.
-         * Returns the effect on the project, such as `added` or `unchanged`.
+         * Plans how to store one answer. A new or changed document becomes a new row version, which ends the current one. If the document
+         * is the same, only corrects the columns of the current version. Returns `added`, `changed` or `unchanged`; `unavailable` if the
+         * registry answered with an error; `older` if a newer answer is already stored.
          */
         function planProjectWrite(answer: ProjectAnswer, index: number): ProjectWriteResult {
           if (isOlder(answer.requestedAt, checkedAt.get(answer.id) ?? '', at)) return 'older';

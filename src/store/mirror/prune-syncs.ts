@@ -67,7 +67,7 @@ const SAVE_KEPT_SINCE = prepared(({ db }, { before }: Params<{ readonly before: 
  * sync is checked twice, even after a restart.
  */
 export function createSyncPruning({ read, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
-  /** Reads the stored position at which the last call stopped to check syncs. Returns the start of time if there is none. */
+  /** Reads the stored position up to which earlier calls have checked the syncs. Returns the start of time if none is stored. */
   async function readSavedPosition(): Promise<PrunePosition> {
     const [[origin]] = await read(READ_CHECKED());
     return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };

@@ -100,8 +100,8 @@ function checkReplication({ replicas, synchronous_standby_names: names }: Server
 }
 
 /**
- * Returns a warning if the connection is encrypted but the server's certificate is not verified. The default of `sslmode`
- * verifies none.
+ * Returns a warning if the connection is encrypted but `sslmode` does not ask to verify the certificate of the server. Otherwise returns
+ * `[]`. By default, `sslmode` does not verify the certificate.
  */
 function checkServerIdentity(url: string, { encrypted }: ServerStatus): Finding[] {
   if (!encrypted || /[?&]sslmode=verify-/.test(url)) return [];

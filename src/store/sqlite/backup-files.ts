@@ -97,7 +97,8 @@ export function openStagingFolder(folder: string): StagingFolder {
 }
 
 /**
- * Lists the folders that earlier restores left behind. They contain replaced files, or the files of an interrupted restore.
+ * Returns the paths of the folders that restores left in the data folder: folders with the files that a restore replaced, and the folder of
+ * an interrupted restore.
  */
 export function findOlderCopies(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];

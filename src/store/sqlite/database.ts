@@ -79,8 +79,8 @@ export function createBatch(send: RunStatementsAsync): RunBatch {
 }
 
 /**
- * Creates a database that runs one transaction after the other. With `sharesConnection`, reads use the connection of the transactions. A
- * read then waits until the current transaction has ended, because otherwise it would see uncommitted rows.
+ * Creates a `Database` object that runs one transaction after the other. With `sharesConnection`, reads use the connection of the
+ * transactions. A read then waits until the transactions before it have ended, because otherwise it would see uncommitted rows.
  */
 export function createQueuedDatabase(runner: AsyncStatementRunner, sharesConnection = false): Database {
   const batch = createBatch(runner.runInTransaction);

@@ -101,8 +101,8 @@ const UNUSED_PARTS =
 const HELD_LOG = 'A reader holds a log (-wal) open: old copies leave it when that reader is gone.';
 
 /**
- * Erases the bytes of deleted rows: empties the write-ahead logs and, with `vacuum`, rewrites the database files. Returns a report that
- * says where such bytes may remain.
+ * Erases the copies of deleted rows that SQLite leaves in its files: empties the write-ahead logs and, with `vacuum`, rewrites the database
+ * files. Returns a report that says where copies may remain.
  */
 function eraseOldCopies(databases: readonly Sqlite[], vacuum: boolean): ErasureReport {
   if (vacuum) for (const db of databases) db.exec('VACUUM');

@@ -30,8 +30,9 @@ interface WalCheckpoint {
 }
 
 /**
- * Creates a function that returns for how many milliseconds a reader has prevented checkpoints of a write-ahead log; 0 if no reader does.
- * Call the function with each new state of the log, because it remembers when the number of moved pages last changed.
+ * Creates a function that measures for how long a write-ahead log has been held. A log is held while a reader prevents checkpoints of it.
+ * Call the function with each new state of the log. It returns for how many milliseconds the log has been held without any page being moved
+ * to the database file; 0 if the log is not held.
  */
 export function createHeldTimer(): (state: WalState, now: number) => number {
   let since: { readonly at: number; readonly movedPages: number } | null = null;

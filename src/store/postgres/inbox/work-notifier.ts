@@ -43,8 +43,8 @@ export function createWorkNotifier({ listen, query }: Listener, channel: string)
   }
 
   /**
-   * Runs at each poll. Connects the subscription again if its connection was lost, and calls the watchers unless polling has
-   * slowed down and skips this poll.
+   * Runs at each tick of the poll timer. Connects the subscription again if its connection was lost. Calls the watchers; while polling is
+   * slowed down, calls them only at every fifth tick.
    */
   function pollForWork(): void {
     subscription.open();

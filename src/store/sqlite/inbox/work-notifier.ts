@@ -5,8 +5,8 @@ import type { Sqlite } from '../open-database.js';
 const POLL_MS = 25;
 
 /**
- * Creates a notifier that polls `data_version`, which SQLite changes when another connection has committed. The commits of this
- * connection do not change it, so they need `notify`.
+ * Creates a notifier that polls the number `data_version`. SQLite changes the number when another connection has committed, but not after
+ * commits of this connection. Call `notify` after those.
  */
 export function createWorkNotifier(db: Sqlite): WorkNotifier {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck();
