@@ -17,8 +17,8 @@ export interface AnswerLogOptions {
 const REPORT_INTERVAL_MS = 10_000;
 
 /**
- * Creates an object that counts and logs each response of the receiver. If many webhooks are rejected or are duplicates, one log
- * line at an interval says how many there were.
+ * Creates an object that counts and logs the responses of the receiver. Webhooks rejected for the same reason share one log line per
+ * interval, and so do duplicate webhooks. Such a line says how many there were.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, reportIntervalMs = REPORT_INTERVAL_MS } = options;

@@ -201,12 +201,13 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest job id whose webhook deliveries are answered by a read of this job, because they arrived before the read. The read
- * answers the deliveries of the jobs from that id up to the id of this job. Returns null if it answers no deliveries.
+ * Returns the lowest id of the jobs whose webhook deliveries this job covers: no other read is needed for them after a read of this job.
+ * The highest such id is the id of this job. Returns 0 if all earlier jobs of its installation are covered, and null if the job counts as
+ * covering no deliveries, for example because the schedule requested it.
  */
 export function findLowestAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
-  // A job for a delivery also answers the deliveries of all earlier jobs of its installation.
+  // A job for a delivery also covers the deliveries of all earlier jobs of its installation.
   if (trigger === 'delivery') return 0;
-  // A job that a person requested answers only the deliveries that were merged into it.
+  // A job that a person requested covers only the deliveries that were merged into it.
   return trigger === 'person' ? id : null;
 }

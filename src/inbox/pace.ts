@@ -11,7 +11,8 @@ export const RECENT_READS = PACES_MS.length - 1;
 
 /**
  * Returns the minimum time between two starts of jobs with the same dedupe key. If only duplicate webhooks requested the job, the time
- * grows with the number of latest reads in a row that were requested only by duplicates and found nothing new.
+ * grows with each fruitless read: one that was requested only by duplicates and found nothing new. Only fruitless reads since the latest
+ * other read count. `listFruitlessReads` returns one boolean for each recent read, newest first: true if the read was fruitless.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;

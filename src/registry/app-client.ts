@@ -57,8 +57,8 @@ export function createAppClient({ http, token, onInstallation }: AppClientOption
   }
 
   /**
-   * Searches for the installation that a lost write may have created. An installation matches if its organization has this name
-   * and it was created since the write.
+   * Searches for the installation that a write may have created although its response was lost. An installation matches if its organization
+   * has this name and the installation was created after the write was sent.
    */
   function findCreatedInstallations(
     fullName: string,

@@ -125,7 +125,10 @@ function handleSequentially(app: RequestListener): RequestListener {
   };
 }
 
-/** Creates request and response classes with Express's prototypes, because changing the prototype per request is slow. */
+/**
+ * Creates request and response classes whose objects have the prototypes of Express from the start. Otherwise Express changes the prototype
+ * of each request and response, which is slow. Returns `{}` if `app` is not an Express app.
+ */
 function createMessageClasses(
   app: RequestListener,
 ): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {

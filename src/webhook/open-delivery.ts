@@ -44,7 +44,7 @@ export interface OpenDeliveryOptions {
 const MAX_EVENT_LENGTH = 100;
 const MAX_CONTRADICTED_LENGTH = 200;
 
-/** Verifies and parses the body of a webhook. Returns the delivery, or why the webhook is rejected. */
+/** Verifies the signature of a webhook, and parses its body. Returns the delivery, or the reason why the webhook is rejected. */
 export function openDelivery(options: OpenDeliveryOptions): OpenedDelivery {
   assertOptionTypes(options);
   const { body, signature, secrets, appId } = options;

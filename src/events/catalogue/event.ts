@@ -17,8 +17,8 @@ export interface EventPosition {
 }
 
 /**
- * Formats the id of an event from its epoch and its position. The id has no full stop, which separates the parts of the signed
- * text.
+ * Formats the id of an event from its epoch and its position. The id must contain no full stop, because full stops separate the parts of
+ * the text that is signed.
  */
 export function formatEventId(epoch: string, { stream, number }: EventPosition): string {
   const letters: Readonly<Record<EventStream, string>> = { change: '', occurrence: 'n', epoch: 'e' };

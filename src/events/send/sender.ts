@@ -66,8 +66,8 @@ export function createSender(context: SenderContext): Sender {
   }
 
   /**
-   * Returns the current epoch, the first part of event ids. If a cursor of a subscription is greater than `newestChange`, the
-   * mirror was replaced by an older backup; in this case, begins a new epoch and returns it.
+   * Returns the current epoch, whose name is the first part of event ids. Begins the first epoch if there is none. If a cursor of a
+   * subscription is greater than `newestChange`, the mirror was replaced by an older backup; then begins a new epoch and returns that one.
    */
   async function readEpoch(subscriptions: readonly Subscription[], newestChange: number): Promise<Epoch> {
     const next = {

@@ -118,8 +118,8 @@ function collectCircumstances(
 }
 
 /**
- * Returns how many milliseconds ago a read first missed rows whose removal a second read must confirm. Returns null if no removal waits to
- * be confirmed, or if the clock was set back.
+ * Returns for how many milliseconds missing rows have waited for a second read to confirm that they are removed: from the read that first
+ * found them missing to the start of this read. Returns null if no removal waits to be confirmed, or if the clock was set back.
  */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;

@@ -103,9 +103,9 @@ export class PageDigests {
   }
 
   /**
-   * Serializes the page digests for the next read: undefined if the stored text is still right, null if the next read must
-   * compare all pages. `comparedSums` has sums of key fingerprints of compared rows: `known` were stored before, `added` are
-   * new.
+   * Returns the serialized page digests to store for the next read. Returns undefined if that text is known to be stored already. Returns
+   * null if the next read must compare all pages. `comparedSums` has two sums of key fingerprints of the rows that this read compared:
+   * `known` for the rows that were stored before, `added` for the new rows.
    */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;

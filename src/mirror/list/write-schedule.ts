@@ -53,8 +53,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Plans the transactions to run after a batch of rows of an unpaginated list has been compared. Yields none while few changes
-   * are buffered.
+   * Plans the transactions that write buffered changes of an unpaginated list. Call this after each batch of rows has been compared with
+   * the stored rows. Yields no transaction while few changes are buffered.
    */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     // Changes of a short list stay in the buffer until the read ends.
@@ -64,8 +64,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Plans the transactions that end a read: only one if all remaining changes fit in it. The last transaction also stores
-   * `completion`, which ends the sync.
+   * Plans the transactions at the end of a read. Plans a single transaction if all remaining changes fit in it, and several otherwise. The
+   * last transaction also stores `completion`, which ends the sync.
    */
   *planLastWrites(
     { removals, removalCount, ...finalChanges }: FinalChanges,

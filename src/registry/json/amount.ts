@@ -27,7 +27,10 @@ class WritableAmount implements Amount {
     this.fault = fault;
   }
 
-  /** Returns the object that `JSON.stringify` writes. `micro` is a string in it, because JSON has no bigint. */
+  /**
+   * Returns the object that `JSON.stringify` writes. In this object, `micro` (the amount in millionths) is a string, because JSON has no
+   * bigint.
+   */
   toJSON() {
     const micro = this.micro?.toString() ?? null;
     return { exact: this.exact, value: this.value, micro, fault: this.fault };
@@ -90,7 +93,7 @@ export function createAmount(exact: string): Amount {
   return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-/** Whether a number is negative although `Number` rounds it to zero: true for `-1e-400`, false for `-0`. */
+/** Whether the number in a text is below zero, even if `Number` would round it to zero: true for `-5` and `-1e-400`, false for `-0`. */
 function isNegativeNumber(exact: string): boolean {
   const [mantissa = ''] = exact.split(/[eE]/);
   return exact.startsWith('-') && /[1-9]/.test(mantissa);

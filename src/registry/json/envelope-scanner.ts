@@ -77,7 +77,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     else if (byte === QUOTE) inString = false;
   }
 
-  /** Whether the `[` that was just scanned opens the requested array. With `allowBareArray`, that may be the response itself. */
+  /** Whether the `[` that was just scanned opens the requested array. With `allowBareArray`, the whole response may be that array. */
   function isTargetArray(): boolean {
     if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
     return isBareArray || (depth === 2 && memberName === quotedArrayName);

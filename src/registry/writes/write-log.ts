@@ -3,7 +3,8 @@ const MAX_CREATED_IDS = 10_000;
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
 /**
- * Creates an object that runs writes with the same key one after another, and remembers the ids of the objects that writes created.
+ * Creates an object through which a client runs its writes. Writes with the same key run one after another. The object also remembers the
+ * ids of the objects that the writes created.
  */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();

@@ -27,8 +27,8 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
 }
 
 /**
- * Enqueues a job that downloads certificates, if some may be due. Before that, a full read makes all certificates of the
- * organization due. A read that a person requested makes those due whose last request failed or was refused.
+ * Enqueues a job that downloads certificates, if some may be due. First marks certificates as due: after a full read, all certificates of
+ * the organization; after any other read that a person requested, the certificates whose last request failed or was refused.
  */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;

@@ -104,8 +104,8 @@ function createUnreadDeliveryFinder(
     },
 
     /**
-     * Processes one delivery; call this in the order of `receivedAt`. Returns the resources whose oldest unread delivery
-     * this is.
+     * Processes one delivery. Call this for all deliveries in the order of `receivedAt`. Returns an `UnreadDelivery` for each resource of
+     * which this is the oldest unread delivery, and `[]` if there is no such resource.
      */
     addDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
