@@ -20,8 +20,8 @@ export interface ComparedObject {
 }
 
 /**
- * Reads the installations with their state and document in `kept`, which is null if the organization removed the app. A null
- * `organizationId` means those of all organizations.
+ * Reads the installations. In each result, `kept` has the state and the document that the mirror stores; it is null if the organization
+ * removed the app. If `organizationId` is null, reads the installations of all organizations.
  */
 export async function readInstallations(
   { all }: Reader,
@@ -53,8 +53,8 @@ function selectActiveInstallations() {
 }
 
 /**
- * Reads the projects that the registry lets the app read, each with one organization whose rows refer to it. With an
- * organization, reads only the projects that its rows refer to.
+ * Reads the projects that the registry lets the app read, if rows of an organization with an active installation refer to them. Each result
+ * names one of these organizations. If `organizationId` is given, only rows of this organization are considered.
  */
 export async function readProjects(
   { all }: Reader,

@@ -44,8 +44,8 @@ export type ExcludedWarehouse = AvailableCredits['excluded'][number];
 const CLOSED_STATES = ['no_access', 'not_offered'] as const;
 
 /**
- * Reads the available credits, the fresh warehouses, and the warehouses that are excluded because their data is not fresh. If a fresh
- * warehouse has none of these credits, it is empty or its credits do not meet `where`.
+ * Reads the available credits (`rows`), the warehouses with fresh data (`warehouses`), and the warehouses that are left out because their
+ * data is not fresh (`excluded`). `warehouses` also contains those that have no credit in `rows`.
  */
 export async function readAvailable(reader: Reader, { organizationId, where = [] }: AvailableRequest) {
   return await reader.inSnapshot(async snapshot => {

@@ -108,7 +108,10 @@ async function readRetiredByMonth({ all }: Reader, now: number): Promise<AmountP
   );
 }
 
-/** Returns SQL for the index of the first value that meets a condition. If no value meets it, the SQL returns the number of values. */
+/**
+ * Returns SQL for the index of the first value whose condition is true. `isFulfilledBy` returns the SQL condition of a value. If no
+ * condition is true, the SQL returns the number of values.
+ */
 function buildFirstIndex(values: readonly string[], isFulfilledBy: (value: string) => Expression<unknown>) {
   const cases = values.map((value, index) => sql`WHEN ${isFulfilledBy(value)} THEN ${sql.lit(index)}`);
   return sql<number>`CASE ${sql.join(cases, sql` `)} ELSE ${sql.lit(values.length)} END`;

@@ -25,8 +25,8 @@ export function getOrganizationName({
 }
 
 /**
- * Reads the known organizations: those with an installation that the registry or a webhook has named, even if they removed the app. A null
- * id reads all.
+ * Reads the known organizations. An organization is known if one of its installations appeared in an answer of the registry or in a
+ * webhook. Organizations that removed the app stay known. If `organizationId` is null, reads all of them.
  */
 export async function readKnownOrganizations(
   { all }: Reader,
@@ -58,8 +58,9 @@ export async function countInstalled(reader: Reader, organizationId: string | nu
 const AMOUNT_LISTS = ['warehouse', 'inventory', 'retirements'] as const;
 
 /**
- * Counts the organizations whose amounts are in sums: at least one of their lists with amounts was read completely, and none of these lists
- * still waits for its first read. `are` selects organizations that have the app, or those that removed it.
+ * Counts the organizations whose amounts are included when the mirror adds up amounts. At least one of their lists with amounts was read
+ * completely, and none of these lists still waits for its first read. `are` selects organizations that have the app, or those that removed
+ * the app.
  */
 export async function countSummedOrganizations(
   reader: Reader,
@@ -86,8 +87,8 @@ export async function countSummedOrganizations(
 }
 
 /**
- * Selects the ids of organizations that have the app and whose list was read completely at least once. If `resource` is null, one list of
- * any kind is enough.
+ * Selects the ids of organizations that have the app and whose list `resource` was read completely at least once. If `resource` is null, a
+ * complete read of any of their lists is enough.
  */
 export function selectInstalledAndRead(resource: string | null) {
   const installed = queryBuilder
@@ -119,8 +120,8 @@ export async function readListCoverage(
 }
 
 /**
- * Reads how complete a sum over the rows of a list is. If the list of an organization is not fresh, the sum has the last known rows of the
- * organization.
+ * Reads the notes on a sum over all rows of the list `resource`: how many organizations are included, and how many of these have a list
+ * that is not fresh. The sum then includes their last known rows.
  */
 export async function readListNotes(reader: Reader, resource: string): Promise<AnswerNotes> {
   const { counted, last_seen: organizations } = await readOne(

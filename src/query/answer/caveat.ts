@@ -125,7 +125,7 @@ export function isUnknown({ code }: Caveat): boolean {
   return code === 'nothing_read' || code === 'nothing_known_then' || code === 'nothing_compared';
 }
 
-/** Describes that webhooks were rejected after the newest delivery, why, and which command lists them. */
+/** Says how many webhooks were rejected after the newest delivery arrived, for which reasons, and which command lists these webhooks. */
 function describeNewerRejected({
   newestDeliveryAt,
   webhooks,
@@ -160,7 +160,10 @@ function quoteValue(value: string): string {
   return `"${truncateName(cleanText(value))}"`;
 }
 
-/** Returns the start of a sentence, for example "Read 24 times between A and B, always unchanged". */
+/**
+ * Says how often a list was read without finding a change. Returns a sentence without a full stop, for example "Read 24 times between A and
+ * B, always unchanged".
+ */
 export function describeUnchanged({
   from,
   to,

@@ -6,8 +6,9 @@ import { describeCaveat, isUnknown, type Caveat } from './caveat.js';
 import { describeGap } from './gap.js';
 
 /**
- * Returns one sentence for each gap, each group of lists that are not fresh, the missing organizations, and each caveat. Returns an empty
- * array if the answer is complete and fresh.
+ * Returns the notes on an answer as sentences. There is one sentence for each gap (a list that was not fully known at the requested
+ * instant), each group of lists that are not fresh, the number of missing organizations, and each caveat. Returns an empty array if the
+ * answer is complete and fresh.
  */
 export function describeNotes(notes: Omit<AnswerNotes, 'at' | 'totals'>): string[] {
   const freshness = notes.freshness.map(describeFreshnessSum).filter(line => line !== null);

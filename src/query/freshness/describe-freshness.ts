@@ -156,7 +156,10 @@ export function sentenceOf(details: FreshnessDetails): string | null {
   return why === null ? error : `${why}${error === null ? '' : ` (${error})`}`;
 }
 
-/** Describes the reason of a stale list. Null if the error of its last read describes it. */
+/**
+ * Describes why a list is stale. Callers pass only stale lists. Returns null if `details.error`, the error of the last read, already says
+ * why.
+ */
 function describeStaleReason(details: FreshnessDetails): string | null {
   if (details.reason === 'read_failed' || details.reason === 'read_interrupted')
     return details.error === null ? meaningOf(details) : null;

@@ -45,8 +45,8 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
 }
 
 /**
- * Counts the lists in each state, and those whose last read failed. `age_seconds` is the age of the oldest last complete read among the
- * lists in a state.
+ * For each state, counts the lists in this state, and how many of them failed at their last read. `age_seconds` is the longest time since
+ * the last complete read of a list in this state.
  */
 export async function readListStateCounts({ all }: Reader) {
   const ages = await all(

@@ -72,8 +72,8 @@ export function toNotesAt(at: string, lists: readonly CoverageAt[]): Omit<Answer
 }
 
 /**
- * Returns when the first of these lists was completely read for the first time. Ignores lists that were already read at the instant of
- * `lists`. Null if no list remains.
+ * Returns the earliest instant at which a first complete read of one of these lists ended. Considers only reads that ended after the
+ * instant for which `lists` describes the coverage. Returns null if there is no such read.
  */
 export function findFirstReadEnd(lists: readonly CoverageAt[]): string | null {
   const ends = lists
@@ -149,7 +149,10 @@ export async function readRowNotesAt(
   return { ...toNotesAt(at, lists), totals: null, coverage: null };
 }
 
-/** Selects, for each organization, the reads of its list before and after the instant. */
+/**
+ * Selects, for each organization, when its list `resource` was read completely: for the first time, shortly before and after the instant,
+ * and most recently.
+ */
 function selectListStates({ organizationId, resource, at }: AsOfRequest) {
   return queryBuilder
     .selectFrom('mirror.resource_states as list')
@@ -246,9 +249,9 @@ type ListStateRow =
   ReturnType<typeof selectListStates> extends { execute: () => Promise<(infer Row)[]> } ? Row : never;
 
 /**
- * Finds the last complete read that had ended by the instant. Scheduled reads that find no change share one record, with a count and the
- * times of the first and the last. Returns that record in `unchangedReads` if it continues after the instant: the exact read is then
- * unknown.
+ * Finds the last complete read that had ended by the instant. Consecutive scheduled reads that found no change are stored as one record:
+ * their number, and the times of the first and the last. If the instant lies within such a record, it is unknown which of its reads was the
+ * last before the instant. In that case, returns the record as `unchangedReads`, and the start of its first read as `lastReadAt`.
  */
 function findLastRead(state: ListStateRow, at: string): Pick<CoverageAt, 'lastReadAt' | 'unchangedReads'> {
   const spans: readonly ReadSpan[] = [
@@ -289,7 +292,7 @@ function explainUnknown(state: ListStateRow, at: string): GapReason | null {
   return lastReadAt < at ? { code: 'no_longer_readable', lastReadAt } : null;
 }
 
-/** Returns the coverage of a list that was never read: no read, and a gap. */
+/** Returns the coverage of a list that was never read: `lastReadAt` is null, and a gap says that the list was never read. */
 function createUnreadCoverage(
   organizationId: string,
   organizationName: string | null,
@@ -299,7 +302,10 @@ function createUnreadCoverage(
   return { organizationId, organizationName, lastReadAt: null, unchangedReads: null, gaps: [gap] };
 }
 
-/** Reads the known organizations without any list that was read. Returns for each the coverage of its list `resource`, which is a gap. */
+/**
+ * Reads the organizations that are known but were never read. For each, returns the coverage of its list `resource`, with a gap that says
+ * that the list was never read.
+ */
 async function readUnreadOrganizations(reader: Reader, resource: string): Promise<CoverageAt[]> {
   const organizations = await reader.all(
     queryBuilder

@@ -56,8 +56,9 @@ function valueIfUnbalanced(column: string) {
 }
 
 /**
- * Streams sums of the retirements whose listed amounts equal those that the mirror counted. Each row with different amounts is a group of
- * its own. Sorted by organization and sum.
+ * Streams the results of a check that computes each sum of retirements in two ways. There is a sum for each month, each beneficiary and
+ * each state of certificates. Where both ways give the same result, the months (or beneficiaries, or states) of an organization are joined
+ * to one group. A month, beneficiary or state with two different results is a group of its own. Sorted by organization and `sum`.
  */
 export async function* readRetirementGroups(
   { stream }: Reader,

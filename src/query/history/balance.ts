@@ -154,7 +154,10 @@ export interface ReadableSums {
   readonly hiddenCount: number;
 }
 
-/** Adds up the sums over all organizations, and limits the sums of single organizations to a readable number. */
+/**
+ * Shortens a long list of sums for people. Adds totals over all organizations, and keeps at most `MAX_SUMS_SHOWN` sums of single
+ * organizations, first those that fail. Returns a short list without totals.
+ */
 export function toReadableSums(sums: readonly BalanceLine[]): ReadableSums {
   const listed = selectListedSums(sums);
   if (listed.length <= MAX_SUMS_SHOWN) return { totals: [], failed: [], shown: listed, hiddenCount: 0 };

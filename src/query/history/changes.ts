@@ -106,8 +106,8 @@ const SEARCHED_NUMBERS = 2_000;
 const LISTED_NUMBERS = 200;
 
 /**
- * Reads changes from number `last` down to `after`. The changes of one organization may be far apart. So, below the newest numbers, this
- * function first lists the numbers of the organization and then reads only their changes.
+ * Reads changes with numbers from `last` down to `after` (excluded). For one organization, searches only the newest numbers directly. Of
+ * the lower numbers, first lists those of the organization's changes, because they may be far apart, and then reads only these changes.
  */
 async function* readNewestBetween(
   reader: Reader,
@@ -220,8 +220,9 @@ function selectProjects(organizationId: string) {
 }
 
 /**
- * Returns a number that is not below the number of any change observed by the instant. Such a change comes from a sync that had started or
- * ended by then, or that still runs. If `instant` is null, returns the newest number.
+ * Returns an upper bound: every change observed by the instant has this number or a lower one. The bound is the highest number of the syncs
+ * that had started or ended by the instant, or that still run. If `instant` is null, or if no sync ended after the instant, returns the
+ * newest number.
  */
 async function readNumberUpperBound(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null || !(await hasSyncEndedAfter(reader, instant))) return await readLastNumber(reader);
@@ -248,9 +249,9 @@ async function hasSyncEndedAfter(reader: Reader, instant: string): Promise<boole
 }
 
 /**
- * Returns a change number; all changes up to it were observed before the instant. A sync that had ended before the instant gives the
- * number. Ignores it if an earlier sync ended at or after the instant, because the clock may have been set back. Returns 0 if there is no
- * such sync.
+ * Returns a change number. All changes up to this number were observed before the instant. Takes the number from the last sync that had
+ * ended before the instant. Skips a sync if an earlier one ended at or after the instant, because the clock may have been set back between
+ * them. Returns 0 if no sync remains, or if `instant` is null.
  */
 export async function readNumberBefore(reader: Reader, instant: string | null): Promise<number> {
   if (instant === null) return 0;

@@ -64,7 +64,10 @@ export function groupVersions(entry: ResourceEntry, versions: readonly Row[]): R
   return [...rows.values()];
 }
 
-/** Explains the values that a row had at the instant `context.at`. `versions` are all versions of the row, oldest first. */
+/**
+ * Returns a row as it was at `context.at`, with the reasons for its values, its certificate, and notes on what was not known about it.
+ * `versions` are all versions of the row, oldest first.
+ */
 export async function explainRow(context: ExplainContext, entry: ResourceEntry, versions: readonly Row[]) {
   const { reader, at } = context;
   const version = versions.find(each => wasCurrent(each, at)) ?? null;
@@ -222,8 +225,9 @@ async function readCertificate(
 }
 
 /**
- * Reads how completely the list of a row was known at the instant. Two gaps are added that matter only for a single row: the newest read
- * was not complete, or later changes were not read.
+ * Reads how completely the list of a row was known at the instant. Adds two gaps that matter only for a single row. The first says that the
+ * newest read before the instant was not complete. The second says that changes between the last complete read and the instant were not
+ * read, unless later reads found that there were none.
  */
 async function readCoverage(
   { reader, at }: ExplainContext,
@@ -263,8 +267,8 @@ async function readCoverage(
 }
 
 /**
- * Returns the id of the last complete read that had ended by the instant, if that read started at `startedAt`. Otherwise null: the read at
- * `startedAt` found no change and is only counted, so it has no id.
+ * Returns the id of the last complete read that had ended by the instant, if that read started at `startedAt`. Otherwise returns null:
+ * scheduled reads that find no change are stored only as a count, so the read that started at `startedAt` has no id.
  */
 async function findCompleteRead(
   reader: Reader,

@@ -22,7 +22,7 @@ export interface Findings {
   readonly counts: readonly FindingCount[];
 }
 
-/** Reads the counts of findings that a worker stored last. */
+/** Reads how many rows of each kind of finding (doubtful data, such as a negative amount) a worker counted last, and when. */
 export async function readFindingCounts({ all }: Reader): Promise<Findings> {
   const rows = await all(
     queryBuilder
