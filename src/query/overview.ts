@@ -24,8 +24,8 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>;
 type FleetSums = Awaited<ReturnType<typeof readSums>>;
 
 /**
- * Reads the data of the page "Now" in one snapshot: activity, reservations, the newest changes, and the sums over all organizations that
- * `readFleetSums` returns.
+ * Reads the data of the page "Now" in one snapshot: activity, reservations, the newest changes, and sums over all organizations. The caller
+ * passes the function `readFleetSums`, which reads these sums or takes them from a cache.
  */
 export async function readOverview(
   reader: Reader,

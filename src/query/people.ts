@@ -51,7 +51,7 @@ export async function readMemberChangeNumbers(
     .flatMap(({ version, closed_version: closedVersion }) => [version, closedVersion ?? []].flat());
 }
 
-/** Reads the hashes of the email addresses of forgotten people. */
+/** Reads the hashes of the email addresses of people whose data was erased with the command `forget`. */
 export async function readForgotten({ all }: Reader): Promise<ReadonlySet<string>> {
   const rows = await all(queryBuilder.selectFrom('mirror.forgotten_people').select('email_sha256'));
   return new Set(rows.map(row => row.email_sha256));

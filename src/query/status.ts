@@ -167,7 +167,8 @@ async function addListStates(
 }
 
 /**
- * Returns the worst state among the lists of an organization. A list that the app may not read counts only if it has older rows.
+ * Returns the worst state among the lists of an organization. Ignores a list that the app may not read, unless an earlier read of this list
+ * was complete.
  */
 export function worstOf({ resources }: { readonly resources: readonly ListStanding[] }): FreshnessStanding {
   if (resources.length === 0) return WAITING;

@@ -39,8 +39,8 @@ export const BY_OWNER: readonly GroupColumn[] = ['organization_id', 'type'];
 export const BY_PROJECT: readonly GroupColumn[] = ['project_id', 'project_name', 'vintage', 'type'];
 
 /**
- * Selects the ids of organizations by the state of their warehouse. `are` says which: those whose warehouse is fresh, or those whose
- * warehouse is not. A null id selects among all organizations.
+ * Selects the ids of the organizations whose warehouse is fresh, or of those whose warehouse is not fresh; `are` chooses between the two.
+ * If `organizationId` is null, selects among all organizations.
  */
 export function selectOwnersByFreshness(are: 'fresh' | 'not fresh', organizationId: string | null = null) {
   return queryBuilder

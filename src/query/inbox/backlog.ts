@@ -31,8 +31,8 @@ export async function readBacklog(reader: Reader, now: number) {
 const SEARCHED_JOBS = 20;
 
 /**
- * Finds the oldest delivery after which its list was not read yet. Null if there is none. Searches the view `freshness`, and also due jobs,
- * because the view does not know a delivery before a worker has reported it.
+ * Finds the oldest delivery whose list was not read since the delivery arrived. Null if there is none. Also searches due jobs, because the
+ * view `freshness` contains only deliveries that a worker has already reported.
  */
 async function findOldestUnread(reader: Reader, now: number): Promise<WaitingItem | null> {
   const items = [...(await readReportedDelivery(reader)), ...(await readDueDeliveries(reader, now))];

@@ -145,7 +145,10 @@ function formatMinute(minute: string, now: number): string {
   return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
 }
 
-/** Describes why webhooks were rejected, such as `signed in x-acme-signature-256` or `no signature (401)`. */
+/**
+ * Describes why webhooks were rejected, such as `no signature (401)`. If the signature was in a header with an unexpected name, returns the
+ * name of this header, such as `signed in x-acme-signature-256`.
+ */
 function describeRejectionReason({ reason, status, header_prefix: prefix }: RejectedSum): string {
   if (reason === 'no_signature' && prefix !== '') return `signed in x-${prefix}-signature-256`;
   return `${reason.replaceAll('_', ' ')} (${status})`;
@@ -199,7 +202,7 @@ function reportUnknownOrders({ orders, firstId, since }: UnknownOrders, now: num
   };
 }
 
-/** Reports organizations that have suspended the app, and the credits that are off sale meanwhile. */
+/** Reports organizations that have suspended the app, and the credits that cannot be sold during the suspension. */
 function reportSuspensions(suspensions: Suspensions, now: number): Trouble {
   const { organizations, firstId, firstName, since, amounts, rowsWithoutAmount } = suspensions;
   const isOne = organizations === 1;

@@ -41,7 +41,9 @@ function toChoices(column: string, rows: readonly Row[]): NamedChoice[] | null {
   return [...values].toSorted().map(value => ({ value, label: format(value) }));
 }
 
-/** Reads the distinct texts of a column, at most `limit`. The caller searches them for texts that are spelled like another one. */
+/**
+ * Reads the distinct texts of a column, at most `limit`. The caller searches them for texts whose spelling is similar to what a user typed.
+ */
 export async function readTexts(
   reader: Reader,
   from: string,

@@ -179,7 +179,10 @@ function defineCommonFields(
   };
 }
 
-/** Returns whether the rows of a table have amounts in tonnes, and whether totals are per credit type (`by type`). */
+/**
+ * Returns which amounts the rows of a table have: `none`, tonnes with one total (`of one type`), or tonnes with a total for each credit
+ * type (`by type`).
+ */
 function getAmountKind(table: string): AmountKind {
   if (!hasColumn(table, 'amount_micro')) return 'none';
   return hasColumn(table, 'type') ? 'by type' : 'of one type';

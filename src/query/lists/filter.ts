@@ -148,14 +148,14 @@ export const BY_OFFERED_VINTAGE = byYears('vintage', VALUES);
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'], choicesFrom: VALUES });
 export const BY_TYPE = byWord('type', { choicesFrom: VALUES });
 
-/** Filters rows by the year of a date. */
+/** Creates a filter that selects rows by the year of the date in `column`. */
 export function byYear<const Column extends string>(column: Column): Filter<Column> {
   const option = 'year';
   const description = 'only this year (UTC)';
   return { ...PLAIN, column, kind: 'year', option, description, label: option, replacedBy: 'from' };
 }
 
-/** Filters rows by a first and a last day. */
+/** Creates two filters for the date in `column`: `from` selects rows from a day on, `until` selects rows up to the end of a day. */
 export function byDays<const Column extends string>(
   column: Column,
 ): { readonly from: Filter<Column>; readonly until: Filter<Column> } {

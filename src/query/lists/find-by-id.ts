@@ -64,7 +64,7 @@ function buildOwnerCondition(entry: ResourceEntry, organizationId: string | null
     : sql`${sql.ref(owner)} = ${organizationId}`;
 }
 
-/** Returns the SQL condition that a row is a project to which rows of an organization refer. */
+/** Returns an SQL condition that selects the projects to which rows of an organization refer. */
 export function buildProjectOfCondition(organizationId: string): Expression<SqlBool> {
   const projects = queryBuilder
     .selectFrom('mirror.project_references')
@@ -74,8 +74,9 @@ export function buildProjectOfCondition(organizationId: string): Expression<SqlB
 }
 
 /**
- * Returns an SQL condition that helps the database to find an id by the primary key, whose first column is the organization. The condition
- * names all organizations that can have such a row. It is true for every row, so it changes no result.
+ * Returns an SQL condition that is true for every row: the organization of the row is one of the organizations that have this list. The
+ * primary key starts with the organization, so this condition lets the database use the primary key to find an id. Returns `1 = 1` if the
+ * rows do not belong to organizations.
  */
 export function buildAnyOwnerCondition(entry: ResourceEntry | null): Expression<SqlBool> {
   if (entry?.scope !== 'organization_id') return sql`1 = 1`;

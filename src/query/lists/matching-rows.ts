@@ -10,9 +10,9 @@ import { joinConditions, relation } from './relation.js';
 export const OWNER = 'organization_id';
 
 /**
- * Returns the SQL that follows the word FROM in a query of a list: the table, WHERE, and all conditions. Another condition can follow after
- * AND. If `searchesAllOwners` is true, also lists all known organizations as a condition, because the primary key starts with the
- * organization: without this condition an id is searched in all rows.
+ * Returns the part of an SQL query after the word FROM that selects the matching rows of a list: the table, WHERE, and all conditions. The
+ * caller can append another condition with AND. If `searchesAllOwners` is true, adds a condition that lists all organizations. It lets the
+ * database find an id by the primary key, which starts with the organization, instead of searching all rows.
  */
 export function matchingRows(
   { list, where, at }: ListSelection,

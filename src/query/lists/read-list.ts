@@ -267,8 +267,8 @@ async function readAvailable(reader: Reader, request: ListRequest): Promise<read
 }
 
 /**
- * Counts and adds up the rows that still hold an amount, such as reservations that have not ended. Null if no row of the list holds an
- * amount.
+ * Counts and adds up the rows of a list that still reserve an amount, such as reservations that have not ended. Returns null for a list
+ * whose rows never reserve an amount (its `holds` is null).
  */
 async function readHeld(reader: Reader, request: ListRequest): Promise<Totals | null> {
   const { holds } = request.list;

@@ -164,7 +164,10 @@ export async function hasRows(reader: Reader, request: ListSelection): Promise<b
   return (await reader.all(row)).length > 0;
 }
 
-/** Whether no matching row has a null in a sort column, so that the query can start at the page in an index. */
+/**
+ * Returns true if all sort columns have a value (are not null) in all matching rows. The query can then use an index to jump to the start
+ * of a page.
+ */
 async function isOrderWithoutNulls(reader: Reader, request: ListPageRequest): Promise<boolean> {
   const { list, after } = request;
   if (after?.includes(null) === true) return false;
@@ -181,9 +184,9 @@ async function isOrderWithoutNulls(reader: Reader, request: ListPageRequest): Pr
 const NUMBERS = ['version', 'id', 'minute'];
 
 /**
- * Whether an index returns the matching rows in the order of the list, so that the database need not sort them. Always true if the list is
- * sorted by a number such as the id. In other lists a condition besides the organization makes it false: it is then faster to find the
- * matching rows first and to sort them.
+ * Returns true if an index returns the matching rows in the order of the list, so that the database need not sort them. This is always so
+ * if the list is sorted by a number such as the id. For other lists, returns false if there is a condition besides the organization: the
+ * database is then faster if it finds the matching rows first and sorts them.
  */
 function isSortedByIndex({ list, where, at }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
