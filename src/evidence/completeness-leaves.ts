@@ -121,8 +121,8 @@ export async function createOrganizationLeafInput(
  * completely after a failure. `lastSealed` says how far the previous checkpoint leaf reached: `upTo` is the number of its newest change,
  * `place` its own index in the log.
  *
- * A complete read that follows a complete read and finds no change causes no new leaf. So an organization's leaf may give an older instant
- * as `read_at` than that of the newest sealed read of the list. The organizations in `exported` (ids) get a new leaf after such a read too.
+ * A complete read that follows a complete read and finds no change causes no new leaf. So `read_at` in an organization's leaf may be older
+ * than the newest sealed read of the list. The organizations in `exported` (ids) are an exception: such a read causes a new leaf for them.
  */
 export async function* streamOrganizationLeafInputs(
   port: EvidencePort,

@@ -10,12 +10,12 @@ export const HASH_OF_NO_ERASURES = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b
  * Erases the leaves that `selectLeaves` selects, then removes their rows with `removeRows` and returns its result. Erasing a leaf sets to
  * null its salt and all columns that reveal what it is about; its hash stays. Waits for the writer lock.
  *
- * If any leaf is erased, also appends a leaf of the given kind, with the number of erased leaves. The sealer compares the other fields of
+ * If any leaf is erased, also appends a leaf of the given kind, with the number of erased leaves. The sealer compares three more fields of
  * this leaf with the log, and so notices if anything else erases a leaf:
  *
  * - `erased_sha256`: the SHA-256 of the indexes of all leaves that were ever erased.
- * - `erased_changes`: the number of change leaves that this call erased, without those of organizations whose own newest leaf it erased
- *   too. The other organizations have leaves that still count these changes.
+ * - `erased_changes`: how many of the change leaves that this call erased belong to organizations whose newest leaf was not erased. That
+ *   leaf still counts the erased changes.
  * - `unlisted_places`: the sum of the indexes of the leaves that this call erased and that the newest checkpoint leaf names.
  */
 export async function eraseLeaves<Result>(

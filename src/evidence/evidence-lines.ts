@@ -84,7 +84,10 @@ export function createLineCollector(maxBytes = MAX_TEXT_BYTES) {
   };
 }
 
-/** Compares two sort keys of lines of the same kind, field by field. */
+/**
+ * Compares the sort keys of two lines of the same kind. Each key is an array of fields, and the first field that differs decides. Returns
+ * -1 if `left` comes first, 1 if `right` comes first, 0 if all fields of `left` are equal to those of `right`.
+ */
 function compareKeys(left: readonly SortKey[], right: readonly SortKey[]): number {
   for (const [index, value] of left.entries()) {
     const other = right[index] ?? '';

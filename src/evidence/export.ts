@@ -165,9 +165,11 @@ export async function exportEvidence({
   }
 
   /**
-   * Adds the current rows of an organization that `scope` selects. For a period, also adds the certificates of the retirements among these
-   * rows. For a retirement, also adds, as hidden rows, the other current rows that belong to the same list and month as the retirement or
-   * its certificate. `organizationIndex` is the index of the organization's leaf.
+   * Adds the current rows of an organization that `scope` selects. `organizationIndex` is the index of the organization's leaf.
+   *
+   * If `scope` is a period, also adds the certificates of the retirements among these rows. If `scope` is a retirement, also adds the
+   * commitment (without the content) of each other current row that is in the same list and was observed in the same month as a version of
+   * the retirement or of its certificate.
    */
   async function addCurrentRows(organizationId: string, organizationIndex: number): Promise<void> {
     const retirementIds = new Set<unknown>();
@@ -306,8 +308,8 @@ async function findCheckpoint(port: EvidencePort, at: number): Promise<Checkpoin
 }
 
 /**
- * Returns true if `scope` selects the row version of a change leaf. Does not check the organization: callers pass only leaves of exported
- * organizations.
+ * Returns true if the row version of a change leaf belongs to the period, organization or retirement that is exported. Does not check the
+ * organization, because callers pass only leaves of exported organizations.
  */
 function isInScope({ kind, value, numbers }: ExportScope, leaf: Leaf): boolean {
   if (kind === 'period') return listMonthKeys(leaf).some(key => key.split(' ')[2]?.startsWith(value));

@@ -13,8 +13,8 @@ export interface CheckpointPublisher {
 }
 
 /**
- * Writes the newest checkpoint to the published file. Then requests a timestamp of it, unless the newest timestamp is of the same
- * checkpoint or was requested on the same UTC day.
+ * Writes the newest checkpoint to the published file. Then requests a timestamp of this checkpoint, unless the newest timestamp is already
+ * of this checkpoint or was requested today (UTC).
  */
 export async function publishCheckpoint(publisher: CheckpointPublisher): Promise<void> {
   const { port, now, writeFile, post } = publisher;

@@ -22,9 +22,9 @@ export interface RestoredLog {
 /**
  * Continues a log after its database was restored from a backup. Returns null if the log is empty and was never signed.
  *
- * If the log still has every leaf that the key has signed, it keeps its name (origin). Otherwise new leaves will get the indexes
- * of the lost ones, so the log gets a new name. A leaf of kind `restore` then records the newest lost checkpoint: it tells those
- * who hold that checkpoint why the log does not continue from it. The log also gets a new name if the file with the newest signed
+ * If the log still has every leaf that the key has signed, it keeps its name (origin). Otherwise new leaves will get the indexes of the
+ * lost ones, so the log gets a new name. A leaf of kind `restore` then records the newest lost checkpoint. This leaf explains to people who
+ * have the lost checkpoint why the log does not continue from there. The log also gets a new name if the file with the newest signed
  * checkpoint is missing.
  *
  * A backup from before a key was replaced has authentication codes of that key. With `replacedKeys`, all leaves get new codes.

@@ -74,9 +74,9 @@ export async function assertNewestLeaves(
 }
 
 /**
- * Returns a guard that checks leaves before the sealer counts them. Before that, checks the log: throws an EvidenceError if somebody
- * changed or hid a leaf that the newest checkpoint leaf names, or if anything but `forget` and `purge` erased leaves. `size` is the current
- * size of the log.
+ * Checks the log, then returns a guard. With this guard, the sealer checks leaves before it counts them. `size` is the current size of the
+ * log. Throws an EvidenceError if somebody changed or hid a leaf that the newest checkpoint leaf names, or if anything but `forget` and
+ * `purge` erased leaves.
  */
 export async function createLeafGuard(
   { port, key }: Sealer,

@@ -28,7 +28,7 @@ export async function countUnsealedChanges(port: EvidencePort, progress: LogProg
 }
 
 /**
- * Returns a sentence if changes have waited too long to be sealed, or if leaves have waited too long to be signed. Returns null otherwise.
+ * Returns a sentence if changes have not been sealed for too long, or if leaves have not been signed for too long. Otherwise returns null.
  */
 export async function findOverdueSeal(port: EvidencePort, now: number): Promise<string | null> {
   const isLate = (at: string) => now - Date.parse(at) > LATE_MS;
@@ -52,7 +52,7 @@ const DAY_MS = 86_400_000;
  * log was not rewritten. Returns null if a checkpoint left this machine recently, or if none was ever signed.
  *
  * `isPublished` means that each checkpoint is written to a public file, and so leaves this machine. `hasTimestampAuthority` means that an
- * authority is asked to timestamp checkpoints. In that case, a newest timestamp that is old causes a sentence too.
+ * authority is asked to timestamp checkpoints. If so, also returns a sentence if no timestamp was obtained for more than two days.
  */
 export async function findOverduePublication(
   port: EvidencePort,

@@ -134,9 +134,9 @@ export async function verifyLogAgainstMirror(
   }
 
   /**
-   * Counts a leaf that was erased. If a leaf stores its own record, reports a fault if the record was changed. Otherwise collects from the
-   * record what is checked after the last leaf: the size of the previous checkpoint, or the number and the hash of the leaves that an
-   * erasure erased.
+   * Counts the leaf as erased if it has no salt. Otherwise, if the leaf stores its own record, reports a fault if this record was changed.
+   * Remembers two facts that can be checked only after the last leaf: the size of the previous checkpoint (from a checkpoint leaf), and
+   * which leaves were erased (from a leaf about an erasure).
    */
   function checkStoredRecord(leaf: Leaf): void {
     const record = parseLeafRecord(leaf);
