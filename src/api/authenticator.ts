@@ -57,8 +57,8 @@ export function createAuthenticator({ tokens, now, onRefused, onFailure }: Authe
   }
 
   /**
-   * Counts a look-up of a token that is not cached. Throws a 429 problem if this address, or all addresses together, caused
-   * too many within a minute.
+   * Limits how often a client can guess a token. Counts each look-up of a token that is not cached. Throws a 429 problem if this address,
+   * or all addresses together, caused too many of these look-ups within a minute.
    */
   function limitGuesses(address: string): void {
     const own = guessesByAddress.take(address);

@@ -28,8 +28,8 @@ export function addChangeRoute(app: Express, context: ApiContext, poller: Change
   const waitsByToken = new Map<number, number>();
 
   /**
-   * Calls `wait` and counts it until it ends. Throws a 429 problem if too many requests of the token, or of all tokens, are
-   * waiting already.
+   * Calls `wait`. Until `wait` ends, counts the request as one of the waiting requests of the token. Throws a 429 problem if too many
+   * requests of the token, or of all tokens, are already waiting.
    */
   async function waitWithinLimits(token: StoredToken, wait: () => Promise<void>): Promise<void> {
     const waits = waitsByToken.get(token.id) ?? 0;

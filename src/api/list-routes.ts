@@ -16,8 +16,8 @@ import { ApiProblem, createBadRequest } from './problem.js';
 import { sendJson, serializePage } from './respond.js';
 
 /**
- * Adds a route for each list that sends its rows in pages. Lists with an id column get a second route, which sends the rows
- * with the id in the path.
+ * Adds one route for each list. The route sends the rows of the list in pages. A list with an id column gets a second route, which sends
+ * the rows with the id in the path.
  */
 export function addListRoutes(app: Express, context: ApiContext): void {
   for (const list of ALL_LISTS) {

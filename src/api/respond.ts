@@ -21,9 +21,9 @@ export async function serializePage(
 }
 
 /**
- * Sends a JSON text, compressed if it is long and the client accepts gzip. Sends 304 if the client already has this text. An
- * attacker could guess a secret from the length of a compressed body, but bodies contain no secret, and no browser sends a token by
- * itself.
+ * Sends a JSON text, compressed if it is long and the client accepts gzip. Sends 304 if the client already has this text. Compression is
+ * safe here: the length of a compressed body can reveal a secret in the body, but these bodies contain no secret, and a browser never sends
+ * a token by itself.
  */
 export async function sendJson(request: Request, response: Response, body: string): Promise<void> {
   // Weak, because the compressed body is another sequence of bytes.

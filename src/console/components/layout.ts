@@ -59,7 +59,10 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders a page in two parts, so that the first part can be sent before the slow content of the page is ready. */
+/**
+ * Renders a page in two parts: the part before the slow content (the rest of the page) and the part after it. The first part can be sent
+ * before the slow content is ready.
+ */
 export function renderLayout(options: LayoutOptions): {
   /** The part of the page before the slow content. */
   readonly beforeRest: Html;

@@ -128,8 +128,8 @@ function renderStoredText(kind: ColumnKind, value: string, now: number): Html {
 }
 
 /**
- * Renders a number: a count without decimals, or seconds with three. Renders 0 with a mark by which tables recognize and omit
- * columns that contain only zeros.
+ * Renders a number: a count without decimals, or seconds with three decimals. Renders a zero as `ZERO`, so that a table can recognize and
+ * omit columns that contain only zeros.
  */
 export function renderCount(count: number): Html {
   if (count === 0) return ZERO;

@@ -56,8 +56,8 @@ export function createListColumns(
 }
 
 /**
- * Selects the columns that the table of a list shows, names first. Omits an id if the table shows a name instead, or if the page of
- * the row or the button that lists the ids of the row shows it.
+ * Selects the columns that the table of a list shows, names first. Omits an id if the table shows a name instead. Also omits an id that is
+ * shown elsewhere: on the page of the row, or by the button that lists the ids of the row.
  */
 function selectShownColumns(list: List): ListColumn[] {
   const { columns } = list;

@@ -245,8 +245,8 @@ ${renderTable(describeCounts(answer), shown, rows, { empty, captionExtra: files,
 const getNameColumn = ({ columns }: List) => columns.find(({ isName }) => isName) ?? columns[0];
 
 /**
- * Selects the columns of a table of compared rows, names first. Omits an id if the table shows a name instead. If each row has a
- * page, also omits the serialization and the ids without a link, because that page shows them.
+ * Selects the columns of a table of compared rows, names first. Omits an id if the table shows a name instead. If each row has its own
+ * page, also omits the column `serialization` (serial numbers of credits) and the ids without a link, because that page shows them.
  */
 function selectShownColumns({ list, columns }: ComparisonAnswer): ListColumn[] {
   const replacedIds = columns.flatMap(({ name, link }) =>

@@ -73,8 +73,8 @@ export function createSqlRunner(
   }
 
   /**
-   * Yields the rows of a query unchanged. While a row waits for the consumer of the stream, `query.unreadSince` is the time since
-   * when it waits; otherwise it is null. At the end, removes the query from the running queries.
+   * Yields the rows of a query unchanged. While a row waits for the consumer of the stream, `query.unreadSince` is the time at which this
+   * wait began; otherwise it is null. At the end, removes the query from the running queries.
    */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
