@@ -105,6 +105,59 @@ describe('delivery of events', () => {
     expect(await find(id)).toMatchObject({ delivered: 3, refused: 2 });
   });
 
+  test('a refused event beyond the saved cursors is sent again as it was, and before later ones', async () => {
+    const { subscribe, send, receiver, port, clock } = await openAll();
+    const types = ['retirement.created'];
+    await subscribe({ types });
+    await send();
+    const numberOf = (rowId: string) =>
+      Number(receiver.accepted.find(event => event.rowId === rowId)?.data['number']);
+    const refused = numberOf('r-2-0');
+    receiver.received.length = 0;
+    const { id, epoch } = await subscribe({ types });
+    const claim = await port.claim(id, 1);
+    if (claim === null) throw new Error('expected a claim, got none');
+    const failedAt = new Date(clock.at).toISOString();
+    // An event of another organization was still open when the sender stopped, so the cursors are before the refused event.
+    await port.save({
+      ...claim,
+      epoch,
+      changeCursor: 0,
+      occurrenceCursor: 0,
+      holds: [
+        {
+          subscription_id: id,
+          organization_id: 'organization-2',
+          state: 'waiting',
+          change_position: refused - 1,
+          occurrence_position: 0,
+          refused_stream: 'change',
+          refused_number: refused,
+          refused_type: 'retirement.created',
+          attempts: 1,
+          failing_since: failedAt,
+          failed_at: failedAt,
+          next_attempt_at: failedAt,
+          status: 500,
+          error: 'refused',
+        },
+      ],
+      released: [],
+      attempts: [],
+      pauseReason: null,
+    });
+    await port.release(claim);
+    clock.at += MINUTE;
+    await send();
+    const own = receiver.received.filter(({ rowId }) => rowId !== 'r-1-0');
+    expect(own.map(({ rowId, isErased }) => [rowId, isErased])).toEqual([
+      ['r-2-0', false],
+      ['r-2-1', false],
+    ]);
+    expect(receiver.received).toHaveLength(3);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
   test('after three days without a success the subscription is paused with its reason, and can be resumed', async () => {
     const { subscribe, send, receiver, find, port, clock } = await openAll();
     const { id } = await subscribe({ types: ['retirement.created'] });

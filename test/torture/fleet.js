@@ -398,12 +398,18 @@ async function countEventFaults(folder, url, file) {
     await sleep(500);
   }
   const received = readReceived(file);
-  const { missing, late, twoBodies, repeated } = countFaults(expected, received);
+  const { missing, late, twoBodies, repeated, erased } = countFaults(expected, received);
   process.stdout.write(
     `${expected.size} changes with events, ${received.length} requests, ${repeated} repeated\n`,
   );
   if (expected.size === 0) throw new Error('expected changes with events, found none');
-  return { eventsMissing: missing, eventsOutOfOrder: late, eventsWithTwoBodies: twoBodies };
+  // Nobody is forgotten in this test, so no event may be sent as erased.
+  return {
+    eventsMissing: missing,
+    eventsOutOfOrder: late,
+    eventsWithTwoBodies: twoBodies,
+    eventsErased: erased,
+  };
 }
 
 /**

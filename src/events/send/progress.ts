@@ -96,6 +96,8 @@ export function createProgress(
     },
     isHeld: (organizationId: string) => holds.has(organizationId),
     wasDelivered: (event: EventPosition) => ahead.has(keyOf(event)),
+    /** Marks an event as delivered that was delivered before its organization was held, so that the cursors can pass it. */
+    markDelivered: (event: EventPosition): void => void ahead.add(keyOf(event)),
     setEpoch: (name: string): void => {
       epoch = name;
       isMoved = true;

@@ -185,11 +185,15 @@ async function collectQueues(
   { newest, epoch, isSelected, startedAt }: RoundOptions,
 ): Promise<{ readonly queues: readonly OrganizationQueue[]; readonly page: PendingPage }> {
   const queues = new Map<string, OrganizationQueue>();
+  const heldRanges = new Map<string, { readonly delivered: Cursors; readonly end: Cursors }>();
   const after = { ...progress.cursors };
   for (const hold of listDueHolds(progress.facts, new Date(startedAt).toISOString())) {
-    const { events, isTruncated } = await readHeldEvents(context, hold, after, isSelected);
+    const to = includeRefusedEvent(hold, after);
+    const { events, end, isTruncated } = await readHeldEvents(context, hold, to, isSelected);
     const organizationId = hold.organization_id;
     queues.set(organizationId, { organizationId, events: [...events], endsHold: !isTruncated });
+    const delivered = { change: hold.change_position, occurrence: hold.occurrence_position };
+    heldRanges.set(organizationId, { delivered, end });
   }
   const nothing = { events: [], end: after, isTruncated: false };
   if (isUnreachable(progress.facts))
@@ -199,12 +203,32 @@ async function collectQueues(
   const page = await readEventPage(context, { after, to, organizationId: null, isSelected });
   for (const event of page.events) {
     const { organizationId } = event;
+    const held = heldRanges.get(organizationId);
+    // The cursors may be before events that were delivered or read with the hold, while an event of another organization is open.
+    if (held !== undefined && isPassedBy(event, held.delivered)) progress.markDelivered(event);
+    if (held !== undefined && isPassedBy(event, held.end)) continue;
     const queue = queues.get(organizationId);
     if (queue === undefined && progress.isHeld(organizationId)) continue;
     if (queue === undefined) queues.set(organizationId, { organizationId, events: [event], endsHold: false });
     else if (queue.endsHold || !progress.isHeld(organizationId)) queue.events.push(event);
   }
   return { queues: [...queues.values()], page };
+}
+
+/** Returns whether cursors have passed an event. */
+function isPassedBy({ stream, number }: PendingEvent, cursors: Cursors): boolean {
+  return stream !== 'epoch' && number <= cursors[stream];
+}
+
+/**
+ * Returns the cursors up to which the events of a held organization are read: `cursors`, or the refused event if the cursors have not
+ * passed it yet.
+ */
+function includeRefusedEvent(
+  { refused_stream: stream, refused_number: number }: Hold,
+  cursors: Cursors,
+): Cursors {
+  return stream === 'epoch' ? cursors : { ...cursors, [stream]: Math.max(cursors[stream], number) };
 }
 
 /**
