@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { checkFolder } from '../support/evidence-folder.js';
 import { alterFile, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { listCodeBlocks } from '../support/readme.js';
 import { BOTH_ENGINES } from '../support/mirror/open.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,6 +50,16 @@ test('T93 check.mjs prints what verify --evidence prints, and exits with 0, 3 or
     expect(runChecker(...argv)).toMatchObject({ status: 2, stdout: 'Verdict: could not be checked\n' });
 });
 
+test('T93 docs/check-evidence.md shows what check.mjs prints for the example folder', () => {
+  const page = readFileSync(join(ROOT, 'docs/check-evidence.md'), 'utf8');
+  const example = join(ROOT, 'docs/examples/evidence');
+  const [key = ''] = /(?<=^`)[0-9a-f]{64}(?=`\. It prints:$)/m.exec(page) ?? [];
+  const { status, stdout } = runChecker(join(example, 'folder'), key, join(example, 'checkpoint.txt'));
+  expect({ status, stdout }).toEqual({ status: 0, stdout: listCodeBlocks(page, 'text')[0] });
+  const readText = (file: string) => readFileSync(join(ROOT, 'docs', file), 'utf8');
+  expect(readText('examples/evidence/folder/README.txt')).toBe(readText('evidence.txt'));
+});
+
 test('T93 check.mjs exits with 1 if its verdict cannot be written', async () => {
   const { folder, hex } = await exportFolder();
   const full = openSync('/dev/full', 'w');
@@ -70,7 +81,7 @@ test('T93 a text of the folder is never run as a command, and control characters
 });
 
 /** Update the documents with `npx vitest run test/cli/evidence-checkers.test.ts -u` after a build. */
-test.each(['CHANGELOG.md', 'docs/security.md'])(
+test.each(['CHANGELOG.md', 'docs/check-evidence.md'])(
   'T93 %s states the SHA-256 of check.html and check.mjs',
   async name => {
     let text = readFileSync(join(ROOT, name), 'utf8');
