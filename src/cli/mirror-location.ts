@@ -83,6 +83,11 @@ export function requireExistingMirror(location: MirrorContext, io: Io): MirrorCo
   ]);
 }
 
+/** Returns a notice that the data is made up, and how to name a real mirror. */
+export function describeDemoData({ engine }: Pick<MirrorContext, 'engine'>): string {
+  return `Demo: the data in ${engine.location} is made up. For a real mirror, name its settings with --env-file.`;
+}
+
 /** Creates a client for the registry that the environment variables configure. */
 export async function connectRegistry({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
   const settings = await readSettings(env, 'live');

@@ -2,7 +2,7 @@ import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
 import { printAnswer } from './output/answer.js';
 import { printRows, printJson } from './output/output-formats.js';
-import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
+import { connectRegistry, describeDemoData, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
 
 /** The outside world of one command, and the output format that its options ask for. */
 type CommandEnvironment = Pick<CommandContext, 'io' | 'format'>;
@@ -28,7 +28,12 @@ function createContext(
 ): CommandContext {
   const { io, format } = environment;
   const findMirror = memoize(() => findMirrorLocation(io));
-  const requireMirror = memoize(() => requireExistingMirror(findMirror(), io));
+  const requireMirror = memoize(() => {
+    const location = requireExistingMirror(findMirror(), io);
+    // Only status and doctor name the mirror, so a demo's credits would pass for real ones elsewhere.
+    if (location.isDemo) printNotice(io, describeDemoData(location));
+    return location;
+  });
   const getEngine = () => requireMirror().engine;
   const openOnce = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
     memoize(async () => {

@@ -140,3 +140,21 @@ describe('a command without settings', () => {
     expect(existsSync(join(folder, 'mirror.db'))).toBe(false);
   });
 });
+
+test.each([['available'], ['query', 'select 1'], ['retirements', 'list', '--json']])(
+  '%s says on stderr that the data of a demo is made up, and nothing of the kind for another mirror',
+  async (...words) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'demo'));
+    writeFileSync(join(folder, 'demo/demo.env'), 'REGISTRY_BASE_URL=http://127.0.0.1:9\n');
+    const env = { DATA_DIR: folder };
+    await runCommand(['migrate'], { env });
+    const notice = `Demo: the data in ${join(folder, 'demo')} is made up.`;
+    const answer = await runCommand(words, { env });
+    expect(answer.stderr.split(notice)).toHaveLength(2);
+    expect(answer.stdout).not.toContain('Demo:');
+    const real = { DATA_DIR: temporaryFolder() };
+    await runCommand(['migrate'], { env: real });
+    expect((await runCommand(words, { env: real })).stderr).not.toContain('Demo:');
+  },
+);
