@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { checkUpSettings } from '../src/app/config/read-settings.js';
 import { SETTINGS } from '../src/app/config/settings-table.js';
 import { runCommand } from './support/command.js';
 import { temporaryFolder } from './support/inbox.js';
@@ -173,7 +176,7 @@ test('a tag publishes the package and the image only after every check has passe
 });
 
 describe('the systemd unit', () => {
-  const PROCESSES = ['receive', 'work', 'console'];
+  const PROCESSES = ['receive', 'work', 'console', 'up'];
   const unit = read('docs/carbon-mirror@.service').replace(
     /^ExecStart=\S+/m,
     `ExecStart=${process.execPath}`,
@@ -188,6 +191,9 @@ describe('the systemd unit', () => {
   function writeUnits(folder: string): string[] {
     const files = PROCESSES.map(name => join(folder, `carbon-mirror@${name}.service`));
     for (const file of files) writeFileSync(file, unit);
+    const dropIns = join(folder, 'carbon-mirror@up.service.d');
+    mkdirSync(dropIns);
+    writeFileSync(join(dropIns, 'files.conf'), read('docs/carbon-mirror-files.conf'));
     return files;
   }
 
@@ -221,5 +227,26 @@ describe('the systemd unit', () => {
     expect(valueOf(files, 'User')).toBe('carbon-mirror');
     expect(files).toContain('StateDirectory=\nStateDirectory=carbon-mirror\n');
     expect(valueOf(files, 'Environment')).toBe('DATA_DIR=/var/lib/carbon-mirror');
+    expect(files).toContain(
+      'EnvironmentFile=\nEnvironmentFile=/etc/carbon-mirror/mirror.env\nLoadCredential=\n',
+    );
+  });
+
+  test('fits the user, folders and settings that docs/deploy.md creates for SQLite', async () => {
+    const files = read('docs/carbon-mirror-files.conf');
+    const page = read('docs/deploy.md');
+    const [, text = ''] = /^cat > mirror\.env <<'END'\n([^]*?)^END$/m.exec(page) ?? [];
+    const settings = parseEnv(text);
+    expect(Object.keys(settings).filter(name => !NAMES.includes(name))).toEqual([]);
+    expect(`DATA_DIR=${settings['DATA_DIR']}`).toBe(valueOf(files, 'Environment'));
+    expect(page).toContain(`useradd --system --user-group --shell /usr/sbin/nologin ${valueOf(files, 'User')}\n`);
+    expect(page).toContain(`--env-file ${valueOf(files, 'EnvironmentFile')} "$@"`);
+    expect(page).toContain('systemctl enable --now carbon-mirror@up\n');
+    const folder = temporaryFolder();
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    writeFileSync(join(folder, 'registry.key'), key.export({ type: 'pkcs8', format: 'pem' }));
+    writeFileSync(join(folder, 'webhook.secret'), `${randomBytes(32).toString('hex')}\n`);
+    const env = parseEnv(text.replaceAll('/etc/carbon-mirror', folder));
+    await expect(checkUpSettings(env)).resolves.toBeUndefined();
   });
 });
