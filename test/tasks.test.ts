@@ -114,12 +114,13 @@ async function count(sql: string): Promise<number> {
 
 /** Checks of what each task must have printed or done. */
 const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
-  'See which credits are available to sell, and which are not': async ([listed = '']) => {
+  'See what can be sold, and whether anything is wrong': async ([listed = '', status = '']) => {
     const rows = await count('SELECT count(*) AS n FROM available_credits');
     expect(listed).toMatch(
       /^project_name +vintage +type +amount +organization_name +age +freshness +credit_id$/m,
     );
     expect(listed).toContain(`${rows} credits available now: `);
+    expect(status).toMatch(/^Nothing needs attention\.$|^\d+ things? needs? attention:$/m);
   },
   'Reserve credits and retire them for a customer': ([, finished = '']) => {
     expect(finished).toMatch(/finished|true/);

@@ -61,7 +61,7 @@ function createPerson(page: Page) {
 type Person = ReturnType<typeof createPerson>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
-  'See which credits are available to sell, and which are not': person =>
+  'See what can be sold, and whether anything is wrong': person =>
     person.sees(/t ex-ante\s+available to sell now in/),
   'Reserve credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
