@@ -2,7 +2,12 @@ import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
 import { printAnswer } from './output/answer.js';
 import { printRows, printJson } from './output/output-formats.js';
-import { connectRegistry, describeDemoData, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
+import {
+  connectRegistry,
+  describeDemoData,
+  findMirrorLocation,
+  requireExistingMirror,
+} from './mirror-location.js';
 
 /** The outside world of one command, and the output format that its options ask for. */
 type CommandEnvironment = Pick<CommandContext, 'io' | 'format'>;
