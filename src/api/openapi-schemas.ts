@@ -3,6 +3,7 @@ import { FRESHNESS_COLUMNS } from '../query/freshness/read-freshness.js';
 import type { ListColumn } from '../query/lists/column.js';
 import type { Filter } from '../query/lists/filter.js';
 import type { List } from '../query/lists/list-type.js';
+import type { FreshnessState } from '../store/contract/states.js';
 import { isNullable, TABLES } from '../store/contract/tables.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -44,7 +45,7 @@ function createColumnSchema(table: string, { name, label }: ListColumn): JsonSch
 }
 
 /** Creates the JSON schema of a stored column from its kind. Returns an empty schema if the table has no such column. */
-function createStoredSchema(table: string, name: string): JsonSchema {
+export function createStoredSchema(table: string, name: string): JsonSchema {
   const [kind = null, description] = TABLES[table]?.[name] ?? [];
   if (kind === null) return {};
   const types = TYPES[kind] ?? ['string'];
@@ -57,21 +58,26 @@ function createStoredSchema(table: string, name: string): JsonSchema {
 
 /**
  * Creates the JSON schema of one page of an answer. A page contains the notes, the rows, which all have the schema `row`, and the
- * cursor of the next page.
+ * cursor of the next page. `fields` are further fields of the page, or
+ * replace these two.
  */
-export function createPageSchema(row: JsonSchema): JsonSchema {
+export function createPageSchema(
+  row: JsonSchema,
+  fields: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
   return {
     allOf: [
       { $ref: '#/components/schemas/Notes' },
       {
         type: 'object',
-        required: ['rows', 'next'],
+        required: [...new Set(['rows', 'next', ...Object.keys(fields)])],
         properties: {
           rows: { type: 'array', items: row },
           next: {
             type: ['string', 'integer', 'null'],
             description: 'The value of `after` for the next page. Null on the last page.',
           },
+          ...fields,
         },
       },
     ],
@@ -93,7 +99,7 @@ export function createComparisonSchema(): JsonSchema {
   const sums = createObject(amounts, { type: 'string' });
   return {
     allOf: [
-      createPageSchema({ type: 'object' }),
+      createPageSchema({ $ref: '#/components/schemas/ComparedRow' }),
       {
         type: 'object',
         required: ['differences', 'amounts', 'from', 'to'],
@@ -143,6 +149,14 @@ export function createFilterParameter(name: string, filter: Filter) {
   };
 }
 
+export const FRESHNESS_STATES: readonly FreshnessState[] = [
+  'fresh',
+  'stale',
+  'never_read',
+  'no_access',
+  'not_offered',
+];
+
 export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Problem: {
     type: 'object',
@@ -164,8 +178,8 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       totals: { anyOf: [{ $ref: '#/components/schemas/Totals' }, { type: 'null' }] },
       coverage: { anyOf: [{ $ref: '#/components/schemas/Coverage' }, { type: 'null' }] },
       freshness: { type: 'array', items: { $ref: '#/components/schemas/Freshness' } },
-      gaps: { type: 'array', items: { $ref: '#/components/schemas/Coded' } },
-      caveats: { type: 'array', items: { $ref: '#/components/schemas/Coded' } },
+      gaps: { type: 'array', items: { $ref: '#/components/schemas/Gap' } },
+      caveats: { type: 'array', items: { $ref: '#/components/schemas/Caveat' } },
     },
   },
   Totals: {
@@ -197,7 +211,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     description: 'Lists in the same state, counted over organizations.',
     required: ['state', 'reason', 'resources', 'rows', 'as_of'],
     properties: {
-      state: { type: 'string', enum: ['fresh', 'stale', 'never_read', 'no_access', 'not_offered'] },
+      state: { type: 'string', enum: FRESHNESS_STATES },
       reason: TEXT_OR_NULL,
       failing_since: TEXT_OR_NULL,
       resources: COUNT,
@@ -205,11 +219,5 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       oldest_at: TEXT_OR_NULL,
       as_of: TEXT_OR_NULL,
     },
-  },
-  Coded: {
-    type: 'object',
-    description: 'Something that a reader must know to use the rows, with a code.',
-    required: ['code'],
-    properties: { code: { type: 'string' } },
   },
 };

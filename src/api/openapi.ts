@@ -12,6 +12,7 @@ import {
   type JsonSchema,
   SHARED_SCHEMAS,
 } from './openapi-schemas.js';
+import { AVAILABLE_FIELDS, CHANGE_FIELDS, STATUS_FIELDS, SUMMARY_SCHEMAS } from './openapi-summaries.js';
 
 const PARAMETERS = {
   as_of: createParameter(
@@ -60,6 +61,7 @@ export function createOpenApiDocument(version: string) {
       responses: PROBLEMS,
       schemas: {
         ...SHARED_SCHEMAS,
+        ...SUMMARY_SCHEMAS,
         ...Object.fromEntries(ALL_LISTS.map(list => [toSchemaName(list), createRowSchema(list)])),
       },
     },
@@ -130,7 +132,7 @@ function createPathItem({ id, summary, parameters, content, canBeMissing = false
 function createListPaths(list: List): (readonly [string, object])[] {
   const filters = Object.entries(list.filters).map(([name, filter]) => createFilterParameter(name, filter));
   const asOf = list.past === null ? [] : [referToParameter('as_of')];
-  const answer = createJsonContent(createPageSchema({ $ref: `#/components/schemas/${toSchemaName(list)}` }));
+  const answer = createJsonContent(createPageSchema(referToSchema(toSchemaName(list))));
   const owner = 'organization_id' in list.filters ? [referToParameter('organization_id')] : [];
   const page = createPathItem({
     id: `list_${list.name.replaceAll('-', '_')}`,
@@ -168,16 +170,17 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       id: 'list_available',
       summary: 'List credits that are available to sell now, and the warehouses that are left out',
       parameters: createListFilterParameters('warehouse'),
-      content: createJsonContent(createPageSchema({ type: 'object' })),
+      content: createJsonContent(createPageSchema(referToSchema('AvailableRow'), AVAILABLE_FIELDS)),
     }),
   ],
   [
     '/v1/totals',
     createPathItem({
       id: 'get_totals',
-      summary: 'Add up all rows of a list. The filters of the list are parameters too',
+      summary:
+        'Add up all rows of a list. The filters of the list are parameters too. The answer has no rows, only notes with the totals',
       parameters: [referToParameter('list')],
-      content: createJsonContent(createPageSchema({ type: 'object' })),
+      content: createJsonContent(referToSchema('Notes')),
     }),
   ],
   [
@@ -214,11 +217,11 @@ const OTHER_PATHS: (readonly [string, object])[] = [
       parameters: [],
       content: createJsonContent({
         allOf: [
-          { $ref: '#/components/schemas/Notes' },
+          referToSchema('Notes'),
           {
             type: 'object',
-            required: ['organizations'],
-            properties: { organizations: { type: 'array', items: { type: 'object' } } },
+            required: Object.keys(STATUS_FIELDS),
+            properties: STATUS_FIELDS,
           },
         ],
       }),
@@ -248,7 +251,7 @@ const OTHER_PATHS: (readonly [string, object])[] = [
         referToParameter('limit'),
         referToParameter('organization_id'),
       ],
-      content: createJsonContent(createPageSchema({ type: 'object' })),
+      content: createJsonContent(createPageSchema(referToSchema('ChangeRow'), CHANGE_FIELDS)),
     }),
   ],
 ];
@@ -270,6 +273,10 @@ function createParameter(
 
 function referToParameter(name: keyof typeof PARAMETERS) {
   return { $ref: `#/components/parameters/${name}` };
+}
+
+function referToSchema(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 function createJsonContent(schema: JsonSchema) {
