@@ -32,7 +32,8 @@ function createFilterOption(name: string, filter: Filter): FilterOption {
   if (kind === 'organization') return ORGANIZATION_OPTION;
   if (kind === 'flag') return defineFlag(description);
   if (kind === 'choice') return { ...defineText(name, description), choices: filter.choices };
-  return defineText(kind === 'word' ? name : (PLACEHOLDERS[kind] ?? 'text'), description);
+  const form = kind === 'until' ? ', given as for --since' : '';
+  return defineText(kind === 'word' ? name : (PLACEHOLDERS[kind] ?? 'text'), `${description}${form}`);
 }
 
 interface FilterOptionValues {

@@ -174,7 +174,7 @@ export function byDays<const Column extends string>(
       column,
       kind: 'until',
       option: 'until',
-      description: 'only up to the end of this date, given as for --since',
+      description: 'only up to the end of this date',
       label: 'until',
     },
   };
