@@ -78,12 +78,15 @@ export const EVENTS = defineCommand({
   formats: { json: 'print all types with their JSON schemas' },
   examples: ['carbon-mirror subscriptions events retirement.created'],
   run: async (context, { type }) => {
-    if (type !== undefined) return await context.printLines(JSON.stringify(createEventSchema(type), null, 2));
+    // Each line is printed for itself, because a line break inside one becomes a space.
+    const printIndented = (value: object) =>
+      context.printLines(...JSON.stringify(value, null, 2).split('\n'));
+    if (type !== undefined) return await printIndented(createEventSchema(type));
     const types = Object.keys(EVENT_TYPES).filter(isEventType);
     if (context.format === 'json') {
       const schemas = types.map(each => [each, createEventSchema(each)] as const);
       // Not by printJson, which would change the keys of the schemas.
-      return await context.printLines(JSON.stringify(Object.fromEntries(schemas), null, 2));
+      return await printIndented(Object.fromEntries(schemas));
     }
     const rows = types.map(each => ({ type: each, description: EVENT_TYPES[each].description }));
     await context.printRows(['type', 'description'], rows);
