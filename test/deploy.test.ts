@@ -239,7 +239,9 @@ describe('the systemd unit', () => {
     const settings = parseEnv(text);
     expect(Object.keys(settings).filter(name => !NAMES.includes(name))).toEqual([]);
     expect(`DATA_DIR=${settings['DATA_DIR']}`).toBe(valueOf(files, 'Environment'));
-    expect(page).toContain(`useradd --system --user-group --shell /usr/sbin/nologin ${valueOf(files, 'User')}\n`);
+    expect(page).toContain(
+      `useradd --system --user-group --shell /usr/sbin/nologin ${valueOf(files, 'User')}\n`,
+    );
     expect(page).toContain(`--env-file ${valueOf(files, 'EnvironmentFile')} "$@"`);
     expect(page).toContain('systemctl enable --now carbon-mirror@up\n');
     const folder = temporaryFolder();
