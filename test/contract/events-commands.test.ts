@@ -145,6 +145,19 @@ describe('subscriptions', () => {
     expect((await doctor()).stdout).toContain('paused: no event was delivered since yesterday');
   });
 
+  test('doctor reports changes that no worker sends, until one has sent them', async () => {
+    const { mirror, receiver, keyFile, env, runSecret } = await openCommands();
+    await runSecret('add', receiver.url, '--events', 'all', '--from', 'beginning');
+    mirror.clock.at += 6 * 60_000;
+    const doctor = () => runCommand(['doctor', '--json'], { env, now: () => mirror.clock.at });
+    expect((await doctor()).stdout).toContain('changes have waited for more than 5 minutes');
+    const { context } = await openEvents(mirror);
+    const sender = createSender({ ...context, key: readEventsKey(keyFile) });
+    await sender.poll();
+    await sender.drain();
+    expect((await doctor()).stdout).toContain('1 subscription, all delivered or on time');
+  });
+
   test('T105 no command, file or backup contains the secret or the key', async () => {
     const { mirror, run, receiver, keyFile, env, runSecret } = await openCommands();
     const { id, secret } = await runSecret('add', receiver.url, '--events', 'all', '--from', 'beginning');

@@ -84,7 +84,7 @@ async function* checkDatabases(
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, status, workSettings, env })].flat();
     yield* await checkEvidenceSealing({ io, requireMirror });
-    yield* await checkSubscriptions({ io, requireMirror });
+    yield* await checkSubscriptions({ io, requireMirror }, reader);
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield createDatabaseFinding(error);
