@@ -349,6 +349,16 @@ const AS_OF = 'State at an instant: valid_from <= instant AND (valid_to IS NULL 
 /** Defines the table of a resource and its view `_history`. */
 export function mirrored(entry: Mirrored): Part {
   const { table: name, meaning, key, columns, rules = [], dated = DATED } = entry;
+  const now: Columns = { ...VERSION, ...columns, ...dated };
+  return joined([
+    table(`mirror.${name}`, meaning, now, { rules: [`UNIQUE (${key.join(', ')})`, ...rules] }),
+    historyView(entry),
+  ]);
+}
+
+/** Defines the view `_history` of a resource. */
+function historyView(entry: Mirrored): Part {
+  const { table: name, columns, dated = DATED } = entry;
   const { history = `All versions of the rows of ${name}, past and current. ${AS_OF}` } = entry;
   const now: Columns = { ...VERSION, ...columns, ...dated };
   const all = inOrder({ ...now, ...ENDED_IN_HISTORY });
@@ -365,10 +375,30 @@ UNION ALL
 SELECT ${are.join(', ')}
 FROM ${dialect.mirror}${name}`;
   };
-  return joined([
-    table(`mirror.${name}`, meaning, now, { rules: [`UNIQUE (${key.join(', ')})`, ...rules] }),
-    view(`mirror.${name}_history`, history, all, select),
-  ]);
+  return view(`mirror.${name}_history`, history, all, select);
+}
+
+/**
+ * Adds a column to the table of a resource and to its view `_history`. `entry` describes the table with the column. `value` is the SQL
+ * of the column's value in current rows; past versions have NULL.
+ */
+export function addColumn(entry: Mirrored, column: string, value: TextOf): Part {
+  const name = `mirror.${entry.table}`;
+  const definition: Column = entry.columns[column] ?? ['text', ''];
+  const alter: TextOf = dialect => {
+    const target = nameIn(dialect, name);
+    const added = `ALTER TABLE ${target} ADD COLUMN ${cellOf(dialect, column, definition)};\n`;
+    const filled = `UPDATE ${target} SET ${column} = ${value(dialect)};\n`;
+    const described =
+      dialect.engine === 'sqlite' ? '' : comments('TABLE', target, entry.meaning, { [column]: definition });
+    return `${added}${filled}${described}DROP VIEW ${target}_history;\n`;
+  };
+  const [relation] = mirrored(entry).relations;
+  const history = historyView(entry);
+  return {
+    textOf: dialect => `${alter(dialect)}${history.textOf(dialect)}`,
+    relations: [...(relation === undefined ? [] : [relation]), ...history.relations],
+  };
 }
 
 /** Returns the key column that identifies a row within its organization. */

@@ -71,7 +71,7 @@ export function findOwnerColumn({ scope, columns }: ResourceEntry): string | nul
   return scope ?? columns.find(({ name }) => name === 'organization_id')?.name ?? null;
 }
 
-/** Returns all columns of a mirrored resource's table, in the order of the database schema. */
+/** Returns all columns of a mirrored resource's table. */
 export function listTableColumns(entry: ResourceEntry): string[] {
   const dataColumns = entry.columns.map(({ name }) => name);
   const document = entry.hasDocument ? ['document'] : [];

@@ -51,7 +51,13 @@ export function listMigrations(engine: EngineName, database: DatabaseName): Migr
 
 /** Returns the tables and views that the migrations of a database create, with their column types. */
 export function listRelations(engine: EngineName, database: DatabaseName): readonly Relation[] {
-  return MIGRATIONS[database].flatMap(([, build]) => build(engine).relations);
+  return mergeRelations(MIGRATIONS[database].map(([, build]) => build(engine)));
+}
+
+/** Returns the tables and views of migrations in the order of their creation, each as its last migration defines it. */
+export function mergeRelations(migrations: readonly Part[]): readonly Relation[] {
+  const relations = migrations.flatMap(part => part.relations);
+  return [...new Map(relations.map(relation => [relation.name, relation])).values()];
 }
 
 /** Returns the SQL type that columns of a kind have on an engine. */

@@ -21,7 +21,8 @@ test('an entry lists the columns of its table and of its history', () => {
   const db = temporaryMirror();
   const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
   for (const entry of ENTRIES) {
-    expect(columns.all(entry.table)).toEqual(listTableColumns(entry));
+    // A column that a later migration adds is the last one of its table.
+    expect(columns.all(entry.table).toSorted()).toEqual(listTableColumns(entry).toSorted());
     const history = columns.all(`${entry.table}_history`);
     expect(history).toEqual(expect.arrayContaining([...listTableColumns(entry), 'valid_to', 'closed_by']));
   }

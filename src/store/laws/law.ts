@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, SelectQueryNode, sql } from 'kysely';
-import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { RESOURCES } from '../../../migrations/mirror/current.js';
 import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/finding.js';
 import { select, sqlStatement } from '../sql/columns.js';
 import type { SqlBuilder } from '../sql/builder.js';

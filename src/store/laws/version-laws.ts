@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { RESOURCES } from '../../../migrations/mirror/current.js';
 import { nameOf } from '../../../migrations/schema.js';
 import { tableRef, select, sqlStatement } from '../sql/columns.js';
 import { createLaw, describeRow, keyColumns, type Law, type VersionedResource } from './law.js';

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { RESOURCES } from '../../../migrations/mirror/current.js';
 import type { MirrorPort } from '../../mirror/port/mirror-port.js';
 import { isListResource } from '../../resources/lists.js';
 import type { Table } from '../dialect.js';

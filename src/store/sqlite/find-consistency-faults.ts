@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { RESOURCES } from '../../../migrations/mirror/0001/mirrored.js';
+import { RESOURCES } from '../../../migrations/mirror/current.js';
 import { type ConsistencyFault, summarizeFaults, MAX_SHOWN_FAULTS } from '../contract/finding.js';
 import { checkLaws, createLaw, describeRow, keyColumns, type Law, type LawListener } from '../laws/law.js';
 import { LAWS } from '../laws/check-laws.js';
