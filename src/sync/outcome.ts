@@ -58,7 +58,7 @@ export interface FailureRule {
   readonly minDelayMs?: number;
 }
 
-/** A paused job backs off as if it had failed this often before, so the first delay is half a minute to a minute. */
+/** A paused job backs off as if it had failed six more times, so the first delay is half a minute to a minute. */
 const PAUSE_EXTRA_ATTEMPTS = 6;
 const BUSY_DELAY_MS = 1000;
 const STORAGE_DELAY_MS = 30_000;

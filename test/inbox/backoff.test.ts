@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { computeBackoffMs, MAX_BACKOFF_MS } from '../../src/inbox/backoff.js';
 
-test('the backoff doubles up to 15 minutes and is randomized over its upper half', async () => {
+test('T41 the backoff doubles up to 15 minutes and is randomized over its upper half', async () => {
   const longest = Array.from({ length: 12 }, (_, index) => computeBackoffMs(index + 1, 1));
   expect(longest.slice(0, 4)).toEqual([1000, 2000, 4000, 8000]);
   expect(longest.at(-1)).toBe(MAX_BACKOFF_MS);

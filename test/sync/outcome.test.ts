@@ -39,7 +39,7 @@ describe('FAILURE_RULES and decideOutcome', () => {
     expect('at' in outcome ? outcome.at - ATTEMPT.now : 0).toBeGreaterThan(60_000);
   });
 
-  test('the retry delay grows with each attempt up to 15 minutes, with jitter', () => {
+  test('T41 the retry delay grows with each attempt up to 15 minutes, with jitter', () => {
     const waits = [1, 2, 3, 10, 50].map(attempts => {
       const outcome = decideOutcome(createFailure('unavailable'), { ...ATTEMPT, attempts });
       return 'at' in outcome ? outcome.at - ATTEMPT.now : -1;

@@ -4,7 +4,7 @@ import { labelOf } from './column.js';
 /** Where a page gets the values from that a visitor can choose. Null for a text field. */
 type ChoiceSource =
   | { readonly from: 'names'; readonly of: 'organizations' | 'projects' | 'installations' }
-  /** The distinct values of the column, if they are few. */
+  /** The distinct values of the column. Each visit of the page reads them, so only for short tables. */
   | { readonly from: 'values' }
   | null;
 
@@ -45,7 +45,7 @@ export type Filter<Column extends string = string> = {
 
 const PLAIN = { choicesFrom: null, replacedBy: null } as const;
 
-/** Filters by an id or a date in links of pages. Commands have no such option. */
+/** Filters by an id or a number in links of pages. Commands have no such option. */
 export function byId<const Column extends string>(
   column: Column,
   kind: 'id' | 'number' = 'id',
@@ -142,7 +142,7 @@ export function byYears<const Column extends string>(
   };
 }
 
-/** `choicesFrom` is null for a list that is too long to read its distinct values for each page. */
+/** For long lists, whose pages do not offer the distinct vintages. */
 export const BY_VINTAGE = byYears('vintage');
 export const BY_OFFERED_VINTAGE = byYears('vintage', VALUES);
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'], choicesFrom: VALUES });

@@ -1,4 +1,4 @@
-/** Every list of the program. A new list, column or filter is defined here only. */
+/** Every list of the program, with its columns and filters. The kinds of columns are in column.ts, those of filters in filter.ts. */
 import { addRetirements } from '../certificates.js';
 import { CERTIFICATE_STATES, INSTALLATION_STATES, SYNC_STATES } from '../../store/contract/states.js';
 import type { Row } from '../../store/contract/tables.js';

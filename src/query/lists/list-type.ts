@@ -31,7 +31,7 @@ export interface List {
   readonly refine: Refine | null;
   /** Reads caveats that only this list has. Null if it has none. */
   readonly readCaveats: ((reader: Reader) => Promise<readonly Caveat[]>) | null;
-  /** Filters by the name of their URL parameter. */
+  /** Filters by the name of their URL parameter, which may differ from the name of the command's option. */
   readonly filters: Readonly<Record<string, Filter>>;
   /** No two rows are equal in all of these columns. */
   readonly order: SortOrder;
