@@ -95,6 +95,6 @@ async function receiveEvent(request, response) {
 mkdirSync(MAIL_DIR, { recursive: true });
 await reviewOffers();
 // Some offers end without an event, such as when the worker stops or an organization withdraws a permission.
-setInterval(() => reviewOffers().catch(error => console.error(error.message)), 60_000);
+setInterval(() => void reviewOffers().catch(error => console.error(error.message)), 60_000);
 const server = createServer((request, response) => void receiveEvent(request, response));
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`the shop listens on ${server.address().port}`));
