@@ -106,8 +106,8 @@ function toPendingEvent(content: EventContent, position: EventPosition): Pending
 }
 
 /**
- * Reads a page of the waiting events of a held organization, up to `to`. If the refused event was erased since, adds it at the
- * front with an erased body.
+ * Reads a page of the waiting events of a held organization, up to `to`. If the refused event was erased before it was delivered, adds
+ * it at the front with an erased body.
  */
 export async function readHeldEvents(
   source: EventStores,
@@ -120,7 +120,8 @@ export async function readHeldEvents(
   const page = await readEventPage(source, { after, to, organizationId, isSelected });
   const { refused_stream: stream, refused_number: number, refused_type: type } = hold;
   const isThere = page.events.some(event => event.stream === stream && event.number === number);
-  if (isThere || stream === 'epoch') return page;
+  // The hold keeps its refused event after that was delivered, until the events that waited behind it are delivered too.
+  if (isThere || stream === 'epoch' || number <= after[stream]) return page;
   // An attempt was made, so the subscriber may know the event. It was erased since.
   const erased = { stream, number, type, organizationId, body: formatErasedBody(type) };
   return { ...page, events: [erased, ...page.events] };
