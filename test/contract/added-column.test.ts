@@ -38,7 +38,8 @@ describe.each(ENGINES)('$name', ({ name, library }) => {
   test('a migration adds a column: current rows get it from their documents, past versions have NULL', async () => {
     if (ORGANIZATIONS === undefined) throw new Error('expected the table organizations');
     const kind: LaterColumns['town'][0] = 'text';
-    const { stage } = await library();
+    // A pool of its own, because no other test may use the changed tables.
+    const { stage } = await library({ free: [], prepare: null });
     const { db, clock } = stage;
     const read = async (city: string) => {
       clock.at += MINUTE;

@@ -40,6 +40,7 @@ import { NOON, type InboxStore, temporaryFolder, temporaryInbox } from '../inbox
 import { createMigratedDatabase } from '../migrated-databases.js';
 import { type PdfTampering, tamperWithFiles, tamperWithTable } from '../pdfs.js';
 import {
+  type DatabasePool,
   takeEmptyDatabase,
   openInboxOnPostgres,
   createRole,
@@ -232,8 +233,11 @@ export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
 export interface TestEngine {
   readonly name: string;
   readonly stage: () => Promise<TestMirror>;
-  /** Opens a mirror with an inbox and a reader. Inbox tables are named as in `inbox.jobs`. */
-  readonly library: () => Promise<TestLibrary>;
+  /**
+   * Opens a mirror with an inbox and a reader. Inbox tables are named as in `inbox.jobs`. On PostgreSQL, the database comes from `pool`,
+   * or from the pool of all tests.
+   */
+  readonly library: (pool?: DatabasePool) => Promise<TestLibrary>;
   /** Opens an empty inbox. */
   readonly store: () => Promise<InboxStore>;
   /** Seeds of the random histories. PostgreSQL has fewer, because each statement is a round trip. */
@@ -317,8 +321,8 @@ async function openLibraryInFiles(): Promise<TestLibrary> {
   };
 }
 
-async function openLibraryInPostgres(): Promise<TestLibrary> {
-  const database = await takeEmptyDatabase();
+async function openLibraryInPostgres(pool?: DatabasePool): Promise<TestLibrary> {
+  const database = await takeEmptyDatabase(pool);
   const stage = await openMirrorOnPostgres(database.postgres);
   const reader = askPostgres(await openWithRole(database.postgres, database, 'read'));
   const { url: readingUrl } = await createRole(database.postgres, database, 'read');
