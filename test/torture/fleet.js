@@ -58,14 +58,6 @@ const CUT_CONNECTIONS = 4;
 const RESTART_POOLER = 1;
 const CRASH_SERVER = 1;
 
-if (!IS_SMALLEST && !hasPgBouncer()) throw new Error('this size needs PgBouncer: install pgbouncer');
-const postgres = await startServer([]);
-try {
-  await withFolder(torture);
-} finally {
-  await postgres.stop();
-}
-
 /**
  * Selects the accepted deliveries that no read has followed. The read may be that of a later job of the same installation: with a fault
  * every few seconds, a job can end as failed after ten attempts.
@@ -76,6 +68,14 @@ const UNREAD = `SELECT delivery.job_id, delivery.received_at
   LEFT JOIN (SELECT dedupe_key, max(started_at) AS started_at FROM inbox.jobs
     WHERE state = 'done' AND outcome <> 'merged' GROUP BY dedupe_key) AS newest ON newest.dedupe_key = own.dedupe_key
   WHERE delivery.verdict = 'accepted' AND (newest.started_at IS NULL OR newest.started_at < delivery.received_at)`;
+
+if (!IS_SMALLEST && !hasPgBouncer()) throw new Error('this size needs PgBouncer: install pgbouncer');
+const postgres = await startServer([]);
+try {
+  await withFolder(torture);
+} finally {
+  await postgres.stop();
+}
 
 /** @param {string} folder */
 async function torture(folder) {
@@ -90,11 +90,15 @@ async function torture(folder) {
   const name = new URL(directUrl).pathname;
   const direct = environmentOf(folder, app, directUrl);
   const pooled = environmentOf(folder, app, `postgres://postgres@127.0.0.1:${database.port}${name}`);
+  /** @type {{ stop: () => Promise<void> }[]} */
+  const started = [];
   try {
     const events = await startEvents(folder, direct);
+    started.push(events);
     const ports = await Promise.all(Array.from({ length: RECEIVERS }, findFreePort));
     const receivers = ports.map(port => supervise('receive', { ...pooled, PORT: String(port) }));
     const workers = Array.from({ length: WORKERS }, () => supervise('work', pooled));
+    started.push(...receivers, ...workers);
     const endsAt = performance.now() + DURATION_MS;
     const posted = { acknowledged: new Set(), refused: 0, unanswered: 0 };
     const stopped = { isStopped: false };
@@ -123,6 +127,7 @@ async function torture(folder) {
     await events.stop();
     report({ ...faults, notVerified: verified.status }, posted.acknowledged.size, verified);
   } finally {
+    await Promise.all(started.map(each => each.stop()));
     await database.stop();
     await registry.stop();
     rmSync(poolerFolder, { recursive: true, force: true });
