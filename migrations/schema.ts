@@ -384,7 +384,8 @@ FROM ${dialect.mirror}${name}`;
  */
 export function addColumn(entry: Mirrored, column: string, value: TextOf): Part {
   const name = `mirror.${entry.table}`;
-  const definition: Column = entry.columns[column] ?? ['text', ''];
+  const definition = entry.columns[column];
+  if (definition === undefined) throw new TypeError(`${name} has no column "${column}" in its description`);
   const alter: TextOf = dialect => {
     const target = nameIn(dialect, name);
     const added = `ALTER TABLE ${target} ADD COLUMN ${cellOf(dialect, column, definition)};\n`;

@@ -25,7 +25,7 @@ const MEASURED_FOLDERS = {
   sandbox: ['src/sandbox'],
   sync: ['src/sync', 'src/mirror', 'src/registry', 'src/store'],
 };
-/** All that the program consists of. Promises speak of the whole program. */
+/** Files and folders whose changes make every proof outdated, because promises are about the whole program. */
 const PROGRAM = ['src', 'migrations', 'package-lock.json', 'tools/build.js'];
 /** The torture test that a release needs. It runs the built program. */
 const FLEET_RUN = 'torture fleet 200000 15';

@@ -1,5 +1,7 @@
 /** Decides what the holder of a token may read. Everything that a token does not name is refused. */
 import type { StoredToken, TokenScope } from '../inbox/token.js';
+import type { AnswerNotes } from '../query/answer/answer.js';
+import { REJECTED_WEBHOOKS } from '../query/lists/list-definitions.js';
 import type { List } from '../query/lists/list-type.js';
 import type { Parameters } from './parameters.js';
 import { ApiProblem, createBadRequest } from './problem.js';
@@ -35,6 +37,20 @@ export function chooseOrganization(token: StoredToken, parameters: Parameters): 
     throw createBadRequest(`organization_id: expected one of the organizations of the token ${token.name}.`);
   if (allowed.includes(chosen)) return chosen;
   throw createForbidden(`The token ${token.name} may not read this organization. Send its whole id.`);
+}
+
+/**
+ * Removes caveats about rows that the token may not read. `no_match` reveals whether other organizations have matching rows.
+ * `newer_rejected` is about the list of rejected webhooks.
+ */
+export function removeForbiddenCaveats<Notes extends Pick<AnswerNotes, 'caveats'>>(
+  notes: Notes,
+  { organizationIds, lists }: StoredToken,
+): Notes {
+  const hidden: string[] = [];
+  if (organizationIds !== null) hidden.push('no_match');
+  if (!lists.includes(REJECTED_WEBHOOKS.name)) hidden.push('newer_rejected');
+  return { ...notes, caveats: notes.caveats.filter(({ code }) => !hidden.includes(code)) };
 }
 
 function createForbidden(detail: string): ApiProblem {

@@ -1,13 +1,12 @@
 import type { Express } from 'express';
 import type { StoredToken } from '../inbox/token.js';
-import type { AnswerNotes } from '../query/answer/answer.js';
 import { text } from '../query/lists/column.js';
 import type { List, ListRequest } from '../query/lists/list-type.js';
-import { ALL_LISTS, REJECTED_WEBHOOKS } from '../query/lists/list-definitions.js';
+import { ALL_LISTS } from '../query/lists/list-definitions.js';
 import { type ListAnswer, readList } from '../query/lists/read-list.js';
 import type { Reader } from '../store/contract/reader.js';
 import { hasColumn, type Row, TABLES } from '../store/contract/tables.js';
-import { assertMayReadList } from './access.js';
+import { assertMayReadList, removeForbiddenCaveats } from './access.js';
 import { type ApiCall, type ApiContext, createEndpoint, getPathParameter } from './api-context.js';
 import { formatCursor, parseCursor } from './cursor.js';
 import { listSelectors, parseSelection } from './list-request.js';
@@ -133,18 +132,4 @@ function withAllColumns(list: List): List {
 
 async function* selectColumns({ rows, columns }: ListAnswer): AsyncGenerator<Row> {
   for await (const row of rows) yield Object.fromEntries(columns.map(name => [name, row[name] ?? null]));
-}
-
-/**
- * Removes caveats about rows that the token may not read. `no_match` reveals whether other organizations have matching rows.
- * `newer_rejected` is about rejected webhooks, which belong to no organization.
- */
-export function removeForbiddenCaveats<Notes extends Pick<AnswerNotes, 'caveats'>>(
-  notes: Notes,
-  { organizationIds, lists }: StoredToken,
-): Notes {
-  const hidden: string[] = [];
-  if (organizationIds !== null) hidden.push('no_match', 'newer_rejected');
-  if (!lists.includes(REJECTED_WEBHOOKS.name)) hidden.push('newer_rejected');
-  return { ...notes, caveats: notes.caveats.filter(({ code }) => !hidden.includes(code)) };
 }

@@ -211,7 +211,7 @@ export const STATUS_FIELDS: Properties = {
   },
   registry: { ...TEXT_OR_NULL, description: 'address of the registry' },
   simulated_until: { ...INSTANT_OR_NULL, description: 'end of the simulated history of a demo' },
-  oldest_unread_at: { ...INSTANT_OR_NULL, description: 'when the oldest unread webhook arrived' },
+  oldest_unread_at: WORKER.oldest_unread_at,
   newest_delivery_at: { ...INSTANT_OR_NULL, description: 'when the newest webhook arrived' },
 };
 

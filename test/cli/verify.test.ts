@@ -90,15 +90,18 @@ test('--against-registry finds an installation whose state was changed by hand',
 
 test('--against-registry accepts an installation that is suspended on both sides', async () => {
   const { installations } = demo.sandbox.registry;
-  const [id = ''] = installations.listAll().map(installation => installation.id);
+  const [{ id, organization } = { id: '', organization: { id: '' } }] = installations.listAll();
   const state = async () =>
     (await demo.rows('SELECT state FROM installations WHERE id = ?', id))[0]?.['state'];
   installations.suspend(id);
   await expect.poll(state).toBe('suspended');
   const found = await faults('--against-registry');
+  const alone = await run('--against-registry', '--organization', organization.id);
   installations.unsuspend(id);
   await expect.poll(state).toBe('active');
   expect(found.filter(({ check }) => check.startsWith('installations '))).toEqual([]);
+  expect(alone).toMatchObject({ exitCode: 3 });
+  expect(alone.stderr).toContain('Nothing was compared with the registry');
 });
 
 test('--against-registry with --organization compares the rows, installation and projects of that one only', async () => {
@@ -126,6 +129,9 @@ test('--against-registry with --organization compares the rows, installation and
   const alone = await run('--organization', other?.id ?? '');
   expect(alone).toMatchObject({ exitCode: 2 });
   expect(alone.stderr).toContain('--organization requires --against-registry.');
+  const both = await run('--against-registry', '--evidence', 'folder');
+  expect(both).toMatchObject({ exitCode: 2 });
+  expect(both.stderr).toContain('--evidence and --against-registry exclude each other.');
 });
 
 test('--against-registry compares installations and projects', async () => {

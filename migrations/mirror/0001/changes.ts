@@ -51,7 +51,10 @@ export function changesView(resources: readonly Mirrored[]) {
     .filter((name, place, all) => all.indexOf(name) === place);
   return view(
     'mirror.changes',
-    'All changes of all resources, each with a number: the row that was added, changed or removed, and the sync that observed it. The columns before and after leave out amount, valid_from, sync_id and document; amount_exact has the amount. Certificates appear only once they are stored. To follow changes, keep the highest number you have seen and select greater ones.',
+    'All changes of all resources, each with a number: the row that was added, changed or removed, and the sync that observed it. ' +
+      'The columns before and after leave out amount, valid_from, sync_id and document; amount_exact has the amount. ' +
+      'Certificates appear only once they are stored. ' +
+      'To follow changes, keep the highest number you have seen and select greater ones.',
     COLUMNS,
     dialect => {
       const { mirror, bytewise, shown, differ, as } = dialect;
@@ -62,13 +65,14 @@ export function changesView(resources: readonly Mirrored[]) {
         past('version', 'valid_from', shown('cells', hidden), 'sync_id'),
         `${past('closed_version', 'valid_to', as('text', 'NULL'), 'closed_by')} WHERE is_removed = 1`,
       ];
+      const changedColumns = `coalesce(${differ('c.after', 'p.cells', names)}, ${bytewise("'document'")})`;
       return `WITH came (number, observed_at, organization_id, resource, row_id, after, sync) AS (
   ${came.join('\n  UNION ALL\n  ')}
 )
 SELECT c.number, c.observed_at, c.organization_id, o.full_name, c.resource, c.row_id,
   ${bytewise("CASE WHEN c.after IS NULL THEN 'removed' WHEN p.version IS NULL THEN 'added' ELSE 'changed' END")},
   ${shown('p.cells', hidden)}, c.after,
-  CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN coalesce(${differ('c.after', 'p.cells', names)}, ${bytewise("'document'")}) END,
+  CASE WHEN p.version IS NOT NULL AND c.after IS NOT NULL THEN ${changedColumns} END,
   c.sync, r.trigger, r.job_id, r.newest_delivery_id
 FROM came AS c LEFT JOIN ${mirror}past AS p ON p.closed_version = c.number
 LEFT JOIN ${mirror}organizations AS o ON o.id = c.organization_id LEFT JOIN ${mirror}syncs AS r ON r.id = c.sync`;

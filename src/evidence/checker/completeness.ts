@@ -27,7 +27,7 @@ const KINDS_OF_ORGANIZATIONS = ['organization', 'coverage'];
 export interface NamedLeaves {
   /** The index of the checkpoint leaf. */
   readonly leafIndex: number;
-  /** One line of evidence.jsonl for each leaf that the checkpoint leaf names, whether or not the folder shows this leaf. */
+  /** The named leaves, one line of evidence.jsonl each. The folder may contain only some of the leaves themselves. */
   readonly named: readonly NamedLine[];
   /** The named leaves of organizations that the folder shows, by the id of the organization. */
   readonly organizations: ReadonlyMap<string, HashedLeaf>;

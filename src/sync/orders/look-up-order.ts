@@ -17,7 +17,7 @@ import { toReservedOrderEnd, ENDED } from './send-order.js';
 /** The wait before each look-up. The lost call may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/** What one look-up found: the result of the order, or the objects of which one may be its result. */
+/** The outcome of one look-up: the result of the order, or objects that the order may have created. */
 type OrderLookUpResult = { readonly end: OrderEnd } | { readonly candidates: readonly unknown[] };
 
 /**

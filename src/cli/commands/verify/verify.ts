@@ -35,7 +35,8 @@ const NOT_COMPARED_NOTE =
 export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
   details:
-    'With --against-registry, also compares every row with the registry, or every row of one organization. With --evidence, exits with 0 if the folder is verified, 3 if it is not, and 2 if it could not be checked.',
+    'With --against-registry, also compares every row with the registry, or every row of one organization. ' +
+    'With --evidence, exits with 0 if the folder is verified, 3 if it is not, and 2 if it could not be checked.',
   options: {
     againstRegistry: defineFlag('read everything from the registry again and compare it row by row'),
     organization: defineText('name', `with --against-registry: compare only this organization${NAME_HINT}`),
