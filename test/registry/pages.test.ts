@@ -4,7 +4,7 @@ import {
   observePages,
   type ObservationOptions,
 } from '../../src/registry/pages/paged-lists.js';
-import type { ListOptions } from '../../src/registry/read-types.js';
+import type { ListOptions, UnreadableRow } from '../../src/registry/read-types.js';
 import { parseCredit } from '../../src/registry/json/parse-objects.js';
 import { readBatches } from '../../src/registry/pages/read-batches.js';
 import {
@@ -385,6 +385,20 @@ describe('the list of a client', () => {
     const { client, asked } = await startListRegistry(createHonestRegistry(1));
     await expect(collect(client.listRetirements({ cursor }))).rejects.toMatchObject({ code: 'bad_request' });
     expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ['retirements', 'listRetirements'],
+    ['credits', 'listWarehouse'],
+    ['members', 'listMembers'],
+  ] as const)('of %s reports an unreadable row and yields the others', async (name, method) => {
+    const rows = [{ id: 'a', fullName: 'A' }, {}, { id: 'c', fullName: 'C' }];
+    const { client } = await startListRegistry(() => ({ [name]: rows, pagination: { nextPage: null } }));
+    const unreadable: UnreadableRow[] = [];
+    const items = await collect<object>(client[method]({ onUnreadable: row => void unreadable.push(row) }));
+    expect(items).toMatchObject([rows[0], rows[2]].map(row => ({ document: JSON.stringify(row) })));
+    expect(unreadable).toMatchObject([{ object: { text: '{}' }, error: { code: 'bad_answer' } }]);
+    await expect(collect<object>(client[method]())).rejects.toMatchObject({ code: 'bad_answer' });
   });
 
   test('fails after its last page if it has no proper end', async () => {

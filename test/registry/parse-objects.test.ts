@@ -13,6 +13,7 @@ import {
   parseRetirement,
   parseAccessToken,
 } from '../../src/registry/json/parse-objects.js';
+import { parsePayload } from '../../src/registry/json/parse-payload.js';
 import { decodeBody } from '../../src/registry/pages/single-response.js';
 
 const toObject = (value: unknown) =>
@@ -27,6 +28,7 @@ test.each([
   ['3', 'an object, got number'],
 ])('text that is not an object is refused with a description of it: %j', (text, told) => {
   expect(() => parseObject(text, 'x')).toThrow(`x: expected ${told}`);
+  expect(() => parsePayload(text)).toThrow(`payload: expected ${told}`);
 });
 
 test('a text may have at most 64 levels and 100,000 objects and arrays', () => {
