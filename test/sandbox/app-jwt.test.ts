@@ -4,7 +4,6 @@ import {
   callSandbox,
   createControlCaller,
   createPrivateKey,
-  createRefusal,
   getPublicKey,
   installApp,
   issueCredit,
@@ -46,35 +45,37 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('bas
 const symmetric = `${encode({ alg: 'HS256' })}.${body}`;
 const hmac = createHmac('sha256', getPublicKey(app.privateKey)).update(symmetric).digest('base64url');
 
-test.each<[string, string]>([
-  ['signed with a key that no app has', signJwt(createPrivateKey(), claims)],
-  ['of an unknown app', signAppJwt(sandbox, app, { iss: crypto.randomUUID() })],
-  ['of no app', signAppJwt(sandbox, app, { iss: undefined })],
+test.each<[string, string, string]>([
+  ['signed with a key that no app has', signJwt(createPrivateKey(), claims), 'No key'],
+  ['of an unknown app', signAppJwt(sandbox, app, { iss: crypto.randomUUID() }), 'unknown app'],
+  ['of no app', signAppJwt(sandbox, app, { iss: undefined }), 'no app'],
   [
     'that names its app in a prototype',
     signJwt(app.privateKey, JSON.parse(`{"__proto__":{"iss":"${app.id}"}}`)),
+    'no app',
   ],
-  ['whose claims are a list', signJwt(app.privateKey, [app.id])],
-  ['with the algorithm none', signJwt(app.privateKey, claims, { alg: 'none' })],
-  ['with the algorithm HS256', signJwt(app.privateKey, claims, { alg: 'HS256' })],
-  ['with a list of algorithms', signJwt(app.privateKey, claims, { alg: ['RS256'] })],
-  ['with a critical extension', signJwt(app.privateKey, claims, { alg: 'RS256', crit: ['b64'] })],
-  ['without a signature', `${encode({ alg: 'none' })}.${body}.`],
-  ['with the signature of another header', `${encode({ alg: 'none' })}.${body}.${signature}`],
-  ['signed with the public key as a secret', `${symmetric}.${hmac}`],
-  ['whose RS256 signature is an HMAC', `${encode({ alg: 'RS256' })}.${body}.${hmac}`],
-  ['with a damaged signature', `${genuine.slice(0, -4)}AAAA`],
-  ['with padding', `${genuine}=`],
-  ['with a character outside base64url', `${genuine}!`],
-  ['of four parts', `${genuine}.${signature}`],
-  ['of two parts', 'a.b'],
-  ['of no JSON', 'a.b.c'],
-  ['of empty parts', '....'],
-  ['that is an access token', 'crs_0'],
-  ['that is empty', ''],
-])('a JWT %s is refused', async (_title, token) => {
+  ['whose claims are a list', signJwt(app.privateKey, [app.id]), 'no app'],
+  ['with the algorithm none', signJwt(app.privateKey, claims, { alg: 'none' }), 'RS256'],
+  ['with the algorithm HS256', signJwt(app.privateKey, claims, { alg: 'HS256' }), 'RS256'],
+  ['with a list of algorithms', signJwt(app.privateKey, claims, { alg: ['RS256'] }), 'RS256'],
+  ['with a critical extension', signJwt(app.privateKey, claims, { alg: 'RS256', crit: ['b64'] }), 'RS256'],
+  ['without a signature', `${encode({ alg: 'none' })}.${body}.`, 'needed'],
+  ['with the signature of another header', `${encode({ alg: 'none' })}.${body}.${signature}`, 'RS256'],
+  ['signed with the public key as a secret', `${symmetric}.${hmac}`, 'RS256'],
+  ['whose RS256 signature is an HMAC', `${encode({ alg: 'RS256' })}.${body}.${hmac}`, 'No key'],
+  ['with a damaged signature', `${genuine.slice(0, -4)}AAAA`, 'No key'],
+  ['with padding', `${genuine}=`, 'needed'],
+  ['with a character outside base64url', `${genuine}!`, 'needed'],
+  ['of four parts', `${genuine}.${signature}`, 'needed'],
+  ['of two parts', 'a.b', 'needed'],
+  ['of no JSON', 'a.b.c', 'read'],
+  ['of empty parts', '....', 'needed'],
+  ['that is an access token', 'crs_0', 'needed'],
+  ['that is empty', '', 'Bearer'],
+])('a JWT %s is refused', async (_title, token, message) => {
   const refused = await callSandbox(sandbox, 'GET /app/installations', { token });
-  expect(refused).toMatchObject({ ...createRefusal(401), body: { error: 'Unauthorized' } });
+  const refusal = { statusCode: 401, message: expect.stringContaining(message), error: 'Unauthorized' };
+  expect(refused).toMatchObject({ status: 401, body: refusal });
   expect(await getStatus(genuine)).toBe(200);
 });
 

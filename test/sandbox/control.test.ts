@@ -87,7 +87,7 @@ test('the control API does everything that people do in a registry', async () =>
 test('the control client returns the answer, and throws the refusal of the sandbox as an error', async () => {
   const client = createControlClient(`${sandbox.url}/`);
   expect(await client('GET', '/webhooks')).toEqual(sandbox.registry.deliveries.getSettings());
-  const missing = { statusCode: 404, message: 'App not found' };
+  const missing = { name: 'ControlError', statusCode: 404, message: 'App not found' };
   await expect(client('GET', '/apps/nope')).rejects.toMatchObject(missing);
   await expect(client('POST', '/apps', {})).rejects.toMatchObject({ statusCode: 400 });
 });

@@ -81,6 +81,7 @@ describe('a call under the fault', () => {
       { status: 404, body: 'gone' },
       { status: 404, headers: { 'retry-after': null }, text: '"gone"' },
     ],
+    ['status', { status: 599 }, { status: 599, text: expect.stringContaining('"error":"Error"') }],
     ['slow', { intervalMs: 1 }, { text: matchAnswer('') }],
     ['delay', { delayMs: 20 }, { text: matchAnswer('') }],
     ['html', {}, { text: expect.stringMatching(/^<!doctype html>/) }],
@@ -103,6 +104,15 @@ describe('a call under the fault', () => {
     expect(answer.status).toBe(status);
     for (const [name, value] of Object.entries(headers)) expect(answer.headers.get(name)).toBe(value);
     expect(await answer.text()).toEqual(text);
+  });
+
+  test('delay of a list in several chunks is answered with the whole list', async () => {
+    for (let count = 0; count < 200; count += 1) issueCredit(sandbox, organization.id);
+    const path = `${root}/warehouse/inventory`;
+    const complete = await (await get(path)).text();
+    expect(complete.length).toBeGreaterThan(100_000);
+    await addFault(path, 'delay', { delayMs: 1 });
+    expect(await (await get(path)).text()).toBe(complete);
   });
 
   test('silence is never answered', async () => {

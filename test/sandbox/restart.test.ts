@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { createSandboxRegistry } from '../../src/sandbox/registry/registry.js';
 import { openSandboxStore } from '../../src/sandbox/store/store.js';
 import {
   copyJournalAsKilled,
@@ -24,6 +25,7 @@ test('without a folder the sandbox uses a temporary one, which close removes', a
   expect(existsSync(sandbox.folder)).toBe(true);
   await stop();
   expect(existsSync(sandbox.folder)).toBe(false);
+  expect(sandbox.registry.store.isOpen()).toBe(false);
 });
 
 /** Installs an app on an organization with a warehouse credit. */
@@ -148,6 +150,22 @@ test('the journal keeps only the last lines of an operation that has a maximum o
   expect(readFileSync(join(folder, 'sandbox.journal'), 'utf8')).not.toContain('"a"');
 });
 
+test('operations have the same names in the journals of all versions of the sandbox', async () => {
+  const { registry } = await startTemporarySandbox();
+  const names: string[] = [];
+  const defineOperation: typeof registry.store.defineOperation = (name, action) => {
+    names.push(name);
+    return action;
+  };
+  createSandboxRegistry({
+    ...registry,
+    store: { ...registry.store, defineOperation },
+    strict: false,
+    asDocumented: false,
+  });
+  expect(names.toSorted()).toEqual(OPERATIONS);
+});
+
 test.each([
   [
     'of an unknown version',
@@ -215,3 +233,45 @@ test('tokens are stored as digests only', async () => {
 });
 
 const WHOLE = { appId: null, installationId: null, limit: 100 };
+
+/** Journals name these operations. To rename one, give the journal another version. */
+const OPERATIONS = [
+  'accept permissions',
+  'accept request',
+  'add fault',
+  'begin attempt',
+  'behave',
+  'call',
+  'cancel',
+  'change installation',
+  'change project',
+  'claim organization',
+  'clear faults',
+  'complete transaction',
+  'create organization',
+  'create organization for app',
+  'create project',
+  'decline request',
+  'describe retirement',
+  'drop',
+  'end attempt',
+  'expire reservation',
+  'expire token',
+  'finish',
+  'friendbot',
+  'give up',
+  'hit',
+  'install',
+  'issue',
+  'mint',
+  'move',
+  'register app',
+  'release',
+  'remove fault',
+  'request',
+  'resend',
+  'reserve',
+  'retire off platform',
+  'revoke',
+  'save app',
+];

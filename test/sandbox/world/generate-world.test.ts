@@ -15,6 +15,23 @@ test('the same seed gives the same world, byte for byte', () => {
   expect(hashWorld(generateWorld({ ...SPEC, seed: 8 }))).not.toBe(hashWorld(generateWorld(SPEC)));
 });
 
+/** A journal holds only the seed and the size of its world. To change a world, give the journal another version. */
+test.each<[string, string, WorldAmounts]>([
+  ['the demo world', 'c4f1e0cce9ad79f689b4d12e507a46e9704b9ca973aa074ae0d2c51436de7ef2', {}],
+  [
+    'a larger one',
+    'e07ffd90ecb5b2389f2be24b05d4e7feff031ff2bca43cbe0fdbd95e91bb25e2',
+    { retirements: 1_000, credits: 300, organizations: 7 },
+  ],
+  [
+    'one organization alone',
+    '8f97b6dca111cd256b6a878e9e8ad85a7882164993ccaa40c2973e33ab8bc684',
+    { organizations: 1 },
+  ],
+])('%s has the same rows in every version of the sandbox', (_, hash, world) => {
+  expect(hashWorld(generateWorld({ ...SPEC, ...world }))).toBe(hash);
+});
+
 test('the start time changes only the outstanding reservations', () => {
   const later = generateWorld({ ...SPEC, startAt: SPEC.startAt + 86_400_000 });
   expect(hashWorld({ ...later, reservations: generateWorld(SPEC).reservations })).toBe(
