@@ -20,6 +20,7 @@ test('an answer with the same content is not sent again', async () => {
   for (const sent of [etag, `"other", ${etag}`, etag.slice(2), '*']) {
     const again = await api.get('/v1/retirements', { headers: { 'if-none-match': sent } });
     expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect(again.headers.get('content-type')).toBeNull();
   }
   await tables.change(`UPDATE retirements SET beneficiary = 'Somebody else' WHERE id = 'r-1-0'`);
   const changed = await api.get('/v1/retirements', { headers: { 'if-none-match': etag } });
@@ -33,6 +34,10 @@ test('a row is found by its id, with all columns of its table', async () => {
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({ id: 'r-1-0', organization_id: 'organization-1' });
   expect(Object.keys(rows[0])).toEqual(expect.arrayContaining(Object.keys(TABLES['retirements'] ?? {})));
+  const statusOf = async (query: string) => (await api.get(`/v1/retirements/r-1-0?${query}`)).status;
+  expect(await statusOf('organization_id=organization-1')).toBe(200);
+  expect(await statusOf('organization_id=organization-2')).toBe(404);
+  expect(await statusOf('beneficiary=x')).toBe(400);
 });
 
 test('the names of all fields of the status are in snake case', async () => {
@@ -123,6 +128,7 @@ test('T108 a cursor is accepted only for the list and the filters of its page', 
       'x',
       '%00',
       `${next}=`,
+      `%20${next}`,
       encode([digest]),
       encode([digest, ...values, 'x']),
       encode([digest, "' OR 1=1 --", '1']),
@@ -252,6 +258,10 @@ test('a certificate is sent whole, or not at all', async () => {
   expect((await api.get('/v1/certificates/r-1-0/pdf?as_of=2020')).status).toBe(404);
   const token = await api.createToken({ organizationIds: ['organization-2'] });
   expect((await api.get('/v1/certificates/r-1-0/pdf', { token })).status).toBe(404);
+  await store('organization-2', 'r-1-0', 'good.pdf');
+  expect([await statusOf('r-1-0/pdf'), await statusOf('r-1-0/pdf?organization_id=organization-2')]).toEqual([
+    400, 200,
+  ]);
   expect(api.faults).toEqual([]);
   expect((await api.get('/v1/certificates/r-2-0/pdf')).status).toBe(500);
   expect(String(api.faults)).toContain('bad.pdf is missing or damaged');
