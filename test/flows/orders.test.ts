@@ -115,7 +115,7 @@ describe('an order', () => {
   });
 
   test('is refused, and not repeated, if the registry does not carry it out', async () => {
-    const { run, program, countWrites } = await startOrdering();
+    const { run, readResult, program, countWrites } = await startOrdering();
     program.registry.faults.add({
       method: 'POST',
       path: RESERVATIONS,
@@ -123,7 +123,9 @@ describe('an order', () => {
       options: { status: 429 },
       count: 1,
     });
-    expect(await run()).toMatchObject({ state: 'refused' });
+    const refused = await run();
+    expect(refused.state).toBe('refused');
+    expect(await readResult(refused.key)).toContain('The registry could not be reached');
     await program.reconcile();
     expect(countWrites()).toBe(1);
   });

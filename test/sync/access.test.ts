@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { listenOnFreePort } from '../support/listen.js';
-import { readAccess } from '../../src/sync/installation/access.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
+import { createAccessChecker, readAccess } from '../../src/sync/installation/access.js';
+import { resolveInstallationRun } from '../../src/sync/installation/read-context.js';
+import { getOnly } from '../support/inbox.js';
+import { openJobStage } from '../support/job-stage.js';
 import { createTestClient } from '../support/program.js';
 import { countCallsTo, installApp, startTemporarySandbox } from '../support/sandbox.js';
 
@@ -84,6 +88,38 @@ test.each([
   const port = await listenOnFreePort(proxy);
   const clients = createTestClient(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
   await expect(readAccess(clients, installationId, options)).rejects.toMatchObject({ code: 'bad_answer' });
+});
+
+test('an installation whose answer names no organization belongs to the organization of its token', async () => {
+  const { clients, installationId, organization, options } = await installSandboxApp();
+  const readInstallation: typeof clients.app.readInstallation = async (...args) => ({
+    ...(await clients.app.readInstallation(...args)),
+    organizationId: null,
+  });
+  const silent = { ...clients, app: { ...clients.app, readInstallation } };
+  const access = await readAccess(silent, installationId, options);
+  expect(access).toMatchObject({ state: 'active', organizationId: organization.id });
+});
+
+test.each([
+  ['busy', 'organization_busy'],
+  ['lost', 'claim_lost'],
+] as const)('a job whose organization is %s fails with %s and stores nothing', async (assignment, code) => {
+  const { context, installationId, mirror } = await openJobStage();
+  await context.inbox.enqueue([createInstallationJob(installationId, null, 'person')]);
+  const { jobs } = await context.inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: 60_000 });
+  const running = {
+    job: getOnly(jobs),
+    signal: new AbortController().signal,
+    yieldTurn: async () => undefined,
+  };
+  const inbox = { ...context.inbox, assignOrganization: async () => assignment };
+  const accessChecker = createAccessChecker(
+    { ...context, inbox },
+    await resolveInstallationRun(context, running),
+  );
+  await expect(accessChecker.checkAtStart()).rejects.toMatchObject({ code });
+  expect(await mirror.rows('SELECT 1 FROM installations')).toEqual([]);
 });
 
 test('an answer that names another organization is rejected as a bad answer', async () => {

@@ -133,6 +133,9 @@ test('certificates are requested only for known organizations, and a job stops a
   retire(stage, 20);
   expect(await run(createCertificatesJob(stage))).toBe('unknown');
   expect(await run(createInstallationJob('nobody', null, 'person'))).toBe('uninstalled');
+  await expect(run({ ...createCertificatesJob(stage), installationId: null })).rejects.toMatchObject({
+    code: 'bad_request',
+  });
   await run(createInstallationJob(installationId, null, 'person'));
   const path = '/organizations/*/retirements/*/pdf';
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
@@ -207,7 +210,23 @@ test('a project that cannot be read does not stop the others', async () => {
   );
 });
 
-test('a scheduled round requests each project once a day, and writes no projects sync if none is due', async () => {
+test('eight projects in a row that cannot be read do not stop the others, and twelve do', async () => {
+  const stage = await openJobStage();
+  const { run, installationId, organization, sandbox, registry, mirror } = stage;
+  for (let n = 0; n < 16; n += 1) issueCredit(sandbox, organization.id);
+  const readJob = createInstallationJob(installationId, null, 'person');
+  const readAfterFailures = async (count: number) => {
+    await mirror.change('DELETE FROM project_states');
+    registry.faults.add({ path: '/projects/*', kind: 'status', options: { status: 409 }, count });
+    await run(readJob);
+    registry.faults.clear();
+    return (await mirror.rows('SELECT 1 FROM project_states')).length;
+  };
+  expect(await readAfterFailures(8)).toBe(8);
+  expect(await readAfterFailures(12)).toBe(0);
+});
+
+test('a scheduled round requests each project once a day, without a sync if none is due; a person requests all', async () => {
   const stage = await openJobStage();
   const { run, installationId, organization, sandbox, mirror, move } = stage;
   const round = createInstallationJob(installationId, null, 'schedule');
@@ -225,6 +244,8 @@ test('a scheduled round requests each project once a day, and writes no projects
   move(DAY_MS / 2);
   await run(round);
   expect((await syncs())[1]).toEqual({ state: 'complete', requests: 3 });
+  await run(createInstallationJob(installationId, null, 'person'));
+  expect((await syncs())[2]).toEqual({ state: 'complete', requests: 3 });
 });
 
 test('reads of projects and certificates end when their job is stopped', async () => {
@@ -260,6 +281,16 @@ test('the first read of an organization enqueues its certificates, even without 
   expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
 });
 
+test('a scheduled certificates job is unchanged if no certificate is due', async () => {
+  const stage = await openJobStage();
+  const { run, installationId } = stage;
+  const scheduled: NewJob = { ...createCertificatesJob(stage), trigger: 'schedule' };
+  retire(stage, 1);
+  await run(createInstallationJob(installationId, null, 'person'));
+  expect(await run(scheduled)).toBe('fetched');
+  expect(await run(scheduled)).toBe('unchanged');
+});
+
 test('a job caused by duplicates only ends as unchanged if it found no news', async () => {
   const stage = await openJobStage();
   const { registry, installationId, organization, sandbox, mirror } = stage;
@@ -285,8 +316,14 @@ function createRetryJob({ installationId, organization }: Stage, payload: Record
 
 test('the outcome names failed resources with their status, and a retry fails only if all its resources fail', async () => {
   const reads: unknown[] = [];
+  const durations: number[] = [];
   const stage = await openJobStage({
-    context: { onRead: ({ resource, state }) => reads.push(`${resource} ${state}`) },
+    context: {
+      onRead: ({ resource, state, ms }) => {
+        reads.push(`${resource} ${state}`);
+        durations.push(ms);
+      },
+    },
   });
   const { registry, installationId } = stage;
   registry.faults.add({
@@ -305,10 +342,13 @@ test('the outcome names failed resources with their status, and a retry fails on
   expect(outcome).toBe('read in part: addresses failed (418); members failed (400)');
   const again = await stage.inbox.value<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
   expect(Date.parse(again ?? '') - stage.now()).toBeLessThan(60_000);
+  expect(await stage.inbox.value("SELECT created_at FROM jobs WHERE kind = 'retry'")).not.toBe(again);
   expect(reads.filter(read => String(read).endsWith('failed'))).toEqual([
     'addresses failed',
     'members failed',
   ]);
+  // A duration is no instant.
+  expect(Math.max(...durations)).toBeLessThan(stage.now());
   const both = createRetryJob(stage, { resources: { addresses: true, members: true } });
   expect(await stage.run(both)).toBe('read in part: addresses failed (418)');
   await expect(stage.run(createRetryJob(stage, { resources: { addresses: true } }))).rejects.toThrow('418');
@@ -362,6 +402,25 @@ test("reservations are read again when one ends by the registry's clock", async 
   );
   expect(Date.parse(end)).toBeGreaterThan(now());
   expect(Math.abs(Date.parse(runAt) - (Date.parse(end) - AHEAD_MS))).toBeLessThan(5_000);
+});
+
+test('reservations are read again when the earliest of all pages ends', async () => {
+  const { run, registry, installationId, inbox, now } = await openJobStage();
+  const inHours = (hours: number) => new Date(now() + hours * 3_600_000).toISOString();
+  const ends = [inHours(1), inHours(2)];
+  for (const [currentPage, reservedToDate] of ends.entries()) {
+    const id = `r-${currentPage}`;
+    const nextPage = currentPage === 0 ? 1 : null;
+    const body = {
+      reservations: [{ id, creditId: 'c', amount: 1, state: 'outstanding', reservedToDate }],
+      pagination: { total: 2, currentPage, pageCount: 2, nextPage },
+    };
+    const path = '/organizations/*/warehouse/inventory/reservations';
+    registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 1 });
+  }
+  await run(createInstallationJob(installationId, null, 'person'));
+  const [runAt = ''] = await inbox.column<string>("SELECT run_at FROM jobs WHERE kind = 'reservations'");
+  expect(Date.parse(runAt)).toBeLessThan(Date.parse(ends[1] ?? ''));
 });
 
 test('a reservation that ends in a five-digit year is read again after a day', async () => {
@@ -428,22 +487,28 @@ const readMembersState = ({ mirror }: Stage) =>
   );
 
 test.each([
-  ['refused repeatedly is marked as refused', { path: MEMBERS, status: 403 }, 'read', [1, 1, 0]],
+  ['refused repeatedly is marked as refused', { path: MEMBERS, status: 403, count: 99 }, 'read', [1, 1, 0]],
+  [
+    'refused once, with each of two tokens, is read',
+    { path: MEMBERS, status: 403, count: 2 },
+    'read',
+    [0, 0, 0],
+  ],
   [
     'not found, while others are, is marked as not offered',
-    { path: MEMBERS, status: 404 },
+    { path: MEMBERS, status: 404, count: 99 },
     'read',
     [0, 1, 1],
   ],
   [
     'not found, like all others, has failed',
-    { path: '/organizations/**', status: 404 },
+    { path: '/organizations/**', status: 404, count: 99 },
     /^read in part: .*members.* failed \(404\)/,
     [0, 0, 0],
   ],
-])('a list that is %s', async (_description, { path, status }, outcome, state) => {
+])('a list that is %s', async (_description, { path, status, count }, outcome, state) => {
   const stage = await openJobStage();
-  stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
+  stage.registry.faults.add({ path, kind: 'status', options: { status }, count });
   expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toMatch(outcome);
   expect(Object.values((await readMembersState(stage)) ?? {})).toEqual(state);
 });
@@ -541,7 +606,7 @@ test('a scheduled round reads rarely read lists after a change or an unanswered 
   issueCredit(sandbox, organization.id);
   await stage.run(createInstallationJob(installationId, null, 'person'));
   expect(await round()).toBe(0);
-  issueCredit(sandbox, organization.id);
+  issueCredit(sandbox, organization.id, { place: 'inventory' });
   expect(await round()).toBe(1);
   expect(await round()).toBe(0);
   const delivery = acceptedDelivery({ receivedAt: now(), installationId, organizationId: organization.id });

@@ -69,3 +69,21 @@ test('a registry that refuses the app at the start is logged at once, and a job 
   await sync.stop();
   expect(await program.rows("SELECT 1 FROM jobs WHERE kind = 'discover'")).not.toEqual([]);
 });
+
+test('a failed first call whose retry cannot be enqueued is logged twice', async () => {
+  const program = await startProgram({ receiveOnly: true });
+  const fault = { path: '/app/accessTokens', kind: 'status', options: { status: 401 }, count: 99 };
+  program.registry.faults.add(fault);
+  const messages: string[] = [];
+  const record = (_fields: object, message: string) => void messages.push(message);
+  const context = await openSyncContext(program, {});
+  const enqueue = () => Promise.reject(new Error('the disk is full'));
+  const sync = createSyncService(
+    { ...context, inbox: { ...context.inbox, enqueue } },
+    { ...OPTIONS, log: { ...OPTIONS.log, error: record, warn: record } },
+  );
+  await sync.start();
+  await expect.poll(() => messages).toContain('retry of the first call could not be enqueued');
+  await sync.stop();
+  expect(messages).toContainEqual(expect.stringContaining('no access to the registry: '));
+});

@@ -72,6 +72,9 @@ test('each resource reports its oldest unread delivery until it is read', async 
   expect(found.has('members')).toBe(false);
   await stage.run(readJob);
   expect(await readUnread()).toEqual(new Map());
+  await storeDelivery(installationId);
+  await stage.run(readJob);
+  expect(await readUnread()).toEqual(new Map());
   const later = await storeDelivery(installationId);
   expect(new Set((await readUnread()).values())).toEqual(new Set([later]));
 });

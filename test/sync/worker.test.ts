@@ -366,17 +366,22 @@ test('a worker that claims its own running job again, after its clock was put fo
   await expect.poll(async () => (await inbox.job(id)).outcome).toBe('read');
 });
 
-test('a lease is renewed while its job runs', async () => {
+test('a lease is renewed while its job runs, and no longer', async () => {
   const { folder, inbox } = createInboxFolder();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const [leaseMs, id] = [60_000, await enqueueJob(inbox, 'i1', NOON)];
   let now = NOON;
   let release: (() => void) | undefined;
-  startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), {
-    leaseMs,
-    now: () => now,
-  });
+  const port = createInboxPort(temporaryInbox(folder, 5000), () => now);
+  let renewals = 0;
+  const renew: InboxPort['renew'] = (...claims) => {
+    renewals += 1;
+    return port.renew(...claims);
+  };
+  const handleJob: JobHandler = () => new Promise(resolve => (release = () => resolve('read')));
+  const inboxPort = { ...port, renew };
+  const worker = startWorker(folder, handleJob, { leaseMs, now: () => now, inbox: inboxPort });
   await expect.poll(() => release).toBeDefined();
   now += leaseMs / 3;
   vi.advanceTimersByTime(leaseMs / 3);
@@ -384,6 +389,9 @@ test('a lease is renewed while its job runs', async () => {
   await expect.poll(async () => (await inbox.job(id)).claimed_until).toBe(renewed);
   expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: 1 });
   release?.();
+  await worker.idle();
+  vi.advanceTimersByTime(leaseMs);
+  expect(renewals).toBe(1);
 });
 
 test('a failure sets the state of the job by the failure rules', async () => {
@@ -447,6 +455,7 @@ test('the first success after an outage retries failed jobs first, once, and log
   let failedJobs = 0;
   let prioritizations = 0;
   const messages: string[] = [];
+  const warnings: string[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), () => at);
   const prioritizeFailed = async () => {
     prioritizations += 1;
@@ -456,7 +465,11 @@ test('the first success after an outage retries failed jobs first, once, and log
   const worker = startWorker(folder, async () => outcome, {
     inbox: { ...port, prioritizeFailed },
     now: () => at,
-    log: { ...SILENT_LOG, info: (_fields, message) => messages.push(message) },
+    log: {
+      ...SILENT_LOG,
+      info: (_fields, message) => messages.push(message),
+      warn: (_fields, message) => warnings.push(message),
+    },
   });
   const runJob = async (id: string, nextOutcome: string, afterMs = 10_000): Promise<number> => {
     outcome = nextOutcome;
@@ -477,6 +490,7 @@ test('the first success after an outage retries failed jobs first, once, and log
   await runJob('i7', `${PARTIAL_READ_PREFIX}: members failed (503)`, 1_000);
   expect(await runJob('i8', 'read', 1_000)).toBe(3);
   expect(messages).toContain('registry recovered; retrying failed jobs first');
+  expect(warnings).toEqual([]);
 });
 
 test('a pause and its end are each logged once', async () => {
@@ -507,6 +521,41 @@ test('a pause and its end are each logged once', async () => {
     'disk check failed',
     'reads and certificates resumed',
   ]);
+});
+
+test('a stopped worker no longer checks whether reads must pause', async () => {
+  const { folder } = createInboxFolder();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let checks = 0;
+  const findPauseReason = () => {
+    checks += 1;
+    return null;
+  };
+  const worker = startWorker(folder, async () => 'read', { findPauseReason, pauseCheckIntervalMs: 1 });
+  vi.advanceTimersByTime(1);
+  await worker.stop();
+  vi.advanceTimersByTime(10);
+  expect(checks).toBe(2);
+});
+
+test('jobs of a claim that ends after the stop are released', async () => {
+  const { folder, inbox } = createInboxFolder();
+  const id = await enqueueJob(inbox, 'i1');
+  const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
+  let endClaim: (() => void) | undefined;
+  const claim: InboxPort['claim'] = async request => {
+    const claimed = await port.claim(request);
+    await new Promise<void>(resolve => (endClaim = resolve));
+    return claimed;
+  };
+  const worker = startWorker(folder, async () => 'read', { inbox: { ...port, claim } });
+  await expect.poll(() => endClaim).toBeDefined();
+  expect(await inbox.job(id)).toMatchObject({ state: 'running' });
+  const stopped = worker.stop();
+  endClaim?.();
+  await stopped;
+  expect(await inbox.job(id)).toMatchObject({ state: 'waiting', attempts: 0 });
 });
 
 test('a long run that has ended leaves no extra slot', async () => {
@@ -546,7 +595,7 @@ test('stop waits for running jobs, releases them and claims no more', async () =
   const handleJob: JobHandler = async ({ job, signal }) => {
     begun.push(job.installationId);
     await new Promise(resolve => signal.addEventListener('abort', resolve));
-    for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+    for (let turns = 0; turns < 1000; turns += 1) await new Promise(setImmediate);
     ended += 1;
     throw signal.reason;
   };
