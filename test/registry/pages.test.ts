@@ -391,7 +391,7 @@ describe('the list of a client', () => {
     ['retirements', 'listRetirements'],
     ['credits', 'listWarehouse'],
     ['members', 'listMembers'],
-  ] as const)('of %s reports an unreadable row and yields the others', async (name, method) => {
+  ] as const)('reports an unreadable row and yields the others: %s', async (name, method) => {
     const rows = [{ id: 'a', fullName: 'A' }, {}, { id: 'c', fullName: 'C' }];
     const { client } = await startListRegistry(() => ({ [name]: rows, pagination: { nextPage: null } }));
     const unreadable: UnreadableRow[] = [];
