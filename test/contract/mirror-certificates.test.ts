@@ -341,6 +341,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
     const put = (name: string, writtenAt: number) => scene.tampering.put(name, '%PDF', writtenAt);
     const born = scene.clock.at;
+    expect(await scene.store.removeOrphanFiles(new AbortController().signal)).toBe(0);
     await scene.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1', appId: 'app-1' });
     await scene.read('retirements', [retirement('r-1')]);
     await storeAgain(scene);

@@ -165,7 +165,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         await scene.read('retirements', retirements(10), { limit: 100, total: 10, findGone }),
       ).toMatchObject({
         state: 'removals_unconfirmed',
-        fault: { message: expect.stringMatching(/^90 rows/) },
+        fault: {
+          code: 'mostly_gone',
+          message: expect.stringMatching(/^90 rows are missing: more than half/),
+        },
       });
     }
     expect(await countRows(scene, 'retirements')).toBe(100);
@@ -199,6 +202,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.read('retirements', seen, { limit: 10, total: 30, findGone })).toMatchObject({
       state: 'partial',
       fault: { code: 'rows_moved' },
+      readAgain: true,
     });
     expect(await countRows(scene, 'retirements')).toBe(31);
     scene.clock.at += MINUTE;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Mirror, ListReadRequest } from '../../src/mirror/mirror.js';
-import { hashEmail, containsNoForgottenEmail } from '../../src/mirror/forgotten-people.js';
+import { hashEmail, isForgotten, containsNoForgottenEmail } from '../../src/mirror/forgotten-people.js';
 import { credit, createUnknownPage, retirement, retirements } from '../support/mirror/rows.js';
 import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 
@@ -91,4 +91,10 @@ test('a text without email addresses is free of forgotten people', () => {
   const forgotten = new Set([hashEmail('ada@shop.example')]);
   expect(containsNoForgottenEmail(forgotten, '{"name":"Ada"}')).toBe(true);
   expect(containsNoForgottenEmail(forgotten, '{"name":"Ada@shop.example"}')).toBe(false);
+});
+
+test('a person whose address an earlier release normalized is still forgotten', () => {
+  const forgotten = new Set([hashEmail('weiß@shop.example')]);
+  expect(isForgotten(forgotten, ' Weiß@Shop.example ')).toBe(true);
+  expect(isForgotten(forgotten, 'weis@shop.example')).toBe(false);
 });
