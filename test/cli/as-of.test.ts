@@ -43,7 +43,9 @@ test('as-of during a read shows the rows observed by then and reports the runnin
   expect(early.stdout).toMatch(/\n4 retirements: [\d,.]+ t\n/);
   expect(early.stdout).toContain('first');
   expect(early.stdout).not.toContain('second');
-  const { retirements: coverage } = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
+  const lists = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
+  expect(Object.keys(lists)).toEqual(expect.arrayContaining(['warehouse', 'inventory', 'retirements']));
+  const { retirements: coverage } = lists;
   expect(coverage.gaps).toMatchObject([
     { code: 'read_running', started_at: '2026-05-04T13:00:00.000Z', ended_at: '2026-05-04T13:10:00.000Z' },
   ]);

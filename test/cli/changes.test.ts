@@ -108,6 +108,10 @@ test('--json and --csv contain each change with its columns', async () => {
   const csv = (await ask('--resource', 'warehouse', '--csv')).stdout.split('\n');
   expect(csv[0]).toMatch(/^number,observed_at,.*,newest_delivery_id,caveats$/);
   expect(csv).toHaveLength(4);
+  for (const format of ['--json', '--csv']) {
+    const { stderr } = await ask('--resource', 'members', format);
+    expect(stderr, format).toContain('No changes match these filters.');
+  }
 });
 
 test('--after fails for a number that this mirror has not reached', async () => {

@@ -169,6 +169,13 @@ describe('doctor', () => {
     }
   });
 
+  test('warns if more than one webhook secret is accepted', async () => {
+    expect((await findings()).of('secret')).toMatchObject([{ state: 'ok' }]);
+    const secrets = `${demo.env['WEBHOOK_SECRETS']},another secret of the demo mirror`;
+    const { of } = await findings({ ...demo.env, WEBHOOK_SECRETS: secrets });
+    expect(of('secret')).toMatchObject([{ state: 'warn', found: '2 webhook secrets are accepted' }]);
+  });
+
   test('distinguishes an unreachable registry from one that does not know the app', async () => {
     const gone = await findings({ ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9' });
     expect(gone.exitCode).toBe(3);

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
 import { type OutputFormat, type Row, printRows } from '../../src/cli/output/output-formats.js';
+import { createProgress } from '../../src/cli/output/progress.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
 interface PrintedStreams {
@@ -114,6 +115,7 @@ test('a long table keeps the column widths of its first rows', async () => {
   const rows = Array.from({ length: 500 }, (_, n) => ({ n, name: `row ${n}` }));
   const printed = (await printToStdout('table', ['n', 'name'], rows)).split('\n');
   expect(printed).toHaveLength(502);
+  expect(printed[1]).toBe('  0  row 0');
   expect(printed[500]).toBe('499  row 499');
 });
 
@@ -140,6 +142,15 @@ test('a fresh list whose last read failed is never green', () => {
   expect(colourState('freshness', wordsOf({ ...known, failing_since: null }))).toBe(
     `${ESCAPE}[32mfresh${ESCAPE}[39m`,
   );
+});
+
+test.each([
+  ['green', 32, 'active ok stored done complete accepted completed finished'],
+  ['yellow', 33, 'stale never_read paused warn warning unavailable'],
+  ['red', 31, 'fail failed uninstalled suspended fault ignored'],
+])('on a terminal %s, code %i, marks the states %s', (_colour, code, states) => {
+  for (const state of states.split(' '))
+    expect(colourState('state_now', state)).toBe(`${ESCAPE}[${code}m${state}${ESCAPE}[39m`);
 });
 
 test('states are coloured on a terminal only, and not with NO_COLOR or TERM=dumb', async () => {
@@ -172,6 +183,16 @@ const RETIREMENT = {
   sha256: HASH,
 };
 const ALL_COLUMNS = Object.keys(RETIREMENT);
+
+test('a progress line replaces the previous one, is cut to the width of the terminal and shown only there', () => {
+  const stderr = new PassThrough();
+  const terminal = { stdin: false, stdout: true, stderr: true };
+  const show = createProgress({ stderr, terminal, columns: 12 });
+  show('Checking');
+  show(null);
+  createProgress({ stderr, terminal: { ...terminal, stderr: false }, columns: 12 })('Checking');
+  expect(String(stderr.read())).toBe('\r\u001B[KChecking ..\r\u001B[K');
+});
 
 test('a table in a pipe is complete, however wide', async () => {
   const long = 'x'.repeat(5000);
@@ -229,6 +250,19 @@ test('a narrow terminal shortens ids and instants first, then texts, then hides 
   expect((await at(45, ['id']))[0]?.split(/ +/)).toEqual(['beneficiary', 'amount', 'id']);
 });
 
+test.each([
+  ['installation_id', 'a'.repeat(16), 'a'.repeat(16)],
+  ['installation_id', 'a'.repeat(17), `${'a'.repeat(15)}…`],
+  ['beneficiary', 'a'.repeat(17), 'a'.repeat(17)],
+  ['created_at', '2025-06-28T05:29:02.229Z', '2025-06-28T05:29Z'],
+  ['comment', 'on 2025-06-28T05:29:02.229Z', 'on 2025-06-28T05:29:02.229Z'],
+])('a table whose ids and instants must be shortened shows the %s %s as %s', async (column, text, shown) => {
+  const rows = [{ [column]: text, id: RETIREMENT.id }];
+  const columns = `${shown}  3290d2e0…`.length;
+  const printed = await printToStdout('table', [column, 'id'], rows, { ...PLAIN_TERMINAL, columns });
+  expect(printed.split('\n')[1]).toBe(`${shown}  3290d2e0…`);
+});
+
 test('every column is complete if the width is unlimited', async () => {
   const printed = await printToStdout('table', ALL_COLUMNS, [RETIREMENT], {
     ...PLAIN_TERMINAL,
@@ -239,7 +273,8 @@ test('every column is complete if the width is unlimited', async () => {
 
 test('a row after the measured ones is cut to the measured widths', async () => {
   const rows = [
-    ...Array.from({ length: 200 }, () => ({ a: 'x', b: 'y'.repeat(90) })),
+    { a: 'x', b: null },
+    ...Array.from({ length: 199 }, () => ({ a: 'x', b: 'y'.repeat(90) })),
     { a: 'x', b: 'z'.repeat(900) },
   ];
   const last =
@@ -260,6 +295,7 @@ test('tonnes have thousands separators on a terminal and keep every digit', asyn
     (await printToStdout('table', ['amount'], rows, { ...printOptions, shape })).trim().split(/\s+/).slice(1);
   expect(await printAmounts(PLAIN_TERMINAL)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
   expect(await printAmounts({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
+  expect(await printToStdout('table', ['2025'], [], PLAIN_TERMINAL)).toBe('2025\n');
 });
 
 test('JSON keeps digits that a JavaScript number cannot hold', async () => {
@@ -329,6 +365,10 @@ test('a wrapped text without spaces is broken, and is whole in a file', async ()
   const printOptions = { ...PLAIN_TERMINAL, columns: 30, shape };
   expect(await printToStdout('table', ['id', 'end'], rows, printOptions)).toBe(
     `id  end\n 1  ${'a'.repeat(26)}\n    ${'a'.repeat(24)}\n`,
+  );
+  const short = [{ id: 1, end: `a ${'b'.repeat(26)}` }];
+  expect(await printToStdout('table', ['id', 'end'], short, printOptions)).toBe(
+    `id  end\n 1  a\n    ${'b'.repeat(26)}\n`,
   );
   expect(await printToStdout('table', ['id', 'end'], rows, { shape })).toContain('a'.repeat(50));
 });

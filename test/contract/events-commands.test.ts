@@ -115,6 +115,19 @@ describe('subscriptions', () => {
     });
   });
 
+  test('a missing key is noticed by doctor and not created again while there is a subscription', async () => {
+    const { mirror, receiver, env, runSecret } = await openCommands();
+    await runSecret('add', receiver.url, '--events', 'all');
+    const missing = join(temporaryFolder(), 'missing.key');
+    const runWithoutKey = (...argv: string[]) =>
+      runCommand(argv, { env: { ...env, EVENTS_KEY_FILE: missing }, now: () => mirror.clock.at });
+    const added = await runWithoutKey('subscriptions', 'add', receiver.url, '--events', 'all');
+    expect(added).toMatchObject({ exitCode: EXIT.usage, stderr: expect.stringContaining(missing) });
+    expect(existsSync(missing)).toBe(false);
+    const { stdout } = await runWithoutKey('doctor', '--json');
+    expect(stdout).toContain(`the file ${missing} of EVENTS_KEY_FILE does not exist`);
+  });
+
   test('another key is refused by commands, noticed by doctor and never used to sign', async () => {
     const { mirror, run, receiver, keyFile, env, runSecret } = await openCommands();
     const { id } = await runSecret('add', receiver.url, '--events', 'all', '--from', 'beginning');
