@@ -34,6 +34,20 @@ describe('FAILURE_RULES and decideOutcome', () => {
     for (const { reach } of Object.values(FAILURE_RULES)) expect(['resource', 'job']).toContain(reach);
   });
 
+  test.each([
+    ['pause', 'unauthorized foreign_registry'],
+    ['fail', 'bad_request outcome_unknown'],
+    ['release', 'organization_busy shutdown disk_nearly_full cancelled claim_lost'],
+    ['give_up', 'access_gone fenced not_active'],
+    [
+      'retry',
+      'rate_limited unavailable timeout bad_answer other_form too_large not_found conflict invalid forbidden duplicate_key ended stale_read certificate_empty certificate_not_pdf certificate_cut_short certificate_too_large partial removals_unconfirmed unexpected installation_gone disk_full file_refused database_busy',
+    ],
+  ])('the rule %s applies to the failures %s', (act, codes) => {
+    const withAct = Object.entries(FAILURE_RULES).flatMap(([code, rule]) => (rule.act === act ? [code] : []));
+    expect(withAct).toEqual(codes.split(' '));
+  });
+
   test('removals are confirmed by a second read at the earliest a minute later', () => {
     const outcome = decideOutcome(createFailure('removals_unconfirmed'), { ...ATTEMPT, random: () => 0 });
     expect('at' in outcome ? outcome.at - ATTEMPT.now : 0).toBeGreaterThan(60_000);

@@ -8,6 +8,7 @@ import {
 import { openJobStage } from '../support/job-stage.js';
 import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import { openSyncContext, startProgram } from '../support/program.js';
+import { countCallsTo, issueCredit } from '../support/sandbox.js';
 
 const SELF: ProcessIdentity = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
 
@@ -77,4 +78,17 @@ test('each resource reports its oldest unread delivery until it is read', async 
   expect(await readUnread()).toEqual(new Map());
   const later = await storeDelivery(installationId);
   expect(new Set((await readUnread()).values())).toEqual(new Set([later]));
+
+  // While the inventory is read, another delivery arrives, and the check still knows the earlier one.
+  issueCredit(stage.sandbox, organization.id, { place: 'inventory' });
+  const countReads = () => countCallsTo(stage.sandbox, `${organization.id}/inventory`);
+  const readsBefore = countReads();
+  let during = '';
+  const onTurn = async () => {
+    if (during !== '' || countReads() === readsBefore) return;
+    during = await storeDelivery(installationId);
+    expect((await readUnread()).get('inventory')).toBe(later);
+  };
+  await stage.run(readJob, { onTurn });
+  expect((await readUnread()).get('inventory')).toBe(during);
 });
