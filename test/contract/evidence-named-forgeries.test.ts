@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { continueAfterRestore } from '../../src/evidence/restore-log.js';
 import {
   checkContent,
+  checkFolder,
   computeCommitment,
   type FolderContent,
   getKind,
@@ -10,7 +12,7 @@ import {
   readContent,
   withLines,
 } from '../support/evidence-folder.js';
-import { openForgeableLog } from '../support/exported-evidence.js';
+import { openExportableLog, openForgeableLog } from '../support/exported-evidence.js';
 import { ENGINES } from '../support/mirror/open.js';
 
 /** Finds the line that a condition holds for. */
@@ -45,6 +47,18 @@ const FORGERIES: readonly (readonly [string, string, (content: FolderContent) =>
     'old',
     content => editText(content, text => text.replace(/"index":(\d+),"level":0/, '"index":$1.0,"level":0')),
     /not canonical JSON/,
+  ],
+  [
+    'a node with a field that the format does not have',
+    'old',
+    content => editText(content, text => text.replace('"level":0}', '"level":0,"zero":0}')),
+    /has an unknown field "zero"/,
+  ],
+  [
+    'two documents in another order',
+    'organization-1',
+    content => editText(content, text => text.replace(/(\{"document":.*\n)(\{"document":.*\n)/, '$2$1')),
+    /the documents are out of order/,
   ],
   [
     'a node that is there twice under another spelling',
@@ -195,6 +209,29 @@ const FORGERIES: readonly (readonly [string, string, (content: FolderContent) =>
   ],
 ];
 
+const FORGET = 'Note well: "forget" erased the content of 0 leaves at 2026-01-01T00:00:00.000Z.';
+const READS = 'Credits in the inventory of organization-1: last sealed complete read 2026-';
+const CHANGED = 'retirements old (Beneficiary "Harbour Ferries", now "Another").';
+/** Folders without forgery: some lines of their reports, and whether one line describes a single retirement. */
+const REPORTS: readonly (readonly [string, readonly string[], boolean])[] = [
+  [
+    'old',
+    ['Retirement old: 12.5 t, Peat bog 2021, for Another, dated 2026-03-01T10:00:00.000Z, no cert'],
+    true,
+  ],
+  [
+    '2025',
+    ['1 of 3 retirements has its certificate here.', 'dated in 2025 by the registry: 3 rows, 25 t'],
+    false,
+  ],
+  [
+    'organization-1',
+    [FORGET, READS, `Retirements with other changes since your older checkpoint: ${CHANGED}`],
+    false,
+  ],
+  ['2026', [FORGET, READS, '11 of the 11 reads that observed the rows are shown.'], false],
+];
+
 describe.each(ENGINES.slice(0, 1))('$name', engine => {
   test('T93 each forgery of a folder is refused with a fault that names it', async () => {
     const { write, hex, olderCheckpoint } = await openForgeableLog(engine);
@@ -213,5 +250,39 @@ describe.each(ENGINES.slice(0, 1))('$name', engine => {
     expect(told.output).toContain('Note well: 1 earlier version of the shown rows is not here.');
     for (const content of contents.values())
       expect(await checkContent(content, hex, olderCheckpoint)).toMatchObject({ verdict: 'verified' });
+  });
+
+  test('T93 the report of a folder without forgery describes its rows and warns of what is missing', async () => {
+    const { write, hex, olderCheckpoint } = await openForgeableLog(engine);
+    for (const [what, expected, isRetirement] of REPORTS) {
+      const { verdict, output, evidence } = await checkContent(
+        readContent((await write(what)).folder),
+        hex,
+        olderCheckpoint,
+      );
+      expect(verdict, what).toBe('verified');
+      for (const text of expected) expect(output, what).toContain(text);
+      const observed = (evidence?.rows ?? []).map(({ observedAt }) => observedAt).toSorted();
+      expect(output).toContain(`rows were observed from ${observed[0]} to ${observed.at(-1)}.`);
+      expect(/^Retirement /m.test(output), what).toBe(isRetirement);
+    }
+  });
+
+  test('T94 a folder of a restored log tells of the lost checkpoint, which it does not continue', async () => {
+    const { stage, port, sealer, forge, change, write, hex, older } = await openExportableLog(engine);
+    const [kept, lost] = (await port.listCheckpoints(0, Number.MAX_SAFE_INTEGER)).slice(-2);
+    await forge('DELETE FROM LEAVES WHERE place >= ?', kept?.size ?? 0);
+    await forge('DELETE FROM CHECKPOINTS WHERE size > ?', kept?.size ?? 0);
+    await continueAfterRestore(sealer);
+    const at = new Date(stage.clock.at).toISOString();
+    await change();
+    const { folder } = await write('organization-1', '--since', older);
+    const { verdict, output } = await checkFolder(folder, hex, older);
+    expect(verdict).toBe('verified');
+    expect(output).toContain(`A backup was restored at ${at}: `);
+    expect(output).toContain(`The newest lost checkpoint had ${lost?.size} leaves of mirror.example/log.`);
+    const content = readContent((await write('organization-1')).folder);
+    const refused = await checkContent(content, hex, lost?.note);
+    expect(refused.output).toContain(`was lost when a backup was restored at ${at}: the log continued`);
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseTreeHead, getSignedAt } from '../../src/evidence/checkpoint.js';
 import { parseLeafRecord } from '../../src/evidence/leaf.js';
@@ -146,14 +146,28 @@ describe.each(ENGINES)('$name', engine => {
     expect(await newest()).toBe(flushed);
   });
 
-  test('T94 a restored log keeps its name if every signed leaf is there', async () => {
+  test('T94 an empty log has nothing to continue, and a restored log keeps its name if every signed leaf is there', async () => {
     const { round, sealer, newest, stage } = await openSealedMirror(engine);
+    expect(await continueAfterRestore(sealer)).toBeNull();
     const size = await round();
     const restored = await continueAfterRestore(sealer);
     expect(restored).toMatchObject({ origin: 'mirror.example/log', isNew: false, lost: 0 });
     await stage.read('retirements', retirements(4));
     expect(await round()).toBeGreaterThan(Number(size));
     expect(parseTreeHead((await newest()) ?? '').origin).toBe('mirror.example/log');
+  });
+
+  test('T94 a restored log without a checkpoint and without the file last-signed gets a new name', async () => {
+    const { stage, round, sealer, port, keyFile } = await openSealedMirror(engine);
+    const killed = { ...port, storeCheckpoint: async () => Promise.reject(new Error('killed')) };
+    await expect(round({ port: killed })).rejects.toThrow('killed');
+    rmSync(`${keyFile}.last-signed`);
+    const unknown = { isNew: true, held: null, newest: null, lost: 0 };
+    expect(await continueAfterRestore(sealer)).toMatchObject(unknown);
+    const leaf = (await readLeaves(port)).at(-1);
+    const at = new Date(stage.clock.at).toISOString();
+    const origin = `mirror.example/log/${at}`;
+    expect(parseLeafRecord(leaf)).toEqual({ kind: 'restore', at, origin, lost: 0 });
   });
 
   test('T94 a restored log without some signed leaves gets a new name, and its first leaf names the lost checkpoint', async () => {

@@ -17,6 +17,12 @@ import { startTimestampAuthority } from '../support/timestamp-authority.js';
 
 const DAY = 24 * 60 * MINUTE;
 
+/** In the hex of an answer, the tags of the content after its type, each with a tag that does not belong there. */
+const OTHER_TAGS = [
+  [/(?<type>060b2a864886f70d0109100104)a0/, '$<type>a1'],
+  [/(?<start>060b2a864886f70d0109100104a0(?:81..|82....|..))04/, '$<start>05'],
+] as const;
+
 describe.each(ENGINES)('$name', engine => {
   async function openPublished() {
     const log = await openSealedMirror(engine);
@@ -79,6 +85,13 @@ describe.each(ENGINES)('$name', engine => {
     await expect(publish()).rejects.toThrow('longer than 65536 bytes');
     authority.answer = response => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     await expect(publish()).rejects.toThrow('HTTP status 302');
+    for (const [tag, otherTag] of OTHER_TAGS) {
+      authority.answer = (response, request) => {
+        const reply = authority.reply(request).toString('hex').replace(tag, otherTag);
+        response.end(Buffer.from(reply, 'hex'));
+      };
+      await expect(publish()).rejects.toThrow('its token is not a timestamp');
+    }
     const other = authority.reply(
       Buffer.from(`30390201013031300d060960864801650304020105000420${'ab'.repeat(32)}0101ff`, 'hex'),
     );

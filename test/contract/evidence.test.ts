@@ -298,14 +298,17 @@ describe.each(ENGINES)('$name', engine => {
     });
   });
 
-  test('T90 a row and a sync inserted with a number below the sealed ones are found', async () => {
+  test('T90 rows and a sync inserted with a number below the sealed ones are found', async () => {
     const { stage, round, verified } = await openSealedMirror(engine);
+    await stage.read('inventory', [credit('c-1')]);
     await round();
+    await stage.db.change("UPDATE inventory_credits SET version = -2 WHERE credit_id = 'c-1'");
     await stage.db.change("UPDATE retirements SET version = -1 WHERE id = 'r-00001'");
     await stage.db.change('UPDATE syncs SET id = -1 WHERE id = (SELECT max(id) FROM syncs)');
     const fault = 'it is older than what is sealed, and was never sealed';
     const { faults } = await verified();
     expect(faults).toContainEqual({ where: 'change -1', fault: `${fault}: retirements r-00001` });
+    expect(faults).toContainEqual({ where: 'change -2', fault: `${fault}: inventory c-1` });
     expect(faults).toContainEqual({ where: 'sync -1', fault });
   });
 
