@@ -27,6 +27,7 @@ test('every page of data shows what the mirror had observed by an instant', asyn
     getPageText(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
   expect(await at('/', between)).toContain('100 t ex-post in the warehouses.');
   expect(await at('/', after)).toContain('87.5 t ex-post in the warehouses.');
+  expect(await page(`/?as-of=${between}`)).toContain('<section id="stood">');
   expect(await at('/warehouse', between)).toContain('100');
   expect(await at('/retirements', between)).toContain('1 retirement');
   expect(await at('/retirements', after)).toContain('2 retirements');

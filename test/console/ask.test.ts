@@ -68,6 +68,13 @@ test.each([
   },
 );
 
+test('a request without a query is answered like one with an empty query', async () => {
+  const { send } = await openConsoleStage();
+  const page = await (await send('/ask')).text();
+  expect(page).toContain('required></textarea>');
+  expect(getPageText(page)).toContain('SQL: ');
+});
+
 test('a link fills in the query form and runs nothing', async () => {
   const asked: string[] = [];
   const { page } = await openConsoleStage({ sql: recordQueries(asked) });

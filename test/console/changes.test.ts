@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { describeChangeCount } from '../../src/console/components/change-feed.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
@@ -23,6 +24,17 @@ test('each change between two instants is a sentence with its cause', async () =
   const shown = await page('/changes');
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(delivery\)/);
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
+  await scene.db.change("UPDATE syncs SET trigger = 'person'");
+  expect(await page('/changes')).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(manual\)/);
+});
+
+test.each<[string, string, number, string]>([
+  ['organization', 'changed', 1, '1 organization changed'],
+  ['warehouse', 'removed', 2, '2 credits in the warehouse removed'],
+  ['certificates', 'added', 2, '2 certificates stored'],
+  ['inventory_requests', 'added', 1, '1 inventory request added'],
+])('a number of changes names its rows: %s %s', (resource, change, count, text) => {
+  expect(describeChangeCount(resource, change, count)).toBe(text);
 });
 
 test('a day as since starts at its first instant, as until ends at its last, and a future day is refused', async () => {
@@ -44,6 +56,7 @@ test('a day as since starts at its first instant, as until ends at its last, and
   expect(await shown('since=2026-05&until=2026')).toMatch(
     / 3 changes, 1 May 2026 to 5 May 2026 .*Observed from 1 May 2026, 00:00:00.000 UTC/,
   );
+  expect(await page('/changes')).toContain('since=2026-01&amp;until=2026-03">Last quarter');
   expect(await shown('since=2026-06')).toContain('2026-06 is in the future');
   const file = await open('/changes.csv?since=2027');
   expect(file.status).toBe(400);
@@ -98,6 +111,7 @@ test('Changes says when there are none, and refuses a malformed instant with a s
   const { page, faults, open } = await openConsoleStage({ now: Date.now });
   expect(getPageText(await page('/changes?since=1ms'))).toContain('0 changes');
   expect(getPageText(await page('/changes?since=soon'))).toContain('Expected a date like');
+  expect(getPageText(await page('/changes?until=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
   expect(getPageText(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
   expect(getPageText(await page('/changes?resource=retirement'))).toContain('Did you mean retirements?');

@@ -29,6 +29,9 @@ test('two dates are compared with the totals side by side, and with the rows tha
   expect(text).toMatch(/Warehouse ?ex-post ?107\.5.*90\.5.*1 of 1/);
   expect(text).toMatch(/beneficiary ?Harbour Ferries ?Äpfel/);
   expect(text).toContain('never read completely');
+  const unread = await page(`/compare?${query}&list=reservations`);
+  expect(getPageText(unread)).toContain('never read completely');
+  expect(unread).not.toContain('<table');
   expect(markup).toMatch(/<summary>SQL of retirements<\/summary><pre>WITH versions AS/);
   expect(markup).toContain(
     `href="/compare.csv?${new URLSearchParams(query).toString().replaceAll('&', '&amp;')}"`,
@@ -82,6 +85,8 @@ test('dates that cannot be compared are refused with a reason, also as files', a
   expect(getPageText(await page('/compare?from=2020'))).toContain(
     'The first instant that can be compared is',
   );
+  const lastYear = new Date().getUTCFullYear() - 1;
+  expect(await page('/compare')).toContain(`placeholder="${lastYear}-12-31"`);
   expect(getPageText(await page('/compare?from=now&to=2020'))).toContain('is before the earlier date');
   expect(getPageText(await page('/compare?from=soon'))).toContain('Expected a date like');
   for (const query of ['from=2020', 'from=now&to=2020', 'from=soon', 'list=stock', 'nonsense=1'])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { renderCell } from '../../src/console/components/table-cell.js';
 import { renderInstant } from '../../src/console/components/instants.js';
 import { describeDateForms } from '../../src/text/time-range.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
@@ -25,6 +26,8 @@ test('a value in any spelling is shown in its usual one, and chosen in its field
   const shown = await page('/warehouse?type=EX-POST');
   expect(getPageText(shown)).toContain('1 credit (type ex-post): 100 t ex-post');
   expect(shown).toContain('<option value="exPost" selected>ex-post</option>');
+  expect(shown).toContain('>Filters (1)</button>');
+  expect(await page('/warehouse')).toContain('>Filters</button>');
 });
 
 test.each([
@@ -65,6 +68,13 @@ test('lists, Changes and Reconciliation accept an organization by id, beginning 
   const exact = await page('/balance?organization_id=organization-1');
   expect(getPageText(await page('/balance?organization_id=Organizat'))).toContain('organization-1');
   expect(getPageText(exact)).toContain('organization-1');
+});
+
+test('a long id is shortened in lists, and a detail page shows it in full', async () => {
+  const { page } = await openFilterStage();
+  const shortened = `<span class="id" title="${ID}">7023a782</span>`;
+  expect(renderCell('retirement_id', ID, 0).text).toBe(shortened);
+  expect(await page(`/retirements/${ID}`)).not.toContain(shortened);
 });
 
 test('an id that no row has is reported', async () => {

@@ -10,7 +10,8 @@ test('T83 values inserted into markup are escaped everywhere', () => {
   expect(html`<i>${[HOSTILE, [HOSTILE]]}</i>`.text).toBe(`<i>${ESCAPED}${ESCAPED}</i>`);
 });
 
-test('an unknown state is shown without a colour', () => {
+test('a bad state is red, and a state without a meaning here has no colour', () => {
+  expect(renderBadge('unknown').text).toBe('<span class="state bad">unknown</span>');
   expect(renderBadge('constructor').text).toBe('<span class="state none">constructor</span>');
   expect(renderBadge('removals_unconfirmed').text).toBe(
     '<span class="state doubt">removals unconfirmed</span>',

@@ -29,6 +29,8 @@ test('a delivery page shows a timeline from its arrival over its job to the chan
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
+  expect(shown).toContain('<li class="good"><strong>2 rows changed</strong>');
+  expect(getPageText(await page('/jobs/5'))).toMatch(/attempt 1 after 12 ms .*Read 1 list /);
 });
 
 test('a timeline says that lists which were not read may have changed', async () => {

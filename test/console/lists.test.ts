@@ -153,7 +153,11 @@ describe('a list', () => {
     expect(getPageText(await page('/retirements?as-of=1000d'))).toContain(
       'No retirements are known at that time',
     );
-    expect(getPageText(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
+    const none = await page('/syncs?id=99');
+    expect(getPageText(none)).toContain('0 syncs (id 99)');
+    expect(getPageText(none)).toContain('Show all syncs');
+    expect(none).not.toContain('<thead>');
+    expect(await page('/members')).not.toContain('Show all');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
@@ -245,8 +249,11 @@ test.each([
 test('a sync is found by its number', async () => {
   const { scene, page } = await openConsoleStage();
   await scene.read('retirements', [retirement('r-1')]);
-  await scene.read('warehouse', []);
+  await scene.read('inventory_requests', []);
   expect(JSON.parse(await page('/syncs.json?id=2'))).toMatchObject({ rows: [{ id: 2 }] });
+  const syncs = await page('/syncs');
+  expect(syncs).toContain('<td data-label="Resource">inventory requests</td>');
+  expect(syncs).not.toContain('name="id"');
 });
 
 test.each([
@@ -275,6 +282,17 @@ describe('a retirement', () => {
     expect(shown).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
     expect(shown).toContain('beneficiary: – → Harbour Ferries');
     expect(shown).toContain('first observed');
+  });
+
+  test.each([
+    [{ id: 'p-9', fullName: null }, 'p-9'],
+    [null, 'an unknown project'],
+  ])('without the name of its project %j is titled by %s', async (project, named) => {
+    const { scene, page } = await openConsoleStage();
+    await scene.read('retirements', [retirement('r-1', { project })]);
+    const shown = await page('/retirements/r-1');
+    expect(getPageText(shown)).toContain(`12.5 t of ${named} 2021 retired`);
+    expect(shown.includes('<a href="/projects/p-9">p-9</a>')).toBe(project !== null);
   });
 
   test('T83 is escaped, whatever the registry names it', async () => {

@@ -9,7 +9,9 @@ import { MINUTE } from '../support/mirror/open.js';
 
 test('choosing a theme redirects back to the same page and never to another site', async () => {
   const { send, sendRaw: ask, cookie, page } = await openConsoleStage();
-  expect(await page('/help')).toContain('<html lang="en">');
+  const help = await page('/help');
+  expect(help).toContain('<html lang="en">');
+  expect(help).toContain('<button name="theme" value="" aria-pressed="true">');
   const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
   const answer = await chosen('/retirements?vintage=2021');
   expect(answer.headers.get('location')).toBe('/retirements?vintage=2021');
@@ -23,7 +25,10 @@ test('choosing a theme redirects back to the same page and never to another site
   expect(odd).toContain('<html lang="en">');
 });
 
-test('the stylesheet has fewer than 500 lines and the script at most 15 kB', () => {
+test('the console serves a stylesheet of fewer than 500 lines and a script of at most 15 kB', async () => {
+  const { page } = await openConsoleStage();
+  expect(await page('/console.css')).toBe(STYLE);
+  expect(await page('/console.js')).toBe(SCRIPT);
   expect(STYLE.split('\n').length).toBeLessThan(500);
   expect(SCRIPT.length).toBeLessThan(15_000);
 });
@@ -57,7 +62,9 @@ test('Reconciliation shows its verdict first, then each unbalanced sum with the 
   expect(getPageText(await page('/balance'))).toMatch(
     /All \d+ checks passed\. Calculated \d+ s ago\. Covers 0 of the 1 known organization\./,
   );
+  expect(await page('/balance')).not.toContain('Unbalanced sums');
   await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
+  expect(await page('/balance')).toMatch(/<td data-label="Expected, t"[^>]*>0<i>\.000001<\/i>/);
   const wrong = getPageText(await page('/balance'));
   expect(wrong).toMatch(/1 of \d+ checks failed\./);
   expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);
@@ -72,6 +79,7 @@ test('the pages of a credit and a project show their values and history, and an 
   const words = getPageText(await page('/warehouse/c-1'));
   expect(words).toContain('1,087.5 t ex-post of Peat bog 2021');
   expect(words).toContain('tonnes: 100 → 1,087.5');
+  expect(await page('/warehouse/c-1')).toContain('<title>Credit: 1,087.5 t ex-post of Peat bog 2021 –');
   expect(await page('/warehouse/c-1')).toMatch(
     /<ol class="timeline"><li class="good"><strong>Current version, observed<\/strong>[^]*<li class="none">Observed/,
   );
@@ -81,6 +89,7 @@ test('the pages of a credit and a project show their values and history, and an 
   expect(project).toContain(
     'Peat bog The registry does not show this project to the app Available by vintage',
   );
+  expect(await page('/projects/project-1')).toContain('href="/inventory?project_id=project-1">Inventory</a>');
 });
 
 test('the pages of a project and an organization say how much is not available, where and why', async () => {
@@ -104,7 +113,9 @@ test('the pages of a project and an organization say how much is not available, 
   const project = async () => getPageText(await page('/projects/project-1'));
   expect(await project()).not.toContain('known organizations');
   expect(await project()).not.toContain('Not available now');
+  expect(await page('/')).toMatch(/<td data-label="ex-ante, t"[^>]*><span title="5\.5 t">5</);
   await install('suspended');
+  expect(await page('/organizations/organization-2')).toContain('<span class="state none">suspended</span>');
   expect(await project()).toContain(
     'Covers 1 of the 2 known organizations. The warehouse of 1 organization is left out, because it is not fresh.',
   );

@@ -29,6 +29,7 @@ test('Now states the available amount exactly and in tables of whole tonnes, its
     /Organizations, available whole tonnes, rounded down.*organization-1.* ?6,300 Recent/,
   );
   expect(page.match(/title="6,300\.200001 t"/g)).toHaveLength(5);
+  expect(page).toMatch(/>0<\/text>.*>5,000<\/text>.*>10k<\/text>/);
   expect(words).toContain('Attention▲ 2 issues');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
@@ -140,7 +141,9 @@ test('T83 names from the registry are escaped', async () => {
 
 test('an unknown page answers 404', async () => {
   const { open, faults } = await openNowStage();
-  expect((await open('/nothing')).status).toBe(404);
+  const answer = await open('/nothing');
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('<title>Not found –');
   expect(faults).toEqual([]);
   expect((await open('/')).status).toBe(200);
 });

@@ -14,7 +14,9 @@ async function openRetirements() {
 test('the totals of retirements are a page that is linked from the list, and a file', async () => {
   const { page, open } = await openRetirements();
   expect(await page('/retirements?year=2025')).toContain('href="/retirement-totals?year=2025"');
+  expect(await page('/warehouse')).not.toContain('/retirement-totals');
   const markup = await page('/retirement-totals?by=beneficiary&by=month');
+  expect(markup).toMatch(/data-label="Beneficiary".*data-label="Retirements"/);
   expect(getPageText(markup)).toContain('2 retirements: 3.5 t');
   expect(getPageText(markup)).toMatch(/unclaimed ?2025-12 ?2.*Ada ?2025-11 ?1\.5/);
   expect(markup).toContain('name="by" value="month" checked');

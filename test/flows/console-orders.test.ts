@@ -90,7 +90,14 @@ describe('orders in the console', () => {
     expect(afterLive).toContain('name="amount"');
     expect(page).toContain(`carbon-mirror reservations create --organization ${organizationId} --credit-id`);
     const confirmation = getPageText(await (await openConfirmation(reserve)).text());
-    for (const text of ['Reserve 2.5 t?', organizationId, creditId, 'Vintage2021', 'ex-post', 'Amount2.5 t'])
+    for (const text of [
+      'Reserve 2.5 t?',
+      organizationId,
+      `Credit${creditId}`,
+      'Vintage2021',
+      'ex-post',
+      'Amount2.5 t',
+    ])
       expect(confirmation).toContain(text);
     expect(await order(reserve)).toBe('/orders/1');
     expect(await openText('/orders/1')).toContain('Retire, transfer or release the reservation');
@@ -107,7 +114,9 @@ describe('orders in the console', () => {
     );
     expect(await openText(`/reservations/${reservationId}`)).toContain('Retire …');
     expect(await order(retire)).toBe('/orders/2');
-    expect(await openText('/orders/2')).toContain('The credits are retired.');
+    const retired = await openText('/orders/2');
+    expect(retired).toContain('The credits are retired.');
+    expect(retired).not.toContain('Retire, transfer or release');
     expect(retirements()).toHaveLength(1);
     expect(await orders()).toMatchObject([
       { actor: ACTOR, action: 'reserve', state: 'done', reservation_id: reservationId },
@@ -151,6 +160,7 @@ describe('orders in the console', () => {
     expect(await readFault({ ...reserve, amount: '2,5' })).toContain('“2,5” is not an amount: write 2.5.');
     expect(await readFault({ ...reserve, amount: '100.01' })).toContain('Only 100 t are available.');
     expect(await readFault({ ...reserve, credit_id: 'c-9' })).toContain('does not list this credit');
+    expect(await readFault({ action: 'reserve', amount: '1' })).toContain('does not list this credit');
     expect(await readFault({ ...reserve, action: 'deposit' })).toContain('Expected an action');
     expect(await orders()).toEqual([]);
     await order(reserve);
@@ -171,6 +181,7 @@ describe('T110 an order', () => {
     const form = await prepare(reserve);
     const answers = await Promise.all(Array.from({ length: 5 }, async () => await post(form)));
     await program.rest();
+    form.set('key', form.get('key')?.toUpperCase() ?? '');
     answers.push(await post(form));
     await program.rest();
     expect(answers.map(({ headers }) => headers.get('location'))).toEqual(Array(6).fill('/orders/1'));
