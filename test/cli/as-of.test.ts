@@ -40,7 +40,7 @@ test('as-of during a read shows the rows observed by then and reports the runnin
   expect(early.stderr).toContain(
     'retirements: The answer shows what was read until 2026-05-04T12:00:00.000Z; later changes may be missing.',
   );
-  expect(early.stdout).toMatch(/\n4 retirements: [\d,.]+ t\n/);
+  expect(early.stdout).toMatch(/\n\n4 retirements: [\d,.]+ t\n\n/);
   expect(early.stdout).toContain('first');
   expect(early.stdout).not.toContain('second');
   const lists = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);

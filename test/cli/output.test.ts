@@ -5,11 +5,14 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
-import { type OutputFormat, type Row, printRows } from '../../src/cli/output/output-formats.js';
+import { type OutputFormat, type Row, printRows, toSnakeKeys } from '../../src/cli/output/output-formats.js';
 import { createProgress } from '../../src/cli/output/progress.js';
+import { formatRowSheet } from '../../src/cli/output/row-sheet.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
 interface PrintedStreams {
+  /** The number of printed rows. */
+  readonly count: number;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -43,11 +46,11 @@ async function printToStreams(
     hasEnvFile: false,
     sendToParent: () => undefined,
   };
-  await printRows(io, format, columns, rows, shape);
+  const count = await printRows(io, format, columns, rows, shape);
   stdout.end();
   stderr.end();
   const [out, err] = await printed;
-  return { stdout: out.toString('utf8'), stderr: err.toString('utf8') };
+  return { count, stdout: out.toString('utf8'), stderr: err.toString('utf8') };
 }
 
 async function printToStdout(
@@ -261,6 +264,37 @@ test.each([
   const columns = `${shown}  3290d2e0…`.length;
   const printed = await printToStdout('table', [column, 'id'], rows, { ...PLAIN_TERMINAL, columns });
   expect(printed.split('\n')[1]).toBe(`${shown}  3290d2e0…`);
+});
+
+test('a narrow terminal hides the only unimportant column first', async () => {
+  const rows = [{ comment: 'x'.repeat(30), beneficiary: 'y'.repeat(30) }];
+  const shape = { importantColumns: ['beneficiary'] };
+  const printOptions = { ...PLAIN_TERMINAL, columns: 20, shape };
+  const { count, stdout } = await printToStreams('table', ['comment', 'beneficiary'], rows, printOptions);
+  expect([count, stdout]).toEqual([1, `beneficiary\n${'y'.repeat(19)}…\n`]);
+});
+
+test('a row sheet has one line per column, the JSON of the registry and an empty line', () => {
+  expect(formatRowSheet({ id: 'r-1', beneficiary: null, document: '{\n}' })).toEqual([
+    'id           r-1',
+    'beneficiary  -',
+    '',
+    '{',
+    '}',
+    '',
+  ]);
+});
+
+test('keys in JSON have underscores, except ids and those of the registry', () => {
+  const bytes = new Uint8Array([1]);
+  const fromRegistry = { fullName: 1 };
+  const data = { body: fromRegistry, content: fromRegistry, document: fromRegistry };
+  expect(toSnakeKeys({ rowsChecked: [{ idOfRow: 1 }], 'r-1aB': null, bytes, ...data })).toEqual({
+    rows_checked: [{ id_of_row: 1 }],
+    'r-1aB': null,
+    bytes,
+    ...data,
+  });
 });
 
 test('every column is complete if the width is unlimited', async () => {
