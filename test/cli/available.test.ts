@@ -126,11 +126,15 @@ test('a filter that no warehouse ever matched exits with 6; credits that are sol
   });
 });
 
-test('available prints a sentence instead of an empty table', async () => {
+test('available prints a sentence instead of an empty table, and what is left out of a CSV file', async () => {
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^No credits are available now\.\n/);
+  const { stderr } = await run('--csv');
+  expect(stderr).toMatch(
+    /^Left out: .+: last read .+ ago, no access \(suspended\) \(\d+ rows, [\d,.]+ t ex-post.*\)$/m,
+  );
 });
 
 test('available exits with 3 if no warehouse is known', async () => {
