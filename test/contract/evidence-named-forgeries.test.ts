@@ -268,8 +268,26 @@ describe.each(ENGINES.slice(0, 1))('$name', engine => {
     }
   });
 
+  test('T93 a checkpoint leaf of an older checkpoint that the folder does not name is refused', async () => {
+    const { write, hex } = await openForgeableLog(engine);
+    const content = readContent((await write('organization-1')).folder);
+    const lines = parseLines(content);
+    const { since, ...header } = find(lines, line => 'format' in line);
+    const isOlder = (line: Line) => Number(line['leaf']) < Number(since);
+    const outdated = find(lines, line => isOfKind('organization')(line) && isOlder(line));
+    const owners = new Set<unknown>([outdated['leaf'], Number(since) - 1]);
+    const isKept = (line: Line) =>
+      !('format' in line) && !['months_of', 'reads_of', 'named_by'].some(name => owners.has(line[name]));
+    const forged = withLines(content, [header, ...hideLeaf(lines, outdated).filter(isKept)]);
+    const { verdict, output } = await checkContent(forged, hex);
+    expect(verdict).toBe('not verified');
+    expect(output).toContain(`leaf ${Number(since) - 1} is not the last leaf of a checkpoint`);
+  });
+
   test('T94 a folder of a restored log tells of the lost checkpoint, which it does not continue', async () => {
     const { stage, port, sealer, forge, change, write, hex, older } = await openExportableLog(engine);
+    const whole = await write('organization-1', '--since', older);
+    expect(await checkFolder(whole.folder, hex, older)).toMatchObject({ verdict: 'verified' });
     const [kept, lost] = (await port.listCheckpoints(0, Number.MAX_SAFE_INTEGER)).slice(-2);
     await forge('DELETE FROM LEAVES WHERE place >= ?', kept?.size ?? 0);
     await forge('DELETE FROM CHECKPOINTS WHERE size > ?', kept?.size ?? 0);
