@@ -60,6 +60,8 @@ const { cache: _cache, browser: _browser, ...unitTestConfig } = unitTests.config
 const mutantConfig = {
   name: 'mutants',
   runner: join(import.meta.dirname, 'runner.js'),
+  /** Prepares the mirrors that tests of the command line copy. */
+  globalSetup: programTests.config.globalSetup,
   maxWorkers: 1,
   bail: 1,
   exclude: unitTests.config.exclude.filter(
