@@ -5,7 +5,7 @@ import { amount, credit, retirement, retirements } from '../support/mirror/rows.
 import { MINUTE } from '../support/mirror/open.js';
 
 test('each change between two instants is a sentence with its cause', async () => {
-  const { scene, page } = await openConsoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now, demoActions: [] });
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
   await scene.read('warehouse', [credit('c-1')]);
@@ -24,6 +24,7 @@ test('each change between two instants is a sentence with its cause', async () =
   const shown = await page('/changes');
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(delivery\)/);
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
+  expect(getPageText(await page('/demo'))).toMatch(/Recent changes in the mirror ?retired 12\.5 t/);
   await scene.db.change("UPDATE syncs SET trigger = 'person'");
   expect(await page('/changes')).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(manual\)/);
 });

@@ -64,7 +64,7 @@ test('Reconciliation shows its verdict first, then each unbalanced sum with the 
   );
   expect(await page('/balance')).not.toContain('Unbalanced sums');
   await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
-  expect(await page('/balance')).toMatch(/<td data-label="Expected, t"[^>]*>0<i>\.000001<\/i>/);
+  expect(await page('/balance')).toMatch(/<td data-label="Opening, t"[^>]*>0<i>\.000001<\/i>/);
   const wrong = getPageText(await page('/balance'));
   expect(wrong).toMatch(/1 of \d+ checks failed\./);
   expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);

@@ -273,6 +273,16 @@ test('the matrix shows the largest projects and vintages and the sum of the othe
   );
 });
 
+test('the matrix shows only as many vintages as fit on the screen, and the sum of the others', async () => {
+  const { scene, page } = await openConsoleStage({ now: Date.now });
+  const some = Array.from({ length: 7 }, (_, index) =>
+    credit(`c-${index}`, { amount: amount(`10000000${index}`), vintage: String(2010 + index) }),
+  );
+  await scene.read('warehouse', some);
+  const [, heading = ''] = /<table class="matrix">[^]*?<thead>([^]*?)<\/thead>/.exec(await page('/')) ?? [];
+  expect(getPageText(heading)).toBe('Project201420152016othersTotal');
+});
+
 function reservation(id: string, overrides: { reservedToDate: string }) {
   const item = {
     id,
