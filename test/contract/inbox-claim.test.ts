@@ -53,15 +53,18 @@ describe.each(ENGINES)('$name', ({ store }) => {
       await box.enqueue(createJob('retried'), NOON);
       await box.enqueue(createJob('failed'), NOON);
       await box.enqueue(createJob('waits'), NOON);
+      await box.enqueue(createJob('rejected'), NOON);
       const later = NOON + 60 * LEASE_MS;
       for (const held of await claimJobs(box)) {
         if (held.installationId === 'retried') await box.retry(held, later, ERROR, NOON);
         if (held.installationId === 'failed') await box.fail(held, ERROR, NOON);
+        if (held.installationId === 'rejected') await box.fail(held, { ...ERROR, code: 'rejected' }, NOON);
         if (held.installationId === 'waits')
           await box.retry(held, later, { ...ERROR, code: 'rate_limited' }, NOON);
       }
       await box.at(NOON - LEASE_MS).enqueue(due);
       expect(await box.at(NOON + 1).prioritizeFailed(['unavailable'])).toBe(2);
+      expect(await box.jobs("state = 'failed'")).toMatchObject([{ installation_id: 'rejected' }]);
       const first = await claimJobs(box, NOON + 1, 3);
       expect(first.map(({ installationId }) => installationId)).toEqual([
         expect.stringMatching(/^(retried|failed)$/),
@@ -252,12 +255,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.finish(second, 'read', now)).toBe(false);
     });
 
-    test('that is renewed does not expire', async () => {
+    test('that is renewed does not expire, but other leases do', async () => {
       const box = createTestInbox(await store());
       await box.enqueue(createJob('a'), NOON);
       const held = await claimOne(box);
+      await box.enqueue(createJob('b'), NOON);
+      const other = await claimOne(box);
       expect(await box.at(NOON + LEASE_MS).renew([held], LEASE_MS)).toEqual([]);
-      expect(await claimJobs(box, NOON + LEASE_MS + 1)).toEqual([]);
+      expect((await claimJobs(box, NOON + LEASE_MS + 1)).map(({ id }) => id)).toEqual([other.id]);
     });
 
     test('that expired is taken over before a waiting job of the same installation starts', async () => {

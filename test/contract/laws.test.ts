@@ -88,6 +88,11 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     "UPDATE syncs SET rows_added = rows_added + 1 WHERE resource = 'retirements'",
   ],
   [
+    'each sync wrote as many versions of retirements as it counted',
+    `UPDATE syncs SET rows_added = 1 WHERE resource = 'retirements' AND state = 'complete'
+     AND id NOT IN (SELECT sync_id FROM retirements_history)`,
+  ],
+  [
     'each sync closed as many versions of warehouse_credits as it counted',
     "UPDATE syncs SET rows_removed = rows_removed + 1 WHERE resource = 'warehouse'",
   ],

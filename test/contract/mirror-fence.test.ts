@@ -21,12 +21,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('T44 a refused write names its reason, and the sync stays as the newer claim ended it', async () => {
     const scene = await stage();
+    await scene.read('inventory', [credit('c-0')]);
     const read = await beginWarehouseRead(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
     expect(await scene.db.column("SELECT error_code FROM syncs WHERE resource = 'warehouse'")).toEqual([
       'interrupted',
+    ]);
+    expect(await scene.db.column("SELECT state FROM syncs WHERE resource = 'inventory'")).toEqual([
+      'complete',
     ]);
     await expect(read.finish(finish)).rejects.toMatchObject({ code: 'fenced' });
     await read.abandon({ code: 'fenced', message: 'taken over' }, TRAFFIC);

@@ -1,6 +1,6 @@
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
+import { ENGINES, beginRead, TRAFFIC, writeInstallation } from '../support/mirror/open.js';
 import { installation, retirement } from '../support/mirror/rows.js';
 import type { Member } from '../../src/registry/object-models.js';
 
@@ -56,18 +56,26 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('an unusable answer that mentions a forgotten person is removed with the person and not stored again', async () => {
     const { db, mirror, clock } = await stage();
     const text = '{"owner":"Ada@People.example"}';
-    const answer = { status: 200, form: 'object' as const, at: clock.at, text };
-    const fail = async () => {
-      const read = await beginRead({ mirror, clock }, 'members');
+    const otherText = '{"owner":"somebody else"}';
+    const fail = async (organizationId = 'organization-1', answerText = text) => {
+      const answer = { status: 200, form: 'object' as const, at: clock.at, text: answerText };
+      const read = await beginRead({ mirror, clock }, 'members', { organizationId });
       await read.abandon({ code: 'other_form', message: 'members: expected a list' }, { ...TRAFFIC, answer });
     };
     await fail();
-    const kept = () => db.value("SELECT answer_text FROM resource_states WHERE resource = 'members'");
+    await writeInstallation({ mirror, clock }, 2);
+    await fail('organization-2', otherText);
+    const kept = (organizationId = 'organization-1') =>
+      db.value(
+        "SELECT answer_text FROM resource_states WHERE resource = 'members' AND organization_id = ?",
+        organizationId,
+      );
     expect(await kept()).toBe(text);
     await mirror.forget('somebody@people.example');
     expect(await kept()).toBe(text);
     await mirror.forget('ada@people.example');
     expect(await kept()).toBeNull();
+    expect(await kept('organization-2')).toBe(otherText);
     await fail();
     expect(await kept()).toBeNull();
   });
