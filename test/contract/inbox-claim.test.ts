@@ -78,6 +78,15 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(NOON + 2).prioritizeFailed([])).toBe(0);
     });
 
+    test('after an outage takes retry jobs at once that are due within two seconds, and no other waiting jobs', async () => {
+      const box = createTestInbox(await store());
+      await box.enqueue(createJob('soon', null, { kind: 'retry', startDelayMs: 2000 }), NOON);
+      await box.enqueue(createJob('later', null, { kind: 'retry', startDelayMs: 2001 }), NOON);
+      await box.enqueue(createJob('read', null, { startDelayMs: 2000 }), NOON);
+      expect(await box.at(NOON).prioritizeFailed(['unavailable'])).toBe(1);
+      expect(await claimJobs(box)).toMatchObject([{ installationId: 'soon' }]);
+    });
+
     test('gets a number above the highest one the mirror has seen, after an inbox.db was restored', async () => {
       const box = createTestInbox(await store());
       await box.at(NOON).raiseClaims(41);

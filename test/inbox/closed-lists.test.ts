@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { VERDICTS } from '../../src/inbox/delivery.js';
-import { JOB_STATES, PARTS } from '../../src/inbox/job.js';
+import { JOB_STATES, OUTAGE_CODES, PARTS } from '../../src/inbox/job.js';
 import { PROCESS_ROLES } from '../../src/inbox/process.js';
 import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
+import { REGISTRY_ERROR_CODES } from '../../src/registry/errors.js';
 import { STATUS_BY_REJECTION_REASON } from '../../src/webhook/receiver.js';
 
 const TABLES = readFileSync(new URL('../../migrations/inbox/0001/tables.ts', import.meta.url), 'utf8');
@@ -28,4 +29,8 @@ test('each rejection reason has an HTTP status', () => {
     wrong_content_type: 415,
     not_stored: 503,
   });
+});
+
+test('each failure that an outage causes is an error of the registry client', () => {
+  expect(REGISTRY_ERROR_CODES).toEqual(expect.arrayContaining([...OUTAGE_CODES]));
 });
