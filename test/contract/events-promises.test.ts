@@ -108,6 +108,9 @@ describe('promises of events', () => {
     await port.pause(id, 'paused by the operator');
     expect(await port.save({ ...late, ...next, pauseReason: null })).toBe(false);
     expect(await find(id)).toMatchObject({ change_cursor: cursor, state: 'paused' });
+    await port.resume(id, new Date(clock.at).toISOString());
+    const refused = { ...late, ...(await port.claim(id, MINUTE)), pauseReason: 'refused by the subscriber' };
+    expect([await port.save(refused), await port.save(refused)]).toEqual([true, false]);
     expect(receiver.accepted).toHaveLength(10);
   });
 
@@ -199,8 +202,7 @@ describe('promises of events', () => {
       `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', webhook_failed = 1, failing_since = as_of
        WHERE organization_id = 'organization-2' AND resource = 'retirements'`,
     );
-    await round();
-    await round();
+    expect([await round(), await round()]).toEqual([1, 0]);
     expect(receiver.accepted.map(({ type, data }) => [type, data])).toEqual([
       [
         'freshness.stale',

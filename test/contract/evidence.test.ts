@@ -210,14 +210,14 @@ describe.each(ENGINES)('$name', engine => {
     expect(await sealLog(sealer)).not.toBeNull();
   });
 
-  test('a running sync and all later ones are sealed once it has ended', async () => {
+  test('running syncs and all later ones are sealed once they have ended', async () => {
     const { stage, port, round } = await openSealedMirror(engine);
-    await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)');
+    await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id > (SELECT max(id) - 2 FROM syncs)');
     await round();
     const open = (await port.readProgress()).sync;
     await stage.db.change('UPDATE syncs SET finished_at = started_at WHERE finished_at IS NULL');
     await round();
-    expect((await port.readProgress()).sync).toBe(open + 1);
+    expect((await port.readProgress()).sync).toBe(open + 2);
   });
 
   test('T90 a history without forgery has no faults and is covered to its last leaf', async () => {

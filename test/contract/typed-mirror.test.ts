@@ -84,6 +84,7 @@ describe.each(ENGINES)('$name', () => {
       sql`DELETE FROM retirements`,
       sql`UPDATE organizations SET full_name = 'x'`,
       sql`CREATE TABLE t (a integer)`,
+      sql`CREATE TEMP TABLE t (a integer)`,
       sql`COMMIT; DELETE FROM retirements`,
     ];
     for (const write of writes) {

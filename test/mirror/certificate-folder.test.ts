@@ -74,10 +74,12 @@ test('T61 preparing the folder removes half-written files of dead processes and 
   await folder.prepare();
   const deadPart = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
   const livePart = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
-  for (const name of [deadPart, livePart, 'notes.txt']) writeFileSync(join(files, name), '%PDF');
+  const otherLivePart = `.${process.ppid}-3f0c1a52-0000-4000-8000-000000000000.part`;
+  for (const name of [deadPart, livePart, otherLivePart, 'notes.txt'])
+    writeFileSync(join(files, name), '%PDF');
   mkdirSync(join(files, 'kept'));
   await folder.prepare();
-  expect(readdirSync(files).toSorted()).toEqual([livePart, 'kept', 'notes.txt'].toSorted());
+  expect(readdirSync(files).toSorted()).toEqual([livePart, otherLivePart, 'kept', 'notes.txt'].toSorted());
 });
 
 test('T52 an intact file keeps its shorter legacy name, and a damaged one is left in place', async () => {
