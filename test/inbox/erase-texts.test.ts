@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eraseMatchingTexts } from '../../src/inbox/erase-texts.js';
+import { eraseMatchingOrderTexts, eraseMatchingTexts } from '../../src/inbox/erase-texts.js';
 
 /** Creates an inbox of signed texts; each has two deliveries. */
 function createInbox(contents: readonly string[]) {
@@ -36,4 +36,16 @@ test('texts are erased in small batches, because the receiver waits for each', a
   };
   await eraseMatchingTexts({ ...inbox, eraseSignedTexts }, () => true);
   expect(batches).toEqual([100, 100, 1]);
+});
+
+test('matching texts are erased in more orders than one batch holds', async () => {
+  const empty = { beneficiary: null, reason: null, comment: null, result: null };
+  const orders = Array.from({ length: 201 }, (_, index) => ({ id: index + 1, actor: 'Zoë', ...empty }));
+  const inbox = {
+    listOrderTexts: (above: number, limit: number) =>
+      Promise.resolve(orders.filter(({ id }) => id > above).slice(0, limit)),
+    eraseOrderTexts: () => Promise.resolve(true),
+  };
+  const erased = await eraseMatchingOrderTexts(inbox, text => text === 'Zoë');
+  expect(erased).toEqual({ erased: 201, waiting: 0 });
 });

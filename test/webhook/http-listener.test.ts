@@ -59,6 +59,17 @@ test('T14 T18 by default headers may take 10 s, a request 15 s, and a connection
   ]);
 });
 
+test('T18 by default a sender may read nothing of its response for 5 s, and a browser for 30 s', async () => {
+  const setTimer = vi.spyOn(globalThis, 'setInterval');
+  onTestFinished(() => setTimer.mockRestore());
+  for (const start of [listen, listenForPeople]) {
+    const listening = await start(express(), ANY_PORT);
+    onTestFinished(() => listening.close());
+  }
+  // Each limiter checks its connections five times within this time.
+  expect(setTimer.mock.calls.map(([, ms]) => ms)).toEqual([1000, 6000]);
+});
+
 test('T13 a body announced as too large is refused before it arrives, and the next request is handled', async () => {
   const receiver = await openReceiver();
   const socket = await openSocket(receiver.port);

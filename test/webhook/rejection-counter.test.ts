@@ -108,11 +108,19 @@ test('T01 closing a counter waits for its write in progress', async () => {
   await closed;
 });
 
-test('T01 only a whole header name counts as a signature header', () => {
-  const prefixOf = (name: string) => findSignaturePrefix({ [name]: 'sha256=' }, 'registry');
-  const names = ['x-icr-signature-256', 'y-x-icr-signature-256', 'x-icr-signature-2567'];
-  expect(names.map(prefixOf)).toEqual(['icr', '', '']);
-});
+test.each([
+  ['x-icr-signature-256', 'icr'],
+  ['y-x-icr-signature-256', ''],
+  ['x-icr-signature-2567', ''],
+  ['x-a_b-signature-256', 'other'],
+  [`x-${'a'.repeat(40)}-signature-256`, 'a'.repeat(40)],
+  [`x-${'a'.repeat(41)}-signature-256`, 'other'],
+])(
+  'T01 only a whole header name counts as a signature header, and an unusual prefix as other: %s',
+  (name, prefix) => {
+    expect(findSignaturePrefix({ [name]: 'sha256=' }, 'registry')).toBe(prefix);
+  },
+);
 
 test('T01 counts that could not be written are written later', async () => {
   const written: (readonly RejectionCount[])[] = [];
