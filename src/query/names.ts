@@ -111,7 +111,15 @@ export async function readProjectNameFromRows(
  * Reads the projects that credits or retirements refer to and that the registry does not show to the app, now or as of an instant.
  * Their names are those in the credits and retirements. Reads at most `MOST_CHOICES` + 1.
  */
-export async function readUnlistedProjects({ all }: Reader, at: string | null): Promise<NamedObject[]> {
+export async function readUnlistedProjects(reader: Reader, at: string | null): Promise<NamedObject[]> {
+  return await readProjectNames(reader, await readUnlistedProjectIds(reader, at), at);
+}
+
+/**
+ * Reads the ids of projects that credits or retirements ever referred to, and that the registry does not show to the app, or did not at
+ * an instant. Reads at most `MOST_CHOICES` + 1.
+ */
+async function readUnlistedProjectIds({ all }: Reader, at: string | null): Promise<string[]> {
   const listed = queryBuilder
     .selectFrom(at === null ? 'mirror.projects' : 'mirror.projects_history')
     .select('id')
@@ -125,8 +133,19 @@ export async function readUnlistedProjects({ all }: Reader, at: string | null): 
       .orderBy('project_id')
       .limit(MOST_CHOICES + 1),
   );
-  if (references.length === 0) return [];
-  const ids = references.map(({ project_id: id }) => id);
+  return references.map(({ project_id: id }) => id);
+}
+
+/**
+ * Reads the names of projects from the credits and retirements that refer to them, now or as of an instant. For an instant, this reads
+ * every version of all credits and retirements. Projects to which no row refers are left out.
+ */
+async function readProjectNames(
+  { all }: Reader,
+  ids: readonly string[],
+  at: string | null,
+): Promise<NamedObject[]> {
+  if (ids.length === 0) return [];
   const rows = TABLES_WITH_PROJECTS.map(
     name =>
       sql`SELECT project_id, project_name FROM ${relation(at === null ? name : `${name}_history`)}
@@ -165,9 +184,21 @@ export async function readChoices(
   at: string | null,
 ): Promise<NamedChoice[] | null> {
   const listed = await reader.all(limitRows(selectNames(kind, at), MOST_CHOICES + 1));
-  const unlisted = kind === 'projects' ? await readUnlistedProjects(reader, at) : [];
+  const unlisted = kind === 'projects' ? await readUnlistedChoices(reader, at) : [];
   const names = [...listed, ...unlisted];
   return names.length > MOST_CHOICES ? null : names.map(({ id, name }) => ({ value: id, label: name ?? id }));
+}
+
+/**
+ * Reads the projects that the registry does not show, to choose from. For a past instant, they have their current names, and some may
+ * not have been known then: to find that out, all earlier versions would have to be read.
+ */
+async function readUnlistedChoices(reader: Reader, at: string | null): Promise<readonly NamedObject[]> {
+  const ids = await readUnlistedProjectIds(reader, at);
+  const named = await readProjectNames(reader, ids, null);
+  if (at === null) return named;
+  const nameOf = new Map(named.map(({ id, name }) => [id, name]));
+  return ids.map(id => ({ id, name: nameOf.get(id) ?? null }));
 }
 
 /** Why a name leads to no row: nothing is called so, or several rows are. */

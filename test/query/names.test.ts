@@ -78,14 +78,21 @@ test('names are offered as choices unless there are too many of them', async () 
 });
 
 test('a project that only credits name is offered as a choice, now and as of an instant', async () => {
-  const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
+  const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
   const project = { value: 'project-1', label: 'Peat bog' };
   expect(await readChoices(reader, 'projects', null)).toEqual([project]);
   const at = new Date(clock.at).toISOString();
   expect(await readChoices(reader, 'projects', at)).toEqual([project]);
-  expect(await readChoices(reader, 'projects', '2020-01-01T00:00:00.000Z')).toEqual([]);
+  const before = '2020-01-01T00:00:00.000Z';
+  expect(await readChoices(reader, 'projects', before)).toEqual([project]);
+  expect(await readUnlistedProjects(reader, before)).toEqual([]);
   await read('warehouse', [credit('c-1', { project: { id: 'project-9', fullName: 'Fen' } })]);
   expect(await readUnlistedProjects(reader, null)).toContainEqual({ id: 'project-9', name: 'Fen' });
+  await db.change("DELETE FROM warehouse_credits WHERE project_id = 'project-9'");
+  expect(await readChoices(reader, 'projects', at)).toContainEqual({
+    value: 'project-9',
+    label: 'project-9',
+  });
 });
 
 test('a row is found by its id, its name or the beginning of either, unless two rows match', async () => {
