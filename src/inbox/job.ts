@@ -159,8 +159,8 @@ export type JobEnd =
   /** Wait until the same job is requested again or the delay is over. Pausing never fails the job. */
   | { readonly act: 'pause'; readonly delayMs: number; readonly error: JobError }
   | { readonly act: 'fail'; readonly error: JobError }
-  /** Undo the claim. Nothing failed, and the attempt does not count. */
-  | { readonly act: 'release'; readonly delayMs: number };
+  /** Undo the claim: the attempt does not count. The error says why; null if the program only interrupted the job. */
+  | { readonly act: 'release'; readonly delayMs: number; readonly error: JobError | null };
 
 /** The end of one claimed job. */
 export interface JobSettlement {

@@ -95,7 +95,8 @@ export const FAILURE_RULES: Readonly<Record<FailureCode, FailureRule>> = {
   outcome_unknown: { act: 'fail', reach: 'resource' },
   disk_full: { act: 'retry', reach: 'job', minDelayMs: STORAGE_DELAY_MS },
   file_refused: { act: 'retry', reach: 'job', minDelayMs: STORAGE_DELAY_MS },
-  database_busy: { act: 'retry', reach: 'job', minDelayMs: BUSY_DELAY_MS },
+  /** The job is not to blame, so the attempt does not count. */
+  database_busy: { act: 'release', reach: 'job', minDelayMs: BUSY_DELAY_MS },
   organization_busy: { act: 'release', reach: 'job', minDelayMs: BUSY_DELAY_MS },
   shutdown: { act: 'release', reach: 'job' },
   disk_nearly_full: { act: 'release', reach: 'job' },
@@ -200,6 +201,8 @@ export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, no
   // A newer job has replaced this one.
   if (outcome.act === 'give_up') return { act: 'done', outcome: 'overtaken' };
   const delayMs = outcome.at - now;
-  if (outcome.act === 'release') return { act: 'release', delayMs };
+  // All other releases only interrupt the job.
+  if (outcome.act === 'release')
+    return { act: 'release', delayMs, error: code === 'database_busy' ? error : null };
   return { act: outcome.act, delayMs, error };
 }

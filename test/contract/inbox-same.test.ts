@@ -131,9 +131,9 @@ const createEnd = (random: () => number, third: number): JobEnd =>
       { act: 'retry', delayMs: 2000, error: ERROR },
       { act: 'pause', delayMs: 20_000, error: ERROR },
       { act: 'fail', error: ERROR },
-      { act: 'release', delayMs: 0 },
+      { act: 'release', delayMs: 0, error: null },
     ],
-    { act: 'release', delayMs: 0 },
+    { act: 'release', delayMs: 0, error: null },
   );
 
 /** Creates a step that ends some job that was ever claimed, even if its claim is lost. Without an end, the step renews the claim and assigns an organization. */

@@ -254,7 +254,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('waits for the delay with which it is released', async () => {
       const { box, held, waiting } = await openWithScheduledJob();
-      await box.end(held, { act: 'release', delayMs: 7 * SECOND }, NOON + 5 * SECOND);
+      await box.end(held, { act: 'release', delayMs: 7 * SECOND, error: null }, NOON + 5 * SECOND);
       expect(await getRunTime(box, waiting)).toBe(12 * SECOND);
     });
 

@@ -52,6 +52,17 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await claimOne(box, NOON)).toMatchObject({ attempts: 1 });
     });
 
+    test('keeps the error because of which it was released', async () => {
+      const box = createTestInbox(await store());
+      const id = await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
+      const error = { code: 'database_busy', message: 'the server restarts' };
+      await box.end(await claimOne(box, NOON), { act: 'release', delayMs: 0, error }, NOON);
+      const kept = { state: 'waiting', error_or_pause_code: error.code, last_error: error.message };
+      expect(await box.job(id)).toMatchObject(kept);
+      await box.giveBack(await claimOne(box, NOON), NOON);
+      expect(await box.job(id)).toMatchObject(kept);
+    });
+
     test('is merged with a waiting job, which then reads what both had to read', async () => {
       const box = createTestInbox(await store());
       const job = createInstallationJob('i1', null, 'person');

@@ -120,7 +120,7 @@ export function createTestInbox({ db, open }: Pick<InboxStore, 'db' | 'open'>): 
     retry: (held, when, error, now) => end(held, { act: 'retry', delayMs: when - now, error }, now),
     pause: (held, when, error, now) => end(held, { act: 'pause', delayMs: when - now, error }, now),
     fail: (held, error, now) => end(held, { act: 'fail', error }, now),
-    giveBack: (held, now) => end(held, { act: 'release', delayMs: 0 }, now),
+    giveBack: (held, now) => end(held, { act: 'release', delayMs: 0, error: null }, now),
     retryFailed: async (id, now) => getOnly(await at(now).retryFailed([id])).job,
     jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
     job: async id => getOnly(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
 import {
   toFailureCode,
+  toJobEnd,
   decideOutcome,
   describeFailure,
   endsBatch,
@@ -37,11 +38,11 @@ describe('FAILURE_RULES and decideOutcome', () => {
   test.each([
     ['pause', 'unauthorized foreign_registry'],
     ['fail', 'bad_request outcome_unknown'],
-    ['release', 'organization_busy shutdown disk_nearly_full cancelled claim_lost'],
+    ['release', 'database_busy organization_busy shutdown disk_nearly_full cancelled claim_lost'],
     ['give_up', 'access_gone fenced not_active'],
     [
       'retry',
-      'rate_limited unavailable timeout bad_answer other_form too_large not_found conflict invalid forbidden duplicate_key ended stale_read certificate_empty certificate_not_pdf certificate_cut_short certificate_too_large partial removals_unconfirmed unexpected installation_gone disk_full file_refused database_busy',
+      'rate_limited unavailable timeout bad_answer other_form too_large not_found conflict invalid forbidden duplicate_key ended stale_read certificate_empty certificate_not_pdf certificate_cut_short certificate_too_large partial removals_unconfirmed unexpected installation_gone disk_full file_refused',
     ],
   ])('the rule %s applies to the failures %s', (act, codes) => {
     const withAct = Object.entries(FAILURE_RULES).flatMap(([code, rule]) => (rule.act === act ? [code] : []));
@@ -87,6 +88,16 @@ describe('FAILURE_RULES and decideOutcome', () => {
 
   test('a shutdown releases the job, to resume at once', () => {
     expect(decideOutcome(createFailure('shutdown'), ATTEMPT)).toEqual({ act: 'release', at: ATTEMPT.now });
+  });
+
+  test('a job that the database interrupts is released with its error, and runs again after a second', () => {
+    const busy = createFailure('database_busy');
+    const outcome = decideOutcome(busy, { ...ATTEMPT, attempts: 9 });
+    const error = { code: busy.code, message: busy.message };
+    expect(toJobEnd(outcome, busy, ATTEMPT.now)).toEqual({ act: 'release', delayMs: 1000, error });
+    const stopped = createFailure('shutdown');
+    const end = toJobEnd(decideOutcome(stopped, ATTEMPT), stopped, ATTEMPT.now);
+    expect(end).toEqual({ act: 'release', delayMs: 0, error: null });
   });
 
   test('a request that can never succeed fails at once', () => {

@@ -185,7 +185,8 @@ const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
     ...prepareMerge(isClaimed, runAtByPace),
     prepareJobUpdate(
       (fn, params) =>
-        sql`${setWaiting(fn, params)}, ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
+        sql`${setWaiting(fn, params)}, ${setError(params)},
+          ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
       isClaimed,
     ),
   ],
@@ -247,7 +248,7 @@ export function createSettlements(
 ): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
   /** Builds the SQL statements that store how one claimed job ended, for example that it failed or waits for a retry. */
   function buildEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<UpdatedJobRow>[] {
-    const { code, message } = 'error' in end ? end.error : { code: null, message: null };
+    const { code, message } = ('error' in end ? end.error : null) ?? { code: null, message: null };
     const delayMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
     const values = { id, claim, code, message, delayMs, outcome, now: readClock() };

@@ -96,7 +96,7 @@ export async function releaseJobs(
 ): Promise<void> {
   if (jobs.length === 0) return;
   try {
-    await inbox.settle(jobs.map(job => ({ claim: job, end: { act: 'release', delayMs: 0 } })));
+    await inbox.settle(jobs.map(job => ({ claim: job, end: { act: 'release', delayMs: 0, error: null } })));
   } catch (error) {
     const jobIds = jobs.map(({ id }) => id);
     const message = 'jobs could not be released; they run again when their leases expire';
