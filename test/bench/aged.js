@@ -43,6 +43,8 @@ const THOUSAND = ORGANIZATIONS / 1_000;
 /** @type {(ms: number) => { atMost: number }} */
 const atMost = ms => ({ atMost: Math.round(ms) });
 const PAGE = atMost(100);
+/** A page about the past of one organization reads all its versions, at 10 µs each. */
+const PAGE_OF_PAST = atMost(100 + PAST / ORGANIZATIONS / 100);
 
 /** Each kind of finding, and its bound. Kinds that read only current rows do not take longer as the mirror ages. */
 /** @type {readonly [string, { atMost: number }][]} */
@@ -89,7 +91,7 @@ const PAGES = [
   ['/warehouse'],
   [`/warehouse?organization_id=${ORGANIZATION}`],
   [`/warehouse?as-of=${DAYS / 2}d`, atMost(200 + 2_000 * MILLION)],
-  [`/warehouse?as-of=${DAYS / 2}d&organization_id=${ORGANIZATION}`],
+  [`/warehouse?as-of=${DAYS / 2}d&organization_id=${ORGANIZATION}`, PAGE_OF_PAST],
   ['/inventory'],
   ['/retirements'],
   [`/retirements?as-of=${DAYS / 2}d`, atMost(200 + 2_000 * MILLION)],
@@ -105,7 +107,7 @@ const PAGES = [
   ['/jobs'],
   ['/syncs'],
   [`/organizations/${ORGANIZATION}`],
-  [`/organizations/${ORGANIZATION}?as-of=${DAYS / 2}d`],
+  [`/organizations/${ORGANIZATION}?as-of=${DAYS / 2}d`, PAGE_OF_PAST],
   ['/warehouse/credit-2-1'],
   ['/projects/project-1'],
   ['/retirements/retirement-2-1'],
