@@ -131,8 +131,14 @@ function prepareChangeReads(resource: MirroredResource) {
   };
 }
 
-/** The statements of `prepareChangeReads` for each resource. */
-const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(resource) }));
+/** The statements of `prepareChangeReads` for each resource, and the columns that the record of a change has. */
+const STATEMENTS = RESOURCES.map(resource => ({
+  resource,
+  recordColumns: listRecordColumns(resource),
+  ...prepareChangeReads(resource),
+}));
+/** A resource whose changes are read, and the columns that their records have. */
+type ChangedResource = Pick<(typeof STATEMENTS)[number], 'resource' | 'recordColumns'>;
 
 /**
  * Creates the input from which the leaf (log entry) of a change is made. The record of the leaf has the columns of the row version that the
@@ -140,14 +146,14 @@ const STATEMENTS = RESOURCES.map(resource => ({ resource, ...prepareChangeReads(
  * also says which version that is, and when it ended.
  */
 function createChangeInput(
-  resource: MirroredResource,
+  { resource, recordColumns }: ChangedResource,
   number: number,
   created: VersionRow | undefined,
   ended: VersionRow | undefined,
 ): LeafInput {
   const version = created ?? ended;
   const record: Record<string, LeafRecord[string]> = { kind: 'change', resource: resource.resource };
-  for (const name of created === undefined ? resource.key : listRecordColumns(resource))
+  for (const name of created === undefined ? resource.key : recordColumns)
     if (name === 'document') record['document_sha256'] = hash('sha256', String(created?.[name]), 'hex');
     else record[name] = version?.[name] ?? null;
   if (ended !== undefined) for (const [name, field] of END_FIELDS) record[field] = ended[name] ?? null;
@@ -172,7 +178,7 @@ function createChangeInput(
 
 /** Creates the leaf inputs of changes from the row versions that they created and ended. A change may appear in both lists. */
 function createChangeInputs(
-  resource: MirroredResource,
+  resource: ChangedResource,
   created: readonly VersionRow[],
   ended: readonly VersionRow[],
 ): LeafInput[] {
@@ -194,19 +200,20 @@ export function createMirrorChangeReader({ readMirror }: EvidenceDatabase): Mirr
   return {
     listChanges: async range => {
       const changes: LeafInput[] = [];
-      for (const { resource, createdInRange, endedInRange } of STATEMENTS) {
+      for (const statements of STATEMENTS) {
+        const { createdInRange, endedInRange } = statements;
         const [created, ended] = await readMirror(createdInRange(range), endedInRange(range));
-        changes.push(...createChangeInputs(resource, created, ended));
+        changes.push(...createChangeInputs(statements, created, ended));
       }
       return changes.toSorted((left, right) => Number(left.number) - Number(right.number));
     },
     listChangesByNumber: async (name, numbers) => {
       const statements = STATEMENTS.find(({ resource }) => resource.resource === name);
       if (statements === undefined) return [];
-      const { resource, createdBy, endedBy } = statements;
+      const { createdBy, endedBy } = statements;
       const list = { numbers: numberList.toTable(numbers.map(number => ({ number }))) };
       const [created, ended] = await readMirror(createdBy(list), endedBy(list));
-      return createChangeInputs(resource, created, ended);
+      return createChangeInputs(statements, created, ended);
     },
   };
 }
