@@ -1,6 +1,7 @@
 // npm run bench -- evidence [--engine postgres]: measures sealing 1,000,000 changes (ROWS sets another number) at once, sealing one more row,
-// verifying all of them, and the size of the log. The floor of both hashes, authenticates and stores as many documents. On SQLite it first compares a first sync alone with one during which a sealer runs.
-// That sealer runs every second, sixty times as often as in a worker.
+// verifying all of them, and the size of the log. The floor of sealing and verifying hashes, authenticates and stores as many documents.
+// On SQLite it first compares a first sync alone with one during which a sealer runs. That sealer runs every second, sixty times as often
+// as in a worker.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { join } from 'node:path';
