@@ -31,6 +31,8 @@ export async function createTestStore(): Promise<TestStore> {
     return { keptIn: 'SQLite', folder, database: null, openTables: now => openFiles(folder, now) };
   }
   const database = await takeEmptyDatabase(MOVABLE_CLOCK_POOL);
+  // An earlier test may have moved the clock of this database.
+  await database.postgres.query('UPDATE tests.moved SET ms = 0');
   return {
     keptIn: 'PostgreSQL',
     folder,
