@@ -137,8 +137,8 @@ async function readUnlistedProjectIds({ all }: Reader, at: string | null): Promi
 }
 
 /**
- * Reads the names of projects from the credits and retirements that refer to them, now or as of an instant. For an instant, this reads
- * every version of all credits and retirements. Projects to which no row refers are left out.
+ * Reads the names of projects from the credits and retirements that refer to them, now or as of an instant. Projects to which no row
+ * refers are left out.
  */
 async function readProjectNames(
   { all }: Reader,
@@ -146,15 +146,28 @@ async function readProjectNames(
   at: string | null,
 ): Promise<NamedObject[]> {
   if (ids.length === 0) return [];
-  const rows = TABLES_WITH_PROJECTS.map(
-    name =>
-      sql`SELECT project_id, project_name FROM ${relation(at === null ? name : `${name}_history`)}
-        WHERE project_id IN ${ids} AND ${buildValidAtCondition(at)}`,
+  const rows = TABLES_WITH_PROJECTS.map(name =>
+    at === null ? selectCurrentProjectNames(name, ids) : selectProjectNamesAt(name, ids, at),
   );
   return await all(
     sqlStatement`SELECT ${select({ id: sql.ref<string>('project_id'), name: sql<string | null>`max(project_name)` })}
       FROM (${sql.join(rows, sql` UNION ALL `)}) AS named GROUP BY project_id ORDER BY project_id`,
   );
+}
+
+/** Selects one row for each project to which a table refers. The index by project contains the names, so it reads a few entries only. */
+function selectCurrentProjectNames(tableName: string, ids: readonly string[]): RawBuilder<unknown> {
+  const table = relation(tableName);
+  return sql`SELECT project_id,
+      (SELECT max(named.project_name) FROM ${table} AS named WHERE named.project_id = project.project_id) AS project_name
+    FROM (SELECT DISTINCT project_id FROM ${relation('project_references')} WHERE project_id IN ${ids}) AS project
+    WHERE EXISTS (SELECT 1 FROM ${table} AS referring WHERE referring.project_id = project.project_id)`;
+}
+
+/** Selects the projects of all rows that a table had at an instant. This reads every version of the table. */
+function selectProjectNamesAt(tableName: string, ids: readonly string[], at: string): RawBuilder<unknown> {
+  return sql`SELECT project_id, project_name FROM ${relation(`${tableName}_history`)}
+    WHERE project_id IN ${ids} AND ${buildValidAtCondition(at)}`;
 }
 
 /** Reads which registry and app the mirror is filled from, and since when. Null before a worker has started for the first time. */
