@@ -2,7 +2,6 @@ import { type PrimitiveValueListNode, type SchemableIdentifierNode, SqliteQueryC
 import { toReadableText } from '../../resources/sql-values.js';
 import { SQLITE_FUNCTIONS } from '../sql/functions.js';
 import { compileQuery, type OpenReader, type Query, type Reader, formatQuery } from '../contract/reader.js';
-import type { Value } from '../contract/tables.js';
 import { type DatabaseFiles, openReadOnly } from './open-read-only.js';
 import type { Sqlite } from './open-database.js';
 import { toSafeNumbers } from './safe-integers.js';
@@ -13,19 +12,39 @@ export function openReader(files: DatabaseFiles): OpenReader {
   return { ...createReader(db), close: async () => void db.close() };
 }
 
+/** The number of prepared statements that a reader keeps. */
+const MOST_PREPARED = 100;
+
 /** Creates a reader on an open connection. The caller closes the connection. */
 export function createReader(db: Sqlite): Reader {
-  const prepare = <Row>(query: Query<Row>) => {
-    const { text, values } = compile(query);
-    return db
-      .prepare<unknown[], Row & RowCells>(text)
-      .safeIntegers()
-      .bind(...values);
-  };
+  // A query states the type of its rows, which the driver does not know: `never` fits every type.
+  const prepare = (text: string) => db.prepare<unknown[], never>(text).safeIntegers();
+  const known = new Map<string, ReturnType<typeof prepare>>();
+
+  /**
+   * Returns the prepared statement for an SQL text. Keeps the ones that were used last, because preparing a query of a large view takes
+   * longer than running it.
+   */
+  function getPrepared(text: string): ReturnType<typeof prepare> {
+    const prepared = known.get(text) ?? prepare(text);
+    known.delete(text);
+    known.set(text, prepared);
+    const [oldest] = known.keys();
+    if (oldest !== undefined && known.size > MOST_PREPARED) known.delete(oldest);
+    return prepared;
+  }
+
   const reader: Omit<Reader, 'inSnapshot'> = {
-    all: async <Row>(query: Query<Row>) => prepare(query).all().map(toSafeNumbers),
+    all: async <Row>(query: Query<Row>) => {
+      const { text, values } = compile(query);
+      return getPrepared(text)
+        .all(...values)
+        .map(toSafeNumbers);
+    },
     stream: async function* stream<Row>(query: Query<Row>) {
-      for (const row of prepare(query).iterate()) yield toSafeNumbers(row);
+      const { text, values } = compile(query);
+      // A statement that is being iterated cannot run again meanwhile, so it is not kept.
+      for (const row of prepare(text).iterate(...values)) yield toSafeNumbers(row);
     },
     formatQuery: query => formatQuery(query, 'without schemas'),
     asText: SQLITE_FUNCTIONS.asText,
@@ -81,5 +100,3 @@ export function compile(query: Query<unknown>) {
   const { sql, parameters } = compileQuery(new SqliteReaderCompiler(), query);
   return { text: sql, values: parameters };
 }
-
-type RowCells = Record<string, Value>;
