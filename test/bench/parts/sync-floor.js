@@ -1,12 +1,13 @@
 // The baseline of `npm run bench -- sync`. It does the least that a sync must do, with only the database driver of the program: it
-// reads the same pages with the same concurrency, parses them, and inserts the rows into the same columns (unless the task is only to
-// read). On SQLite it commits once per page. On PostgreSQL it commits once per 800 rows, which it sends as one array per column while
+// reads the same pages with the same concurrency, parses them, and inserts the rows into the same columns with the same indexes (unless
+// the task is only to read). On SQLite it commits once per page. On PostgreSQL it commits once per 800 rows, which it sends as one array per column while
 // the next pages are read. Argument: the task as JSON. Prints the measurement as JSON.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { openEngine } from '../../../dist/src/store/open-engine.js';
 import { Database } from '../../../dist/src/store/sqlite/driver.js';
 
 /**
@@ -72,6 +73,7 @@ const WORKS = {
   insert: database === undefined ? insertPages : sendPages,
   certificates: fetchCertificates,
 };
+const indexes = work === 'insert' && database === undefined ? await listIndexes() : [];
 const startedAt = performance.now();
 const rows = await WORKS[work]();
 process.stdout.write(`${JSON.stringify({ rows, ms: performance.now() - startedAt })}\n`);
@@ -229,6 +231,23 @@ async function fetchCertificates() {
   return ids.length;
 }
 
+/** Returns the SQL of the indexes that the mirror has for its retirements. */
+async function listIndexes() {
+  const folder = join(dataDir, 'schema');
+  const engine = openEngine({ dataDir: folder, database: null, diskReserveMb: null });
+  await engine.prepare(['mirror'], Date.now(), () => undefined);
+  const db = new Database(join(folder, 'mirror.db'), { readonly: true });
+  const statements = db
+    .prepare(
+      `SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'retirements' AND sql IS NOT NULL`,
+    )
+    .pluck()
+    .all();
+  db.close();
+  if (statements.length === 0) throw new Error('expected indexes of retirements');
+  return statements;
+}
+
 function openDatabase() {
   const db = new Database(join(dataDir, 'floor.db'));
   db.pragma('journal_mode = WAL');
@@ -239,8 +258,7 @@ function openDatabase() {
     serialization TEXT, vintage TEXT, amount REAL, amount_micro INTEGER, amount_exact TEXT, fault TEXT, reason TEXT,
     beneficiary TEXT, comment TEXT, is_claimed INTEGER, created_at TEXT, valid_from TEXT NOT NULL,
     sync_id INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (organization_id, id)) STRICT;
-    CREATE INDEX IF NOT EXISTS retirements_newest ON retirements (created_at);
-    CREATE INDEX IF NOT EXISTS retirements_by_created_at ON retirements (organization_id, created_at, amount_micro);
     CREATE TABLE IF NOT EXISTS certificates (organization_id TEXT, retirement_id TEXT, file TEXT, sha256 TEXT, size INTEGER)`);
+  for (const statement of indexes) db.exec(String(statement));
   return db;
 }
