@@ -44,6 +44,8 @@ const ROUNDS = 3;
 const LIVE = 50;
 const PAGE_MS = { atMost: 100 };
 const SLOW_MS = { atMost: 1_000 };
+/** A page that sums all rows of an organization as of an instant reads each row from its table: no index has the start of its validity. */
+const PAST_SUM_MS = { atMost: 100 + ROWS / ORGANIZATIONS / 200 };
 const FIRST_BYTES = { atMost: 60_000 };
 const MEMORY_MB = { atMost: 300 };
 
@@ -102,7 +104,7 @@ const VISITED = [
   ['/search?q=Northern+Rail', '/search', SLOW_MS],
   ['/search?q=nothing+has+this', '/search', SLOW_MS],
   ['/?as-of=7d', '/', SLOW_MS],
-  [`/organizations/${OWNER}?as-of=7d`, '/organizations/:id', SLOW_MS],
+  [`/organizations/${OWNER}?as-of=7d`, '/organizations/:id', PAST_SUM_MS],
   ['/help', '/help'],
 ];
 
@@ -254,7 +256,7 @@ async function measureFirst({ receive }) {
 async function measurePage({ open }, path, bound, runBare) {
   const times = [];
   const bare = [];
-  for (let time = 0; time < (bound === SLOW_MS ? SLOW_TIMES : TIMES); time++) {
+  for (let time = 0; time < (bound === PAGE_MS ? TIMES : SLOW_TIMES); time++) {
     times.push(await timed(async () => await visit(open, path)));
     if (time % BARE_EVERY === 0) bare.push(await timed(runBare));
   }
@@ -276,7 +278,7 @@ async function visit(open, path) {
 async function measureMemory({ open, pid }) {
   const gone = new AbortController();
   for (let n = 0; n < LIVE; n++) await open('/live', { signal: gone.signal });
-  const quick = VISITED.filter(([, , bound]) => bound !== SLOW_MS);
+  const quick = VISITED.filter(([, , bound]) => bound === undefined);
   for (let n = 0; n < VISITS; n++) {
     const pages = n < ROUNDS * VISITED.length ? VISITED : quick;
     await visit(open, pages[n % pages.length]?.[0] ?? '/');
