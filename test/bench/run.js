@@ -40,7 +40,9 @@ function runAll(benches) {
     const formatted = `${value.toFixed(2)} ${unit}`;
     process.stdout.write(`${holds ? '  ' : '! '}${title.padEnd(84)} ${formatted.padStart(16)}  ${bound}\n`);
   }
-  if (newStamp !== null) writeFigures(figures, newStamp);
+  // A benchmark that failed may have measured only some of its figures.
+  const complete = parts.length > 0 ? [] : benches.filter((_, index) => runs[index]?.status === 0);
+  if (newStamp !== null) writeFigures(figures, newStamp, complete);
   return runs.every(({ status }) => status === 0) ? 0 : 1;
 }
 

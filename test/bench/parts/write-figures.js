@@ -29,13 +29,15 @@ Measured speed and memory. \`npm run bench -- --write [NAME]\` measures again an
 const TABLE = '| benchmark | figure | measured | target | commit, day, machine |\n|---|---|---|---|---|\n';
 
 /**
- * Writes figures with the stamp of their run. Earlier figures with the same names are replaced.
+ * Writes figures with the stamp of their run. They replace earlier figures with the same names, and all earlier figures of the complete
+ * benchmarks.
  * @param {readonly Figure[]} figures
  * @param {string} stamp
- * @param {URL} [page]
+ * @param {readonly string[]} complete the benchmarks that measured all their figures
  */
-export function writeFigures(figures, stamp, page = PAGE) {
-  const rows = new Map(readRows(page).map(row => [keyOf(row), row]));
+export function writeFigures(figures, stamp, complete) {
+  const kept = readRows(PAGE).filter(row => !complete.some(bench => row.startsWith(`| ${bench} |`)));
+  const rows = new Map(kept.map(row => [keyOf(row), row]));
   for (const { bench, name, value, unit, words, holds } of figures) {
     const target = holds ? words : `${words}: missed`;
     const row = `| ${[bench, name.replaceAll('|', '/'), `${value.toFixed(2)} ${unit}`, target, stamp].join(' | ')} |`;
@@ -43,7 +45,7 @@ export function writeFigures(figures, stamp, page = PAGE) {
   }
   const body = [...rows.values()].toSorted().join('\n');
   writeFileSync(
-    page,
+    PAGE,
     rows.size === 0 ? `${HEAD}Nothing has been measured yet.\n` : `${HEAD}${TABLE}${body}\n`,
   );
 }
