@@ -89,6 +89,21 @@ describe('doctor', () => {
     ]);
   });
 
+  test('T70 warns of database files that other users can read', async () => {
+    expect((await findings()).of('databases').map(({ state }) => state)).not.toContain('warn');
+    const file = join(demo.folder, 'mirror.db');
+    chmodSync(file, 0o604);
+    const { of } = await findings();
+    chmodSync(file, 0o600);
+    expect(of('databases')).toContainEqual(
+      expect.objectContaining({
+        state: 'warn',
+        found: `${file} can be read by others (mode 604)`,
+        todo: `chmod 600 ${file}`,
+      }),
+    );
+  });
+
   test('T70 warns of every secret file that other users can read', () => {
     const file = join(demo.folder, 'open');
     writeFileSync(file, 'nobody knows this secret', { mode: 0o644 });
