@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { createEpochName } from '../../src/events/epoch-name.js';
 import { openEvents } from '../support/events.js';
 import { MINUTE, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
@@ -103,6 +105,58 @@ describe('delivery of events', () => {
     expect(new Set(attempts.map(event => `${event.id} ${event.body}`)).size).toBe(1);
     expect(await port.listHolds()).toEqual([]);
     expect(await find(id)).toMatchObject({ delivered: 3, refused: 2 });
+  });
+
+  test('a refused event is sent again without the one before it', async () => {
+    const { subscribe, send, receiver, port, clock } = await openAll();
+    await subscribe({ types: ['retirement.created'] });
+    let refuses = true;
+    receiver.answer = ({ rowId }) => (refuses && rowId === 'r-2-1' ? 500 : 204);
+    await send();
+    refuses = false;
+    clock.at += MINUTE;
+    await send();
+    const own = receiver.received.map(({ rowId }) => rowId).filter(rowId => rowId?.startsWith('r-2'));
+    expect(own).toEqual(['r-2-0', 'r-2-1', 'r-2-1']);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
+  test('a refused announcement of a restore is sent again, and holds nothing once it was accepted', async () => {
+    const { subscribe, send, receiver, port, clock } = await openAll();
+    await subscribe();
+    await send();
+    const at = new Date(clock.at).toISOString();
+    await port.beginEpoch({ epoch: createEpochName(randomBytes), at, reason: 'restored', newestChange: 1 });
+    receiver.answer = () => 500;
+    await send();
+    expect(await port.listHolds()).toMatchObject([{ refused_type: 'mirror.restored' }]);
+    receiver.answer = () => 204;
+    clock.at += MINUTE;
+    await send();
+    expect(receiver.accepted.filter(({ type }) => type === 'mirror.restored')).toHaveLength(1);
+    expect(await port.listHolds()).toEqual([]);
+  });
+
+  test('progress is saved after each second and each page, and a page is used for two seconds', async () => {
+    const mirror = await openFilledMirror({ organizations: 1 });
+    const { subscribe, send, receiver, port, context } = await openEvents(mirror);
+    await mirror.read(
+      'retirements',
+      Array.from({ length: 8 }, (_, n) => retirement(`r-1-${n}`)),
+    );
+    await subscribe({ types: ['retirement.created'] });
+    receiver.answer = () => {
+      mirror.clock.at += 400;
+      return 204;
+    };
+    const save = vi.spyOn(port, 'save');
+    const readNewest = vi.spyOn(context.changes, 'readNewest');
+    await send();
+    expect(receiver.accepted).toHaveLength(8);
+    // The first page sends six events within two seconds, the second page sends two, and the third page is empty.
+    expect(save.mock.calls.map(([{ attempts }]) => attempts.length)).toEqual([3, 3, 2]);
+    // Once before the first page, and once for each page.
+    expect(readNewest).toHaveBeenCalledTimes(4);
   });
 
   test.each([
@@ -296,6 +350,23 @@ describe('delivery of events', () => {
     await read('warehouse', [credit('c-1-0', { amount: amount('42') })]);
     await send();
     expect(receiver.accepted.at(-1)?.headers['webhook-signature']?.split(' ')).toHaveLength(1);
+  });
+
+  test('a subscription that was made with another key is logged once, and gets nothing', async () => {
+    const { subscribe, send, receiver, errors } = await openAll();
+    const { id } = await subscribe({ key_check: 'of another key' });
+    await send();
+    await send();
+    expect(errors).toEqual([{ subscription: id }]);
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('a mirror that is older than what was sent is logged with its newest change', async () => {
+    const { subscribe, send, port, errors } = await openAll();
+    await subscribe({ change_cursor: 1_000_000 });
+    await send();
+    const epoch = await port.readEpoch();
+    expect(errors).toContainEqual({ epoch: epoch?.epoch, newestChange: epoch?.newest_change });
   });
 
   test('replay sends events again with the same ids and bodies', async () => {
