@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { collectRows } from '../../src/query/answer/answer.js';
 import { describeCompleteness, describeUnknown } from '../../src/query/answer/describe-notes.js';
+import { toJson } from '../../src/query/answer/serialize.js';
 import { ALL_COMPARED_ROWS, COMPARABLE_LISTS, compareList } from '../../src/query/history/comparison.js';
+import { serializeComparisons } from '../../src/query/history/describe-comparison.js';
 import { findList } from '../../src/query/lists/list-definitions.js';
 import { askList } from '../support/ask-list.js';
 import { ENGINES, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
@@ -351,4 +353,30 @@ test('a comparison finds the versions of both instants with an index, and pairs 
   expect(details.filter(detail => detail.includes('LEFT-JOIN'))).toEqual([
     expect.stringMatching(/^SEARCH owners USING AUTOMATIC /),
   ]);
+});
+
+test('comparisons of several lists are one JSON object with a field for each list', async () => {
+  const { filled, from, to } = await openChangedMirror();
+  const text = await filled.reader.inSnapshot(async snapshot => {
+    const answers = await Promise.all(
+      ['warehouse', 'retirements'].map(
+        async list =>
+          await compareList(
+            snapshot,
+            { list: findList(list), organizationId: null, from, to },
+            ALL_COMPARED_ROWS,
+          ),
+      ),
+    );
+    const parts: string[] = [];
+    for await (const part of serializeComparisons({ from_at: from, to_at: to }, answers, toJson))
+      parts.push(part);
+    return parts.join('');
+  });
+  expect(JSON.parse(text)).toMatchObject({
+    from_at: from,
+    to_at: to,
+    warehouse: { rows: expect.any(Array), differences: { added: 1, changed: 1, removed: 1 } },
+    retirements: { rows: [], differences: { added: 0, changed: 0, removed: 0 } },
+  });
 });

@@ -9,6 +9,7 @@ import {
   readMirrored,
 } from '../../src/query/coverage.js';
 import { breakReads, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
+import { organization } from '../support/mirror/rows.js';
 
 const UNINSTALLED = { state: 'uninstalled', claim: 2 } as const;
 
@@ -30,6 +31,13 @@ test('an organization is known if it has an installation or sent a webhook', asy
   expect(await readKnownOrganizations(reader, 'organization-1')).toMatchObject([{ name: 'Organization 1' }]);
   expect(await readKnownOrganizations(reader, 'nobody')).toEqual([]);
   expect(await countInstalled(reader)).toBe(2);
+});
+
+test('known organizations are listed by name', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  await read('organization', [organization('organization-1', { fullName: 'Zebra' })]);
+  const known = await readKnownOrganizations(reader, null);
+  expect(known.map(({ name }) => name)).toEqual(['Organization 2', 'Zebra']);
 });
 
 test.each([

@@ -97,6 +97,13 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect([at, rows.map(row => row['amount_exact'])]).toEqual([before, ['15.5']]);
   });
 
+  test('a group of a project has the id that leads to the project', async () => {
+    const { readTotals } = await openRetirements();
+    const { columns } = await readTotals(['project']);
+    const link = { list: 'projects', idColumn: 'project_id' };
+    expect(columns).toContainEqual(expect.objectContaining({ name: 'project_id', link }));
+  });
+
   test('before the first read nothing is known', async () => {
     const { readTotals } = await openRetirements();
     const { rows, caveats, gaps } = await readTotals(['month'], {}, '2020-01-01T00:00:00.000Z');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readOverview, readSums } from '../../src/query/overview.js';
-import { breakReads, openFilledMirror } from '../support/mirror/open.js';
+import { breakReads, openFilledMirror, writeInstallation } from '../support/mirror/open.js';
 import { amount } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 
@@ -26,6 +26,16 @@ test('sums cover all organizations, and the list shows as many of them as reques
     { organization_id: 'organization-3', amount_micro: 300_000_000n },
   ]);
 });
+
+test.each(['uninstalled', 'suspended'] as const)(
+  'no list of an organization that is %s fails',
+  async state => {
+    const mirror = await openFilledMirror({ organizations: 2 });
+    for (const id of ['organization-1', 'organization-2']) await breakReads(mirror, id);
+    await writeInstallation(mirror, 1, { state, claim: 2 });
+    expect((await readSums(mirror.reader, 2, 1)).failing).toBe(10);
+  },
+);
 
 test('nothing is reported as left out if every warehouse is available', async () => {
   const { reader } = await openFilledMirror({ organizations: 1 });

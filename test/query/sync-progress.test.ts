@@ -36,9 +36,10 @@ test('requested jobs are followed, and the jobs they cause too unless one organi
   const watermark = await readWatermark(reader, clock.at);
   const [asked = 0] = await inbox.enqueue([job('1')]);
   const [found = 0] = await inbox.enqueue([job('2', { trigger: 'schedule' })]);
-  const followed = async (organizationId: string | null) =>
-    (await readFollowed(reader, { watermark, jobs: [asked], organizationId }, clock.at)).map(({ id }) => id);
+  const followed = async (organizationId: string | null, jobs = [asked]) =>
+    (await readFollowed(reader, { watermark, jobs, organizationId }, clock.at)).map(({ id }) => id);
   expect(await followed(null)).toEqual([asked, found]);
+  expect(await followed(null, [asked, found])).toEqual([asked, found]);
   expect(await followed('organization-1')).toEqual([asked]);
 });
 
