@@ -116,8 +116,8 @@ export async function readUnlistedProjects(reader: Reader, at: string | null): P
 }
 
 /**
- * Reads the ids of projects that credits or retirements ever referred to, and that the registry does not show to the app, or did not at
- * an instant. Reads at most `MOST_CHOICES` + 1.
+ * Reads the ids of projects that credits or retirements ever referred to, and that the registry does not show to the app now, or did not
+ * show at an instant. Reads at most `MOST_CHOICES` + 1.
  */
 async function readUnlistedProjectIds({ all }: Reader, at: string | null): Promise<string[]> {
   const listed = queryBuilder
@@ -155,7 +155,7 @@ async function readProjectNames(
   );
 }
 
-/** Selects one row for each project to which a table refers. The index by project contains the names, so it reads a few entries only. */
+/** Selects one row for each project to which a table refers. The index by project contains the names, so few entries are read. */
 function selectCurrentProjectNames(tableName: string, ids: readonly string[]): RawBuilder<unknown> {
   const table = relation(tableName);
   return sql`SELECT project_id,

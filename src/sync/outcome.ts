@@ -201,7 +201,7 @@ export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, no
   // A newer job has replaced this one.
   if (outcome.act === 'give_up') return { act: 'done', outcome: 'overtaken' };
   const delayMs = outcome.at - now;
-  // All other releases only interrupt the job.
+  // Only a job that the database interrupted keeps its error.
   if (outcome.act === 'release')
     return { act: 'release', delayMs, error: code === 'database_busy' ? error : null };
   return { act: outcome.act, delayMs, error };

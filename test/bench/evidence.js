@@ -32,7 +32,7 @@ const SEALED = { atMost: 5 };
 /** To verify, the mirror is read too. */
 const VERIFIED = { atMost: 8 };
 /**
- * What runs beside a first sync: nothing, a thread that only computes, or the sealer.
+ * A measured first sync: alone, beside a thread that only computes (the floor), or beside the sealer (ours).
  * @typedef {'alone' | 'floor' | 'ours'} Side
  * @type {readonly Side[]}
  */

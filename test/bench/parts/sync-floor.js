@@ -1,7 +1,7 @@
 // The baseline of `npm run bench -- sync`. It does the least that a sync must do, with only the database driver of the program: it
 // reads the same pages with the same concurrency, parses them, and inserts the rows into the same columns with the same indexes (unless
-// the task is only to read). On SQLite it commits once per page. On PostgreSQL it commits once per 800 rows, which it sends as one array per column while
-// the next pages are read. Argument: the task as JSON. Prints the measurement as JSON.
+// the task is only to read). On SQLite it commits once per page. On PostgreSQL it commits once per 800 rows, which it sends as one array
+// per column while the next pages are read. Argument: the task as JSON. Prints the measurement as JSON.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';

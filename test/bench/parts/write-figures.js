@@ -36,7 +36,7 @@ const TABLE = '| benchmark | figure | measured | target | commit, day, machine |
  * @param {readonly string[]} complete the benchmarks that measured all their figures
  */
 export function writeFigures(figures, stamp, complete) {
-  const kept = readRows(PAGE).filter(row => !complete.some(bench => row.startsWith(`| ${bench} |`)));
+  const kept = readRows().filter(row => !complete.some(bench => row.startsWith(`| ${bench} |`)));
   const rows = new Map(kept.map(row => [keyOf(row), row]));
   for (const { bench, name, value, unit, words, holds } of figures) {
     const target = holds ? words : `${words}: missed`;
@@ -50,10 +50,9 @@ export function writeFigures(figures, stamp, complete) {
   );
 }
 
-/** @param {URL} page */
-function readRows(page) {
-  if (!existsSync(page)) return [];
-  return readFileSync(page, 'utf8')
+function readRows() {
+  if (!existsSync(PAGE)) return [];
+  return readFileSync(PAGE, 'utf8')
     .split('\n')
     .filter(line => /^\| (?!benchmark )\w/.test(line));
 }
